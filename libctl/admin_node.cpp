@@ -17,7 +17,7 @@ using namespace nvmeof;
 
 namespace {
 
-// @status: what the ioctl returns: -1 with errno, or what the target said
+// @status: result of the ioctl: -1 with errno set, or the NVMe status
 Result<void> outcome(int status, const char *what)
 {
 	if (status == 0)

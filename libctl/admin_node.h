@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The device node of a controller: admin commands to the target.
+// Admin commands to the target, through the controller's device node.
 #pragma once
 
 #include <chrono>
@@ -16,22 +16,22 @@
 
 namespace nofctl {
 
-// Errors of the commands: refused, with the status that the target gave; failed with ECONNRESET, ENOTCONN or EAGAIN
-// where the connection was lost, is lost, or is being made.
+// Errors of the commands: refused, with the NVMe status; failed with ECONNRESET, ENOTCONN or EAGAIN if the connection
+// was lost during the command, is down, or is being established.
 class AdminNode {
 public:
-	// @controller: its plain name
+	// @controller: name without /dev/
 	static nvmeof::Result<AdminNode> open(const std::string &controller);
 
 	AdminNode(AdminNode &&other) noexcept;
 	AdminNode &operator=(AdminNode &&) = delete;
 	~AdminNode();
 
-	// @timeout: until the connection counts as lost; 0: the kernel's, 60 s
-	// Identify Controller; fields: wire::at
+	// Identify Controller; see wire::at for fields. @timeout: when it expires, the connection counts as lost; 0:
+	// the kernel's default, 60 s
 	nvmeof::Result<wire::Bytes> identify(std::chrono::milliseconds timeout);
-	// A part of a log page from byte @offset on: a multiple of 4 bytes. @retain: an event that told of the log
-	// stays as it is.
+	// Reads a part of a log page, starting at byte @offset, a multiple of 4. @retain: sets Retain Asynchronous
+	// Event
 	nvmeof::Result<void> getLog(wire::LogPage log, std::uint64_t offset, std::span<std::byte> into, bool retain,
 				    std::chrono::milliseconds timeout);
 	// Discovery Information Management
@@ -40,7 +40,7 @@ public:
 private:
 	explicit AdminNode(int fd) : fd_(fd) {}
 
-	// @data: in or out, as the opcode says. @what: the command's name
+	// @data: input or output, depending on the opcode. @what: name of the command for error messages
 	nvmeof::Result<void> submit(const wire::Command &cmd, std::span<std::byte> data,
 				    std::chrono::milliseconds timeout, const char *what);
 

@@ -40,7 +40,7 @@ nvmeof::Result<Attributes> Attributes::parse(std::span<const std::byte> payload)
 			return malformed("attribute " + std::to_string(type) + " runs past the end");
 		if (type <= NVMEOF_A_MAX)
 			attributes.entries_.push_back({type, at + sizeof(header), header.nla_len - sizeof(header)});
-		at += aligned(header.nla_len); // the padding of the last one may be left out
+		at += aligned(header.nla_len); // the last attribute may lack its padding
 	}
 	return attributes;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The attributes of one netlink message, bounds checked. Nothing about a length is believed before it is compared.
+// The attributes of one netlink message. All lengths are checked before use.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@ namespace nofctl {
 
 class Attributes {
 public:
-	// @payload is copied. Types that this library does not know are left out.
+	// Copies @payload. Skips attribute types that this library does not know.
 	static nvmeof::Result<Attributes> parse(std::span<const std::byte> payload);
 
-	// Payload of the first attribute of that type.
+	// Payload of the first attribute of type @type.
 	std::optional<std::span<const std::byte>> find(nvmeof_attr type) const;
-	// Of all of them, in order.
+	// Payloads of all attributes of type @type, in message order.
 	std::vector<std::span<const std::byte>> findAll(nvmeof_attr type) const;
 
 private:
@@ -37,10 +37,10 @@ private:
 	std::vector<Entry> entries_;
 };
 
-// Text up to the first NUL, or the whole.
+// The text up to the first NUL, or the whole payload.
 std::string textOf(std::span<const std::byte> payload);
 
-// A value of exactly sizeof(T) bytes.
+// Nothing if the payload does not have exactly sizeof(T) bytes.
 template <typename T> std::optional<T> numberOf(std::span<const std::byte> payload);
 
 } // namespace nofctl

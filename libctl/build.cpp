@@ -28,11 +28,11 @@ constexpr std::string_view sourceOwner = "nvmeof"; // kmod/core/source.h
 constexpr unsigned sourceType = 1;
 constexpr unsigned contractType = 2;
 constexpr std::string_view buildOwner = "GNU";
-constexpr const char *sourceKey = "nvmeof_source"; // in modinfo
+constexpr const char *sourceKey = "nvmeof_source"; // keys in modinfo
 constexpr const char *contractKey = "nvmeof_contract";
 constexpr const char *versionKey = "version";
 constexpr const char *modules[] = {"nvmeof", "nvmeof_tcp", "nvmeof_rdma"};
-constexpr std::size_t mostOfFile = 64 << 20; // with debug information they have a few MiB
+constexpr std::size_t mostOfFile = 64 << 20; // with debug information, a module has a few MiB
 
 template <typename T, auto release> struct Releases {
 	void operator()(T *object) const { release(object); }
@@ -51,7 +51,7 @@ std::string hex(std::string_view bytes)
 	return text;
 }
 
-// Without the zero at its end
+// Cuts the terminating NUL off.
 std::string asText(std::string note)
 {
 	return note.substr(0, note.find('\0'));
@@ -87,14 +87,14 @@ std::string valueOf(const Modinfo &info, std::string_view key)
 
 Kmod newContext()
 {
-	const char *none = nullptr; // modprobe.d has no say in which file a module is
+	const char *none = nullptr; // no modprobe.d files: they do not influence the choice of the file
 	Kmod context(kmod_new(nullptr, &none));
 	if (context)
 		kmod_set_log_priority(context.get(), 0);
 	return context;
 }
 
-// Where modprobe finds it; empty: nowhere.
+// The file that modprobe would load; empty: none.
 std::string installedFile(const char *name)
 {
 	Kmod context = newContext();
@@ -116,7 +116,7 @@ std::string installedFile(const char *name)
 std::optional<Build> loadedBuild(const fs::path &folder)
 {
 	std::error_code error;
-	if (!fs::exists(folder / "refcnt", error)) // a folder without is of a driver that is built in
+	if (!fs::exists(folder / "refcnt", error)) // without it, the driver is built in
 		return std::nullopt;
 	std::string version = contents(folder / "version");
 	std::string source = contents(folder / "notes/.note.nvmeof");
@@ -147,7 +147,7 @@ Build buildFrom(const Modinfo &info, const fs::path &file)
 	return build;
 }
 
-// "6.12.117+deb12-amd64" of "6.12.117+deb12-amd64 SMP preempt mod_unload modversions"
+// Returns "6.12.117+deb12-amd64" for the vermagic "6.12.117+deb12-amd64 SMP preempt mod_unload modversions".
 std::string kernelOf(const Modinfo &info)
 {
 	std::string magic = valueOf(info, "vermagic");

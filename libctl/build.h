@@ -8,10 +8,10 @@
 
 namespace nofctl {
 
-// A module's folder in sysfs; nothing when it is not loaded.
+// @folder: the module's directory in sysfs. Nothing if the module is not loaded.
 std::optional<nvmeof::Build> loadedBuild(const std::filesystem::path &folder);
 
-// A module's file, as it is or compressed; nothing when it cannot be read.
+// @file: a module, compressed or not. Nothing if it cannot be read.
 std::optional<nvmeof::Build> buildOfFile(const std::filesystem::path &file);
 
 } // namespace nofctl

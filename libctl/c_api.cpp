@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The C interface: handles around the C++ one. No exception leaves it: what needs memory and gets none fails.
+// The C interface: handles that wrap the C++ objects. No exception leaves it; an allocation failure becomes an error.
 #include <nvmeof/nvmeof_c.h>
 
 #include <cerrno>
@@ -51,10 +51,10 @@ nvmeof_code fail(const Error &error, nvmeof_error **to)
 	return codeOf(error);
 }
 
-// Of a caller who gets no memory, not even for an error: it is not freed.
+// Error handle for allocation failures. Static: nvmeof_error_free() does not free it.
 nvmeof_error noMemory{{ErrorCode::failed, ENOMEM, "out of memory", {}, {}, {}, false}};
 
-// The exception that is being handled, as an error
+// Converts the exception being handled to an error.
 nvmeof_code caught(nvmeof_error **error) noexcept
 {
 	try {
@@ -76,14 +76,14 @@ template <typename F> nvmeof_code guarded(nvmeof_error **error, F call)
 {
 	try {
 		return call();
-	} catch (const abi::__forced_unwind &) { // the end of a thread that is cancelled: pthread_cancel(3)
+	} catch (const abi::__forced_unwind &) { // pthread_cancel(3) of this thread: must be rethrown
 		throw;
 	} catch (...) {
 		return caught(error);
 	}
 }
 
-// A handle, or NULL
+// Returns the handle, or NULL after an exception.
 template <typename F> auto orNull(F call) -> decltype(call())
 {
 	decltype(call()) handle = nullptr;
@@ -94,7 +94,7 @@ template <typename F> auto orNull(F call) -> decltype(call())
 	return handle;
 }
 
-// What is given to the caller, who frees it.
+// Moves @value into a handle that the caller of the C function frees.
 template <typename T> T *given(T value)
 {
 	return std::make_unique<T>(std::move(value)).release();
@@ -258,7 +258,7 @@ int nvmeof_client_fd(const nvmeof_client *client)
 	return client->client.fd();
 }
 
-// Work that fails for want of memory is done by the next call: the descriptor stays readable.
+// Work that fails for lack of memory stays queued: the descriptor stays readable and the next call retries it.
 void nvmeof_client_dispatch(nvmeof_client *client)
 {
 	guarded(nullptr, [&] {

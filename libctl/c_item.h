@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a handle of the C interface on an object or an event has, by the names of its fields.
+// Contents of an item handle of the C interface: the fields of an object or event, by name.
 #pragma once
 
 #include <map>

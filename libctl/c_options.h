@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The options of a connect as the C interface sets them: text by name.
+// Options of a connect as the C interface sets them: text values by name.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 struct nvmeof_options {
 	nvmeof::ConnectOptions connect{};
-	nvmeof::WaitOptions wait{}; // nsid and uuid of it
+	nvmeof::WaitOptions wait{}; // only nsid and uuid are used
 };
 
 namespace nofctl {
 
-// invalid: no such name, or no such value
+// Errors: invalid, for an unknown name or value.
 nvmeof::Result<void> setOption(nvmeof_options &options, const std::string &name, const std::string &value);
 
 } // namespace nofctl

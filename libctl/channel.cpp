@@ -19,7 +19,7 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr int eventBuffer = 4 << 20; // bytes: some ten thousand events
+constexpr int eventBuffer = 4 << 20; // bytes: about 10,000 events
 
 Kernel *replaced = nullptr;
 
@@ -30,7 +30,7 @@ Error libnlError(const char *what, int code)
 	return error;
 }
 
-// How long poll(2) may sleep; -1 for ever.
+// Timeout for poll(2), ms; -1: no limit.
 int pollTime(Clock::time_point deadline)
 {
 	if (deadline == Clock::time_point::max())
@@ -62,7 +62,7 @@ private:
 
 	std::unique_ptr<nl_sock, Free> socket_;
 	std::uint16_t family_ = 0;
-	int end_ = 0, events_ = 0; // the groups
+	int end_ = 0, events_ = 0; // multicast group numbers
 };
 
 Result<void> NetlinkChannel::connect()
@@ -84,7 +84,7 @@ Result<void> NetlinkChannel::connect()
 	return {};
 }
 
-// Both groups are looked for before anything is sent here, as libnl takes what comes meanwhile for a wrong answer.
+// Both groups are resolved before any join: libnl would take a notification for a wrong answer.
 Result<void> NetlinkChannel::prepareEvents()
 {
 	end_ = genl_ctrl_resolve_grp(socket_.get(), "nlctrl", "notify");
@@ -93,7 +93,7 @@ Result<void> NetlinkChannel::prepareEvents()
 	events_ = genl_ctrl_resolve_grp(socket_.get(), NVMEOF_GENL_NAME, NVMEOF_MCGRP_EVENTS);
 	if (events_ < 0)
 		return libnlError("cannot find the event group", events_);
-	// Root may go past net.core.rmem_max; others get what it allows.
+	// With CAP_NET_ADMIN the size may exceed net.core.rmem_max; otherwise that limit applies.
 	int size = eventBuffer;
 	if (::setsockopt(fd(), SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)) < 0)
 		::setsockopt(fd(), SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
@@ -141,7 +141,7 @@ Result<std::vector<std::byte>> NetlinkChannel::receive()
 				  reinterpret_cast<sockaddr *>(&from), &fromLength);
 		if (size < 0 && errno != EINTR)
 			return nvmeof::errorFromErrno(errno);
-		if (size < 0 || from.nl_pid != 0) // not from the kernel: any process may send to our port
+		if (size < 0 || from.nl_pid != 0) // not from the kernel: any process may send to this port
 			continue;
 		datagram.resize(static_cast<std::size_t>(size));
 		return datagram;

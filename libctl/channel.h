@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Datagrams to and from the family in the kernel. Nothing else of the library touches a netlink socket, and a test puts
-// a kernel of its own in its place.
+// Datagrams to and from the generic netlink family. Only this file uses a netlink socket; tests replace it with
+// replaceKernel().
 #pragma once
 
 #include <chrono>
@@ -16,10 +16,10 @@ namespace nofctl {
 
 using Clock = std::chrono::steady_clock;
 
-// A moment @timeout from now; never for a negative one.
+// The time point @timeout from now; Clock::time_point::max() for a negative @timeout.
 Clock::time_point deadlineIn(std::chrono::milliseconds timeout);
 
-// Waits until @fd is readable (true), or @deadline has passed.
+// Waits until @fd is readable. False: @deadline passed, or poll(2) failed.
 bool waitReadable(int fd, Clock::time_point deadline);
 
 nvmeof::Error noFamily();
@@ -30,35 +30,33 @@ public:
 
 	// For poll(2).
 	virtual int fd() const = 0;
-	// The message type of the family.
+	// Message type of the family.
 	virtual std::uint16_t family() const = 0;
-	// One message, whose header says which type, flags and sequence number.
+	// Sends one message. Its header has type, flags and sequence number set.
 	virtual nvmeof::Result<void> send(std::span<const std::byte> message) = 0;
-	// One datagram from the kernel, without waiting. EAGAIN: there is none; ENOBUFS: some were dropped.
+	// Receives one datagram from the kernel without blocking. EAGAIN: none is queued; ENOBUFS: some were dropped.
 	virtual nvmeof::Result<std::vector<std::byte>> receive() = 0;
 
-	/*
-	 * Two groups of notifications: the end of the module, and its events. The kernel takes the members of a group
-	 * that goes out of it without a word, so one joins the first one first.
-	 */
+	// Join the multicast groups for the end of the family and for its events. When the family is unregistered, the
+	// kernel silently drops members of its groups. Callers therefore join the first group before the second.
 	virtual nvmeof::Result<void> joinEnd() = 0;
 	virtual nvmeof::Result<void> joinEvents() = 0;
 };
 
 enum class ChannelUse { requests, events };
 
-// noModule when there is no such family.
+// noModule if the family does not exist.
 nvmeof::Result<std::unique_ptr<Channel>> openChannel(ChannelUse use);
 
-// Where channels come from.
+// Opens channels.
 class Kernel {
 public:
 	virtual ~Kernel() = default;
 	virtual nvmeof::Result<std::unique_ptr<Channel>> open(ChannelUse use) = 0;
 };
 
-// For tests: every channel that is opened from now on is of @kernel; nullptr: of the real one. Not while another thread
-// opens one.
+// For tests: all channels opened from now on come from @kernel; nullptr: from the real kernel. Must not run while
+// another thread opens a channel.
 void replaceKernel(Kernel *kernel);
 
 } // namespace nofctl

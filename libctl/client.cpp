@@ -17,7 +17,7 @@ namespace nvmeof {
 
 using nofctl::Engine;
 
-// Of an engine the address counts: operations have it.
+// The engine is allocated separately: operations hold its address, which must not change when a Client is moved.
 struct [[gnu::visibility("hidden")]] Client::Impl
 {
 	std::unique_ptr<Engine> engine;
@@ -26,7 +26,7 @@ struct [[gnu::visibility("hidden")]] Client::Impl
 	{
 		return engine->session();
 	}
-	// Waits for it, and takes it.
+	// Waits for the result and takes it.
 	template <typename T> T result(Pending<T> pending)
 	{
 		engine->wait(pending);
@@ -46,7 +46,7 @@ Error noSuch(std::string_view name, const char *what)
 	return error;
 }
 
-// @name without /dev/, when it is of that kind.
+// Checks that @name is the name of an object of that kind.
 Result<ObjectName> checkName(std::string_view name, ObjectKind kind)
 {
 	std::optional<ObjectName> parsed = parseName(name);
@@ -55,7 +55,7 @@ Result<ObjectName> checkName(std::string_view name, ObjectKind kind)
 	return *parsed;
 }
 
-// Calls @action with the plain name of a controller.
+// Calls @action with the controller's name without /dev/.
 template <typename F> auto withController(std::string_view name, F action) -> decltype(action(std::string()))
 {
 	Result<ObjectName> parsed = checkName(name, ObjectKind::controller);
@@ -217,7 +217,7 @@ std::vector<Result<Connection>> Client::connectAll(std::span<const ConnectOption
 {
 	auto pending = nofctl::startConnects(*impl_->engine, options, wait, stop);
 	impl_->engine->wait(pending, stop);
-	return impl_->result(std::move(pending)); // soon, when it was stopped
+	return impl_->result(std::move(pending)); // completes soon if @stop was requested
 }
 
 Pending<Result<Connection>> Client::startWait(std::string_view controller, const WaitOptions &wait)
@@ -240,7 +240,7 @@ Pending<Result<DiscoveryLog>> Client::startDiscover(const ConnectOptions &option
 		asked.subsysnqn = discoveryNqn;
 	if (!asked.keepAlive)
 		asked.keepAlive = std::chrono::milliseconds(0);
-	asked.ioQueues = 1; // should it be no discovery controller
+	asked.ioQueues = 1; // in case the target is not a discovery controller
 	asked.duplicateConnect = true;
 	return nofctl::startJob<Result<DiscoveryLog>>(
 		*impl_->engine,
@@ -352,7 +352,7 @@ Result<void> Client::rescan(std::string_view controller)
 	return impl_->result(startRescan(controller));
 }
 
-// The kernel has left the state live when it answers.
+// The kernel answers the reset after the controller has left state live, so the wait cannot see the old state.
 Pending<Result<Connection>> Client::startReset(std::string_view controller, const WaitOptions &wait)
 {
 	if (Result<void> begun = impl_->engine->listen(); !begun)

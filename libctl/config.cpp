@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a configuration means; config_parse.cpp reads it.
+// Evaluates a configuration; config_parse.cpp parses it.
 #include <nvmeof/config.h>
 
 #include <fnmatch.h>
@@ -20,7 +20,7 @@ ConnectOptions optionsOf(const Config &config, const ConfigTarget &target, const
 	options.address = address;
 	options.subsysnqn = target.nqn;
 	options.hostnqn = target.hostnqn ? target.hostnqn : config.hostnqn;
-	// An ID goes with its NQN: the host's own with no other one.
+	// A host ID belongs to its host NQN: another NQN does not get the configured ID of this host.
 	options.hostid = target.hostid || target.hostnqn ? target.hostid : config.hostid;
 	options.hostTraddr = target.hostTraddr;
 	options.hostIface = target.hostIface;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The files that a configuration is read from.
+// Reads the files of a configuration.
 #include <nvmeof/config.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t largestFile = 1 << 20;
 
-// *.toml in it, by their names.
+// The *.toml files in @folder, sorted by name.
 std::vector<std::filesystem::path> partsIn(const std::filesystem::path &folder)
 {
 	std::vector<std::filesystem::path> parts;
@@ -26,7 +26,7 @@ std::vector<std::filesystem::path> partsIn(const std::filesystem::path &folder)
 	return parts;
 }
 
-// The error's words begin with "FILE:LINE: ", where it is about a line.
+// If the message begins with "FILE:LINE: ", its place moves to ConfigProblem::place.
 ConfigProblem problemOf(const std::filesystem::path &file, const Error &error)
 {
 	ConfigProblem problem{{file.string(), 0}, error.message, error.code};
@@ -54,7 +54,7 @@ void readPart(ConfigReading &reading, const std::filesystem::path &file)
 		nofctl::parseConfig(reading, *text, file.string());
 }
 
-// Its first rule that fits is the only one that counts, but after what the newer files say.
+// Rules of policy.conf follow all [[defaults]] and have "last" set: the first match is the only one that applies.
 void readPolicyFile(ConfigReading &reading, const std::filesystem::path &file)
 {
 	Result<std::vector<PolicyRule>> rules = readPolicy(file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What may stand in nvmeof.toml.
+// The tables and keys of nvmeof.toml.
 #include "config_parse.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ Result<std::string> transportOf(const toml::node &node)
 	return wordOf(node, {"tcp", "rdma"});
 }
 
-// Names of hosts are only looked up where they are used.
+// Host names are resolved when they are used, not here.
 Result<std::vector<std::string>> addressesOf(const toml::node &node)
 {
 	Result<std::vector<std::string>> texts = textsOf(node);
@@ -84,14 +84,14 @@ Result<std::vector<std::string>> addressesOf(const toml::node &node)
 	return texts;
 }
 
-// @text without a number of hexadecimal digits from @least to @most that it begins with; nothing: it does not.
+// If @text begins with @least to @most hexadecimal digits, returns the text after them.
 std::optional<std::string_view> afterHex(std::string_view text, std::size_t least, std::size_t most)
 {
 	const std::size_t digits = std::min(text.find_first_not_of("0123456789abcdefABCDEF"), text.size());
 	return digits < least || digits > most ? std::nullopt : std::optional(text.substr(digits));
 }
 
-// "0000:07:00.0", as lspci -D has it, or without the domain; nvidia-smi writes more digits of that.
+// "0000:07:00.0" as in lspci -D, or without the domain. nvidia-smi prints 8 digits of the domain.
 bool isPciAddress(std::string_view text)
 {
 	constexpr std::size_t mostDomain = 8;
@@ -109,7 +109,7 @@ bool isPciAddress(std::string_view text)
 	return rest && rest->size() == 2 && rest->front() == '.' && rest->back() >= '0' && rest->back() <= '7';
 }
 
-// As the kernel makes them: "uuid.", "eui." of an EUI64 or an NGUID, "nvme." of none; hexadecimal in small letters.
+// As the kernel formats them: "uuid.", "eui." for EUI64 or NGUID, otherwise "nvme."; lower-case hexadecimal.
 bool isWwid(std::string_view text)
 {
 	constexpr std::size_t eui64 = 16, nguid = 32;
@@ -148,7 +148,7 @@ auto limitOf(std::int64_t most)
 	return [most](const toml::node &node) { return numberOf(node, 0, most); };
 }
 
-// Assigns what a getter got.
+// A setter for the value that a getter returns.
 template <typename T> auto into(T &to)
 {
 	return [&to](auto value) { to = static_cast<T>(std::move(value)); };
@@ -181,7 +181,7 @@ void addSettings(Keys &keys, ConnectSettings &to)
 		});
 }
 
-// As the word that "set" takes.
+// The value in the form that "nvmeofctl set" takes.
 Result<std::string> subsystemWord(const toml::node &node)
 {
 	if (const auto *flag = node.as_boolean())
@@ -199,7 +199,7 @@ void addSettings(Keys &keys, SubsystemSettings &to)
 			if (!word)
 				return word.error();
 			Result<SubsystemSettings> one = parseSubsystemSettings(std::vector{name + "=" + *word});
-			if (!one) // its words begin with the name, which is told already
+			if (!one) // the message begins with the name, which the caller prepends too
 				return invalid(one.error().message.substr(name.size() + 2));
 			to.complete(*one);
 			return {};
@@ -263,7 +263,8 @@ void Parser::noteName(const toml::table &table, const char *key, const std::stri
 		     std::string(key) + ": '" + interface + "' is not the name of a network interface");
 }
 
-// Of a target the kernel refuses the connect. Defaults complete each other and the targets.
+// For a target this is an error: the kernel would refuse the connect. [[defaults]] may be combined with other values,
+// so it is only a note there.
 void Parser::checkTimes(const toml::table &table, const ConnectSettings &settings, Judgement judgement)
 {
 	if (!settings.ctrlLoss || !settings.fastIoFail || settings.ctrlLoss->count() < 0 ||
@@ -290,7 +291,8 @@ void Parser::checkAddresses(const toml::table &table, const ConfigTarget &target
 	}
 }
 
-// From where, and to where. An address of the other family is left out of a list; alone it can never be connected to.
+// Checks the address families of host-traddr and address. Addresses of the other family are unusable: a note if there
+// are others, an error if all are.
 void Parser::checkFrom(const toml::table &table, const ConfigTarget &target)
 {
 	if (target.hostTraddr.empty())
@@ -316,7 +318,7 @@ void Parser::checkFrom(const toml::table &table, const ConfigTarget &target)
 	}
 }
 
-// Some targets have such names.
+// Only a note: some targets use such names.
 void Parser::noteNqn(const toml::table &table, const char *key)
 {
 	const toml::node *node = table.get(key);
@@ -325,7 +327,7 @@ void Parser::noteNqn(const toml::table &table, const char *key)
 		note(*node, std::string(key) + ": '" + text->get() + "' does not begin with nqn., as NVMe has it");
 }
 
-// Some other module may bring it.
+// Only a note: another module may provide the selector.
 void Parser::noteSelector(const toml::node &node, const std::string &name)
 {
 	const std::optional<std::string> meant = closest(name, ownSelectors());
@@ -443,7 +445,7 @@ void Parser::mdns(const toml::table &table)
 	keys.read(table, file_, problems_);
 }
 
-// What a service and a connection have in common; with what is in @keys besides.
+// Reads the keys that services and connections share, and those already in @keys.
 void Parser::target(const toml::table &table, ConfigTarget &target, Keys &keys)
 {
 	target.place = placeOf(table, file_);
@@ -531,7 +533,7 @@ void Parser::exclude(const toml::table &table)
 	config_.exclusions.push_back(std::move(one));
 }
 
-// Of two that are alike neither could be told from the other; a namespace is in one stripe.
+// Two stripes must not have the same name or share a member.
 void Parser::checkStripe(const toml::table &table, const ConfigStripe &one)
 {
 	constexpr std::size_t least = 2, most = 256;

@@ -8,7 +8,7 @@
 
 namespace nofctl {
 
-// Adds what stands in @text to @reading.
+// Parses @text and adds the result to @reading.
 void parseConfig(nvmeof::ConfigReading &reading, std::string_view text, const std::string &file);
 
 } // namespace nofctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A configuration, written.
+// Formats a configuration as TOML.
 #include <nvmeof/config.h>
 
 #include <cmath>
@@ -44,9 +44,9 @@ std::string seconds(std::int64_t milliseconds)
 
 class Writer {
 public:
-	// A table gets its header with its first line.
+	// The header is written before the first line of the table, so an empty table is omitted.
 	void table(std::string header) { header_ = std::move(header); }
-	// Each [[...]] is there, be it empty.
+	// A [[...]] header is written even if the entry is empty.
 	void entry(const std::string &name) { text_ += (text_.empty() ? "[[" : "\n[[") + name + "]]\n"; }
 	void line(const std::string &key, const std::string &value)
 	{

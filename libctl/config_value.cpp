@@ -36,16 +36,14 @@ bool isSecret(std::string_view name)
 	return name.find("secret") != name.npos || name.find("psk") != name.npos || name.starts_with("dhchap");
 }
 
-constexpr std::size_t mostProblems = 100; // that are told
+constexpr std::size_t mostProblems = 100; // limit for reports
 
-/*
- * The line of the first character beyond ASCII that is in no text and no comment; 0: there is none. TOML has a place
- * for them nowhere else, and toml++ 3.3 goes astray at some.
- */
+// Line of the first non-ASCII character outside strings and comments; 0: none. TOML does not allow such characters
+// there, and the parser of toml++ 3.3 misbehaves on some.
 unsigned strayLine(std::string_view text)
 {
 	unsigned line = 1;
-	std::string end; // of what we are in
+	std::string end; // terminator of the current string or comment; empty: outside
 	for (std::size_t i = 0; i < text.size(); i++) {
 		const char c = text[i];
 		line += c == '\n';
@@ -198,14 +196,14 @@ std::optional<toml::table> parseToml(std::string_view text, const std::string &f
 		return std::move(parsed).table();
 	const toml::parse_error &error = parsed.error();
 	const auto line = static_cast<unsigned>(error.source().begin.line);
-	std::string words(error.description()); // with a line's end in them, where that is what is wrong
+	std::string words(error.description()); // may contain the offending line end
 	std::ranges::replace_if(
 		words, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
 	problems.push_back({{file, line}, std::move(words)});
 	return {};
 }
 
-// toml++ sorts keys; people read from the top.
+// toml++ sorts keys by name; reports are sorted by line.
 void tidyProblems(std::vector<ConfigProblem> &problems)
 {
 	std::ranges::stable_sort(problems, [&](const ConfigProblem &a, const ConfigProblem &b) {

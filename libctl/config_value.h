@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Values of a TOML file, and tables of keys that are known.
+// Values of a TOML file, and tables with known keys.
 #pragma once
 
 #include <functional>
@@ -11,10 +11,11 @@
 #include <nvmeof/config.h>
 #include <nvmeof/duration.h>
 
-// As a header alone: the shared library that Debian has throws.
+// Header only: the shared library in Debian is built with exceptions.
 #define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 0
-// What it asserts, "[," does not hold; behind that it reports what is wrong. Nor must a compiler rely on it.
+// toml++ 3.3 asserts a condition that "[," violates, but then handles the error correctly. The assertion is removed,
+// and the compiler must not derive assumptions from it.
 #define TOML_ASSERT(expr) static_assert(true)
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
@@ -23,18 +24,18 @@
 
 namespace nofctl {
 
-// Each: invalid, in words about the value alone.
-nvmeof::Result<std::string> textOf(const toml::node &node);               // plain, not empty
-nvmeof::Result<std::vector<std::string>> textsOf(const toml::node &node); // one, or a list of them
+// Each fails with invalid; the message covers the value only.
+nvmeof::Result<std::string> textOf(const toml::node &node);               // not empty, no blanks or control characters
+nvmeof::Result<std::vector<std::string>> textsOf(const toml::node &node); // one text, or a list of texts
 nvmeof::Result<bool> flagOf(const toml::node &node);
 nvmeof::Result<std::int64_t> numberOf(const toml::node &node, std::int64_t least, std::int64_t most);
-// In seconds: a number, or a text as parseSeconds() has it.
+// A number of seconds, or a text for parseSeconds().
 nvmeof::Result<std::chrono::milliseconds> timeOf(const toml::node &node, nvmeof::Never never);
-nvmeof::Result<std::string> wordOf(const toml::node &node, const std::vector<std::string> &words); // one of them
+nvmeof::Result<std::string> wordOf(const toml::node &node, const std::vector<std::string> &words); // one of @words
 
 using Put = std::function<nvmeof::Result<void>(const toml::node &)>;
 
-// What may stand in a table, by key.
+// The known keys of a table.
 class Keys {
 public:
 	Keys &add(std::string name, Put put)
@@ -42,7 +43,7 @@ public:
 		puts_.emplace(std::move(name), std::move(put));
 		return *this;
 	}
-	// Of those that take a value of @get, and do @put with it
+	// A key whose value is read by @get and stored by @put
 	template <typename G, typename P> Keys &add(std::string name, G get, P put)
 	{
 		return add(std::move(name), [get, put](const toml::node &node) -> nvmeof::Result<void> {
@@ -53,7 +54,7 @@ public:
 			return {};
 		});
 	}
-	// Takes what there is; what is wrong with one key leaves the others.
+	// Reads all keys of @table. An error in one key does not affect the others.
 	void read(const toml::table &table, const std::string &file,
 		  std::vector<nvmeof::ConfigProblem> &problems) const;
 
@@ -63,10 +64,10 @@ private:
 	std::map<std::string, Put, std::less<>> puts_;
 };
 
-// Nothing: it is no TOML, which is a problem.
+// Nothing if @text is not valid TOML; that is added to @problems.
 std::optional<toml::table> parseToml(std::string_view text, const std::string &file,
 				     std::vector<nvmeof::ConfigProblem> &problems);
-// From the top, and not too many
+// Sorts by line and limits the number.
 void tidyProblems(std::vector<nvmeof::ConfigProblem> &problems);
 
 nvmeof::ConfigPlace placeOf(const toml::node &node, const std::string &file);

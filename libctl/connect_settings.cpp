@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 constexpr std::int64_t day = 86'400'000, anyTime = INT32_MAX; // ms
 constexpr std::int64_t mostQueues = 1024, mostEntries = 1024, mostTags = 4096;
 
-// Ranges are those of include/uapi/linux/nvmeof.h, presets its defaults.
+// Ranges and defaults are those of include/uapi/linux/nvmeof.h.
 constexpr ConnectSetting all[] = {
 	{"nr-io-queues", &ConnectSettings::ioQueues, SettingKind::number, 1, mostQueues, "as many as CPUs",
 	 "I/O queues to ask for"},
@@ -64,7 +64,7 @@ template <typename T> std::int64_t numberOf(T value)
 	return value;
 }
 
-// Where it has a value.
+// Assigns @value if it is set.
 template <typename T, typename S> void applyOne(const std::optional<T> &value, S &to)
 {
 	if (value)

@@ -13,11 +13,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::chrono::milliseconds udevInterval{100}; // should its monitor hear nothing
-constexpr std::chrono::milliseconds forOthers{500};    // what is as quick as the first is not left out
-constexpr std::chrono::milliseconds scanInterval{500}; // where memory was short, or a disk did not come to rest
+constexpr std::chrono::milliseconds udevInterval{100}; // fallback if the udev monitor receives nothing
+constexpr std::chrono::milliseconds forOthers{500};    // lets connects of similar speed complete too
+constexpr std::chrono::milliseconds scanInterval{500}; // retry delay of a scan that failed with ENOMEM or EAGAIN
 
-// The controller is there, and stays.
+// The controller exists and stays.
 Error notScanned(const Error &why, const std::string &controller)
 {
 	Error error = why;
@@ -78,7 +78,7 @@ void ConnectWait::takeScan(Item &item, const Result<void> &done)
 		return;
 	}
 	bool gone = done.error().code == ErrorCode::noSuchObject;
-	// lost again since, before the scan or in the middle of it: it will reconnect, or go
+	// the connection was lost again: the controller reconnects or is removed
 	if (gone || done.error().sysErrno == ENOTCONN || done.error().sysErrno == ECONNRESET)
 		item.tracker->again();
 	if (gone)
@@ -88,7 +88,7 @@ void ConnectWait::takeScan(Item &item, const Result<void> &done)
 		return;
 	}
 	if (done.error().sysErrno == ENOMEM || done.error().sysErrno == EAGAIN)
-		item.nextScan = Clock::now() + scanInterval; // and connected all the same
+		item.nextScan = Clock::now() + scanInterval; // still connected; scan again later
 	else
 		item.error = notScanned(done.error(), item.controller().name);
 }
@@ -122,7 +122,7 @@ bool ConnectWait::hasWanted(const std::vector<Path> &paths, const Item &item)
 	});
 }
 
-// Of a controller that has come as far as was asked for: its disks, when they have, too.
+// The controller has reached the requested state. Collects its disks once they are complete, too.
 void ConnectWait::settle(Item &item)
 {
 	bool links = wait_.wait >= WaitFor::udev && udevRuns();
@@ -145,8 +145,11 @@ void ConnectWait::settle(Item &item)
 		item.disks->push_back(path.nameSpace);
 }
 
-// The tracker says "failed": the connect is over, unless "removed" was news of an earlier controller of the same name,
-// gone just before this one came. What was told of this one in the meantime is made up for by looking.
+/*
+ * The tracker has failed: the connect is over. Exception: the "removed" event was about an earlier controller of the
+ * same name that was removed just before this one was created. Then the current state replaces events that the tracker
+ * ignored meanwhile.
+ */
 void ConnectWait::takeRemoval(Item &item)
 {
 	Result<Controller> now = engine_.session().controller(item.controller().name);
@@ -165,7 +168,7 @@ void ConnectWait::advance(Item &item)
 	if (item.tracker->state() == ConnectTracker::State::failed)
 		takeRemoval(item);
 	if (item.tracker->state() != ConnectTracker::State::live) {
-		item.asked = false; // what comes back may have other namespaces
+		item.asked = false; // after a reconnect, the namespaces may differ
 		return;
 	}
 	if (wait_.wait >= WaitFor::namespaces && !scanned(item))
@@ -187,7 +190,8 @@ bool ConnectWait::advance()
 	return true;
 }
 
-// One is as was asked for, and nobody waits for all: an address that never answers holds up nobody.
+// Require::any: one controller is complete. The grace period lets others finish; a target that does not answer cannot
+// prolong it.
 bool ConnectWait::enough()
 {
 	bool one = wait_.require == Require::any &&
@@ -251,7 +255,7 @@ Error ConnectWait::incomplete(const Item &item) const
 	bool live = item.tracker->state() == ConnectTracker::State::live;
 	error.object = ErrorObject::named(item.controller().name);
 	error.left = item.controller().state;
-	if (!deaf_ && !late()) { // another one was enough
+	if (!deaf_ && !late()) { // another controller satisfied Require::any
 		error.sysErrno = EINPROGRESS;
 		error.message = live ? "connected, but its namespaces are not all there yet" : "not connected yet";
 		return error;

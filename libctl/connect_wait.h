@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Waits for many controllers at once.
+// Waits for several controllers at once.
 #pragma once
 
 #include <functional>
@@ -10,26 +10,26 @@
 namespace nofctl {
 
 /*
- * Listens before the first controller is asked for, so that nothing that happens to one is missed. Looks by itself only
- * when events were lost. Whether the namespaces have been scanned a module tells; one that is too old for that is asked
- * to scan once more, and answers when it has.
+ * Subscribes to events before the first connect request, so that no event is missed. Queries the kernel only after
+ * events were lost. The module reports whether the namespaces have been scanned; a module too old for that gets a
+ * rescan request, which it answers when the scan has finished.
  */
 class ConnectWait : public Operation {
 public:
 	using Outcome = nvmeof::Result<nvmeof::Connection>;
 	using Done = std::function<void(std::vector<Outcome>)>;
 
-	// listen() has been called, unless nothing is waited for. @done gets one for each of what follows, in its
-	// order.
+	// Engine::listen() must have been called, unless nothing is waited for. @done gets one result for each start(),
+	// join() and add(), in call order.
 	ConnectWait(Engine &engine, const nvmeof::WaitOptions &wait, Done done);
 
-	// @stop ends the wait as its timeout does, at the next advance().
+	// A stop request ends the wait like its timeout, at the next advance().
 	void endWith(std::stop_token stop) { stop_ = std::move(stop); }
-	// Asks for one. Cancelled, it is removed.
+	// Creates a controller. Cancelling removes it.
 	void start(const nvmeof::ConnectOptions &options);
-	// Waits for one that exists.
+	// Waits for an existing controller.
 	void join(const std::string &controller);
-	// Waits for one as it was when it was made after listen(); an error is its result.
+	// Waits for a controller that was created after listen(). An error becomes its result.
 	void add(nvmeof::Result<nvmeof::Controller> controller);
 
 	void onEvent(const nvmeof::Event &event) override;
@@ -42,12 +42,12 @@ private:
 	struct Item {
 		std::optional<ConnectTracker> tracker;
 		std::optional<nvmeof::Error> error;
-		std::optional<std::vector<std::string>> disks; // it is complete
-		bool own = false;                              // made here
-		bool news = true;                              // since it was looked at
-		Socket::Id scan = 0;                           // one that was asked for
-		bool asked = false;                            // and went well, since it was live last
-		Clock::time_point nextScan{};                  // not before: the last one found something short
+		std::optional<std::vector<std::string>> disks; // set: complete
+		bool own = false;                              // created here
+		bool news = true;                              // events since last looked at
+		Socket::Id scan = 0;                           // pending rescan request
+		bool asked = false;                            // a rescan succeeded since last live
+		Clock::time_point nextScan{};                  // earliest time of the next rescan
 
 		bool pending() const { return tracker && !disks && !error; }
 		const nvmeof::Controller &controller() const { return tracker->controller(); }
@@ -70,10 +70,10 @@ private:
 	nvmeof::WaitOptions wait_;
 	Done done_;
 	Clock::time_point deadline_;
-	Clock::time_point enough_ = Clock::time_point::max(); // with Require::any
+	Clock::time_point enough_ = Clock::time_point::max(); // end of the grace period of Require::any
 	std::stop_token stop_;
 	bool cancelled_ = false;
-	std::optional<nvmeof::Error> deaf_; // no events any more
+	std::optional<nvmeof::Error> deaf_; // the event stream has ended
 	std::vector<Item> items_;
 };
 

@@ -16,7 +16,7 @@ using nvmeof::Uuid;
 
 namespace {
 
-// Reads typed values and remembers the first thing that was wrong, so that a decoder reads like the object it makes.
+// Reads typed values and keeps the first error, so that a decoder is a plain list of assignments.
 class Reader {
 public:
 	explicit Reader(const Attributes &attributes) : attributes_(attributes) {}
@@ -114,7 +114,7 @@ public:
 	}
 
 private:
-	// 146 years at most, so that no sum or difference of two times overflows.
+	// Clamped to 146 years, so that sums and differences of two times cannot overflow.
 	static std::chrono::nanoseconds timeOf(std::uint64_t value)
 	{
 		constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max() / 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// From attributes to objects: the one place that knows which attribute is which member.
+// Converts netlink attributes to objects. The only place that maps attributes to members.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,9 @@
 namespace nofctl {
 
 /*
- * What names an object (its name, ids, addresses, state) must be there; a counter or description that is not, as from
- * an older module, keeps its default. An attribute of the wrong size is an error wherever it is.
+ * Required attributes: names, IDs and NQNs of objects; transport, address and state of controllers. Other attributes
+ * may be missing, as with an older module; their members keep the default. An attribute of the wrong size is always an
+ * error.
  */
 nvmeof::Result<nvmeof::ModuleVersion> decodeVersion(const Attributes &attributes);
 nvmeof::Result<nvmeof::Subsystem> decodeSubsystem(const Attributes &attributes);
@@ -21,7 +22,7 @@ nvmeof::Result<nvmeof::Controller> decodeController(const Attributes &attributes
 nvmeof::Result<nvmeof::Namespace> decodeNamespace(const Attributes &attributes);
 nvmeof::Result<nvmeof::Path> decodePath(const Attributes &attributes);
 
-// Nothing for a notification that this library does not know.
+// Nothing for a notification type that this library does not know.
 nvmeof::Result<std::optional<nvmeof::Event>> decodeEvent(std::uint8_t command, const Attributes &attributes);
 
 } // namespace nofctl

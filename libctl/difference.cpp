@@ -9,7 +9,7 @@ namespace nvmeof {
 
 namespace {
 
-// What says which association it is, with nothing left open.
+// Identifies an association, except for the host NQN, local address and interface.
 std::string placeKey(const std::string &transport, const Address &address, const std::string &nqn)
 {
 	return transport + " " + normalTraddr(address.traddr) + " " + address.trsvcid + " " + nqn;
@@ -35,8 +35,8 @@ private:
 	const bool complete_;
 	const Snapshot &present_;
 	std::multimap<std::string, const Controller *> places_;
-	std::set<std::string> taken_; // names of controllers that are wanted
-	std::set<std::string> going_; // or to be disconnected
+	std::set<std::string> taken_; // wanted controllers
+	std::set<std::string> going_; // controllers to disconnect
 	std::size_t own_ = 0;
 	std::vector<Change> changes_;
 };
@@ -93,7 +93,7 @@ void Comparison::want(std::size_t index, const PlannedConnection &wanted)
 	changes_.push_back(std::move(change));
 }
 
-// A way to the disk that stays.
+// Whether the disk has another usable path that stays.
 bool Comparison::hasOther(const Namespace &ns, const Controller &controller) const
 {
 	for (const Path *path : present_.pathsOf(ns)) {
@@ -105,7 +105,7 @@ bool Comparison::hasOther(const Namespace &ns, const Controller &controller) con
 	return false;
 }
 
-// The disk that would be left without a path while somebody has it open; empty: there is none.
+// An open disk that would lose its last path; empty: none.
 std::string Comparison::openWithout(const Controller &controller) const
 {
 	for (const Path &path : present_.paths) {
@@ -118,7 +118,7 @@ std::string Comparison::openWithout(const Controller &controller) const
 	return {};
 }
 
-// Empty: it goes.
+// Why an unwanted controller is kept; empty: disconnect it.
 std::string Comparison::whyKept(const Controller &controller) const
 {
 	if (rules_.removal == RemovalPolicy::never)

@@ -18,13 +18,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::chrono::milliseconds commandPatience = 5s; // with one command, for a connection of our own
-constexpr std::chrono::milliseconds pause = 50ms;         // before what failed is tried again
-constexpr std::size_t unit = 4096;                        // of MDTS, at least: CAP.MPSMIN may make it more
-// The kernel's target makes the whole log anew for each read: the fewer, the better.
+constexpr std::chrono::milliseconds commandPatience = 5s; // per command, on a temporary connection
+constexpr std::chrono::milliseconds pause = 50ms;         // base delay before a retry
+constexpr std::size_t unit = 4096;                        // minimum unit of MDTS; CAP.MPSMIN may be larger
+// The kernel's target generates the whole log for each read, so use few large reads.
 constexpr std::size_t longestRead = 32 * unit;
 
-// The connection went, whatever became of the command.
+// Whether the connection was lost, regardless of the command's outcome.
 bool isLoss(const Error &error)
 {
 	std::uint16_t status = error.nvmeStatus.value_or(0);
@@ -33,14 +33,15 @@ bool isLoss(const Error &error)
 	return error.sysErrno == ECONNRESET || error.sysErrno == ENOTCONN || error.sysErrno == EAGAIN;
 }
 
-// And not going; a controller that somebody keeps has a keep-alive.
+// Whether @now is the controller @made and is not being deleted. Persistent discovery controllers are told apart by
+// their keep-alive.
 bool isThat(const Controller &now, const Controller &made)
 {
 	return ConnectTracker(made).concerns(now) && !isEnding(now.state) &&
 	       (now.keepAlive.count() != 0) == (made.keepAlive.count() != 0);
 }
 
-// A controller that it names is gone; a file is not.
+// Removes the reference to a controller that has been removed. A file in the error stays valid.
 Error withoutController(Error error)
 {
 	if (error.object.kind == ErrorObject::Kind::file)
@@ -63,7 +64,7 @@ std::chrono::milliseconds DiscoveryVisit::left() const
 	return std::max(std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now()), 0ms);
 }
 
-// Why to go no further
+// The reason to stop; nothing: continue
 std::optional<Error> DiscoveryVisit::over() const
 {
 	if (stop_.stop_requested())
@@ -73,8 +74,8 @@ std::optional<Error> DiscoveryVisit::over() const
 	return errorFromErrno(ETIMEDOUT, "not read after " + std::to_string(timeout_.count()) + " ms");
 }
 
-// From its opening on the name is no other one's. Until then it may have gone, and another one may have come: then the
-// events tell what became of it.
+// While the node is open, no other controller gets the name. Before that, the controller may have been removed and the
+// name reused; then events report the outcome of the connect.
 Result<void> DiscoveryVisit::hold(const Controller &controller)
 {
 	Result<void> opened = open();
@@ -97,7 +98,7 @@ Result<void> DiscoveryVisit::open()
 	return {};
 }
 
-// Who listens only after it was made may hear nothing of one that is gone at once.
+// Subscribes first: a controller that is removed at once would otherwise cause no event.
 Result<void> DiscoveryVisit::connect(const ConnectOptions &options)
 {
 	if (std::optional<Error> why = over())
@@ -128,7 +129,8 @@ Result<void> DiscoveryVisit::waitAgain()
 	return await(startWait(engine_, controller_, {WaitFor::controller, left(), {}, {}}));
 }
 
-// @command: gets its timeout, when the connection counts as lost. One that is not ours is left to the kernel: 0.
+// @command: called with its timeout, after which the connection counts as lost. For an existing controller the kernel's
+// timeout applies: 0.
 template <typename F> Result<void> DiscoveryVisit::insist(F command)
 {
 	for (;;) {

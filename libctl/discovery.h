@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A look at a discovery service.
+// Reads the log of a discovery service.
 #pragma once
 
 #include <optional>
@@ -14,18 +14,18 @@
 
 namespace nofctl {
 
-// A connection that is lost meanwhile is waited for, and what was asked for is asked for again.
+// If the connection is lost, waits for the reconnect and repeats the command.
 class DiscoveryVisit : private LogSource {
 public:
-	// @engine: its own, as it waits
+	// @engine: must not be shared, because this class blocks on it
 	DiscoveryVisit(Engine &engine, std::chrono::milliseconds timeout, std::stop_token stop);
 
-	// Through a controller that is made for it, or one that is there
+	// Through a temporary controller, or through an existing one.
 	nvmeof::Result<nvmeof::DiscoveryLog> read(const nvmeof::ConnectOptions &options);
 	nvmeof::Result<nvmeof::DiscoveryLog> read(const std::string &controller);
 
-	// The controller that was made, which is the caller's to remove; empty: there is none. Its name stays its own
-	// as long as this object is there.
+	// Name of the temporary controller, which the caller removes; empty: none. No other controller gets the name
+	// while this object exists.
 	const std::string &made() const { return made_; }
 
 private:
@@ -55,7 +55,8 @@ private:
 	bool offsets_ = false;
 };
 
-// Connects, reads and disconnects; on sockets of its own, so any thread may. @options: complete, see Client::discover()
+// Connects, reads and disconnects. Uses sockets of its own, so it may run on any thread. @options must be complete, see
+// Client::discover().
 nvmeof::Result<nvmeof::DiscoveryLog> discover(const nvmeof::ConnectOptions &options, std::chrono::milliseconds timeout,
 					      const std::stop_token &stop);
 nvmeof::Result<nvmeof::DiscoveryLog> discoverThrough(const std::string &controller, std::chrono::milliseconds timeout,

@@ -13,7 +13,7 @@ using namespace nvmeof;
 
 namespace {
 
-// What a field can say, and what that means here
+// Maps a field value to an enumerator or name.
 template <class T> struct Meaning {
 	std::uint8_t value;
 	T meaning;
@@ -73,7 +73,7 @@ constexpr Meaning<RdmaConnectionManagement> connectionManagements[] = {
 	{wire::cms_rdma_cm, RdmaConnectionManagement::rdmaCm},
 };
 
-// Of one machine: neither any nor many.
+// A unicast address: neither unspecified, broadcast nor multicast.
 bool isOne(const in_addr &address)
 {
 	std::uint32_t host = ntohl(address.s_addr);
@@ -88,7 +88,7 @@ std::string ipv4Defect(const std::string &traddr)
 	return isOne(address) ? "" : "TRADDR is not the address of one machine";
 }
 
-// A scope may follow: parseTraddr() has looked at it.
+// A scope is allowed: parseTraddr() has checked it.
 std::string ipv6Defect(const std::string &traddr)
 {
 	in6_addr address;
@@ -118,7 +118,7 @@ std::string ipDefect(const wire::DiscoveryEntry &raw, const DiscoveryEntry &entr
 	return !defect.empty() || isPort(entry.trsvcid) ? defect : "TRSVCID is not a port";
 }
 
-// Of the transports that are not IP's nobody here knows what an address is.
+// Addresses of transports other than TCP and RDMA are not checked.
 std::string addressDefect(const wire::DiscoveryEntry &raw, const DiscoveryEntry &entry)
 {
 	switch (raw.trtype) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One entry of a discovery log page, as it comes from the target.
+// Decodes one entry of a discovery log page.
 #pragma once
 
 #include <nvmeof/discovery.h>
@@ -8,7 +8,7 @@
 
 namespace nofctl {
 
-// Any bytes will do: what is wrong with them is said in DiscoveryEntry::defect.
+// @raw may contain anything: errors are described in DiscoveryEntry::defect.
 nvmeof::DiscoveryEntry describe(const wire::DiscoveryEntry &raw);
 
 } // namespace nofctl

@@ -53,9 +53,10 @@ class Reader {
 public:
 	explicit Reader(LogSource &source) : source_(source) {}
 
-	// Nothing: it has changed meanwhile.
+	// Nothing: the log changed during the read.
 	Result<std::optional<DiscoveryLog>> once();
-	// What is wrong with the log as a whole may be mended: the event that tells so must not be pending for ever.
+	// Reads the header without RAE, which re-enables the change event: a defect of the whole log may be fixed
+	// later, and the next change must be reported then.
 	Error giveUp(Error why);
 
 private:
@@ -75,7 +76,7 @@ Result<Header> Reader::header(bool retain)
 	return decodeHeader(first_);
 }
 
-// The first piece has the header in it once more.
+// The first piece repeats the header.
 Result<void> Reader::piece(std::uint64_t at, std::size_t length)
 {
 	wire::Bytes bytes(length);
@@ -116,7 +117,8 @@ Result<std::optional<DiscoveryLog>> Reader::once()
 	Result<void> read = entries(before->entries);
 	if (!read && !read.error().nvmeStatus)
 		return read.error();
-	// A piece that is not there any more is refused: so the log may have changed in either case.
+	// A read beyond the end of a shortened log is refused. So after an error, too, check whether the log has
+	// changed.
 	Result<Header> after = header(!read);
 	if (after && *after != *before)
 		return std::optional<DiscoveryLog>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reading a discovery log that may change while it is read, from a target that may tell anything.
+// Reads a discovery log that may change during the read, from an untrusted target.
 #pragma once
 
 #include <cstddef>
@@ -11,28 +11,28 @@
 
 namespace nofctl {
 
-inline constexpr std::uint64_t mostDiscoveryEntries = 16384; // 16 MiB: more than any fabric has ports
+inline constexpr std::uint64_t mostDiscoveryEntries = 16384; // 16 MiB: more than any fabric needs
 inline constexpr int discoveryTries = 10;
 
-// Where the log comes from.
+// Access to the log page.
 class LogSource {
 public:
 	virtual ~LogSource() = default;
 
-	// All of @to, from that byte of the log on. @retain: an event that told of a change stays as it is.
+	// Fills @to with the log from byte @offset on. @retain: sets Retain Asynchronous Event
 	virtual nvmeof::Result<void> read(std::uint64_t offset, std::span<std::byte> to, bool retain) = 0;
-	// Most bytes of one read, 1,024 at least.
+	// Maximum size of one read, bytes; 1,024 at least.
 	virtual std::size_t most() const = 0;
-	// Whether a read may begin behind the first byte of the log.
+	// Whether a read may start at an offset (LPA bit 2).
 	virtual bool offsets() const = 0;
-	// What is read next is read anew. False: that is no use any more, there is no time left.
+	// Called before the log is read again. May sleep. False: give up, the time is over.
 	virtual bool again(int tries) = 0;
 };
 
 /*
- * All of it, of one generation: when the counter is another one at the end than it was before, or the target says that
- * the log has changed (Discover Restart), it is read again, discoveryTries times at most. An error is about reading, or
- * about the log as a whole; what is wrong with an entry is said there.
+ * Reads the whole log of one generation. If the generation counter changes during the read, or the target returns
+ * Discover Restart, the log is read again, up to discoveryTries times. Errors are about reading or about the log as a
+ * whole; a defect of an entry is in DiscoveryEntry::defect.
  */
 nvmeof::Result<nvmeof::DiscoveryLog> readDiscoveryLog(LogSource &source);
 

@@ -29,7 +29,7 @@ public:
 
 	void addRoot(const ConnectOptions &options);
 	void addFixed(const ConnectOptions &options);
-	// Breadth first: what is near is not cut off for what is far.
+	// Breadth first, so that limits cut off the most distant services.
 	void follow();
 	void connect();
 	Plan take() { return std::move(plan_); }
@@ -58,9 +58,9 @@ private:
 	const KnownServices &known_;
 	Plan plan_;
 	std::map<std::string, std::size_t> services_, connections_; // indexes by key
-	std::vector<std::size_t> referred_, led_;                   // services and connections of each configured one
+	std::vector<std::size_t> referred_, led_;                   // services and connections per configured service
 	std::map<std::string, std::size_t> paths_;                  // by NQN
-	std::map<std::pair<std::size_t, std::string>, std::size_t> cuts_; // how many of which service, by which limit
+	std::map<std::pair<std::size_t, std::string>, std::size_t> cuts_; // number of entries per service and limit
 };
 
 const DiscoveryLog *Planner::logOf(const PlannedService &service) const
@@ -129,7 +129,7 @@ void Planner::addFixed(const ConnectOptions &options)
 	plan_.connections.push_back(std::move(connection));
 }
 
-// As its service is connected to, where that does not belong to the service itself.
+// Uses the identity and local address of the connection to its service.
 ConnectOptions Planner::optionsFor(std::size_t from, const DiscoveryEntry &entry) const
 {
 	const ConnectOptions &service = plan_.services[from].options;
@@ -146,7 +146,7 @@ ConnectOptions Planner::optionsFor(std::size_t from, const DiscoveryEntry &entry
 	return options;
 }
 
-// By which no further referral of it is followed; empty: none.
+// The limit that forbids another referral of this service; empty: none.
 std::string Planner::referralLimit(std::size_t from) const
 {
 	const PlannedService &service = plan_.services[from];
@@ -158,11 +158,11 @@ std::string Planner::referralLimit(std::size_t from) const
 	return {};
 }
 
-// Nothing: it is refused.
+// Nothing: the referral is refused.
 std::optional<std::size_t> Planner::refer(std::size_t from, const DiscoveryEntry &entry)
 {
 	const ConnectOptions place = optionsFor(from, entry);
-	ConnectOptions options = plan_.services[from].options; // a service is as good as the one that knows it
+	ConnectOptions options = plan_.services[from].options; // inherits options of the referring service
 	options.transport = place.transport;
 	options.address = place.address;
 	options.subsysnqn = place.subsysnqn;
@@ -177,15 +177,15 @@ std::optional<std::size_t> Planner::refer(std::size_t from, const DiscoveryEntry
 	}
 	if (std::string limit = referralLimit(from); !limit.empty()) {
 		cut(from, limit);
-		plan_.complete = false; // what it would tell is not known
+		plan_.complete = false; // the log of that service is missing
 		return std::nullopt;
 	}
 	referred_[plan_.services[from].root]++;
 	return add(options, from);
 }
 
-// A configured service is nobody's stand-in but of another configured one: what it tells counts, whatever a service
-// that was only heard of says.
+// A configured service can be grouped only by a log of a configured service: otherwise a service found through a
+// referral could suppress it.
 void Planner::join(std::size_t index, std::vector<std::size_t> members, bool itself)
 {
 	const bool byRoot = plan_.services[index].depth == 0;
@@ -209,7 +209,7 @@ void Planner::join(std::size_t index, std::vector<std::size_t> members, bool its
 		plan_.services[one].same = same;
 }
 
-// DUPRETINFO: all entries of a log that have it tell the same. The entry of the service itself is one of them.
+// DUPRETINFO: all entries of a log with this flag return the same log. The service's own entry is one of them.
 void Planner::readReferrals(std::size_t index, const DiscoveryLog &log)
 {
 	std::vector<std::size_t> members;
@@ -218,7 +218,7 @@ void Planner::readReferrals(std::size_t index, const DiscoveryLog &log)
 		const bool own = entry.kind == EntryKind::service && entry.defect.empty();
 		if (own && entry.persistent)
 			plan_.services[index].persistent = true;
-		// Its own further addresses matter where it tells that any of them will do.
+		// Further addresses of the service itself matter only with DUPRETINFO.
 		if (entry.kind != EntryKind::referral && !(own && entry.duplicate))
 			continue;
 		itself = itself || own;
@@ -246,7 +246,7 @@ void Planner::settle(const std::vector<std::size_t> &same)
 	}
 }
 
-// Of several that tell the same one is read, and the next one where that fails.
+// Of several services with the same log, one is read; if that fails, the next one.
 void Planner::settle()
 {
 	for (const PlannedService &service : plan_.services)
@@ -272,7 +272,7 @@ void Planner::follow()
 	settle();
 }
 
-// It cannot be read any more, and one that tells the same could.
+// Its log cannot be read any more, and a service with the same log could be read.
 bool Planner::superseded(const PlannedService &service) const
 {
 	return service.state == State::failed && std::ranges::any_of(service.same, [&](std::size_t one) {
@@ -330,7 +330,7 @@ void Planner::takeEntry(std::size_t index, const DiscoveryEntry &entry, bool pre
 	plan_.connections.push_back({std::move(options), {index}});
 }
 
-// What is connected already goes first: a limit cuts off what is not.
+// Existing connections are planned first, so that limits cut off only new ones.
 void Planner::connect()
 {
 	if (rules_.present)

@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned char ourData = std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
 
-// Where there is none, the file ends before it.
+// Nothing if the object does not fit into @bytes.
 template <typename T> std::optional<T> objectAt(std::span<const char> bytes, std::uint64_t offset)
 {
 	if (offset > bytes.size() || bytes.size() - offset < sizeof(T))
@@ -31,7 +31,7 @@ std::span<const char> part(std::span<const char> bytes, std::uint64_t offset, st
 
 std::optional<Elf64_Shdr> header(std::span<const char> file, const Elf64_Ehdr &elf, unsigned index)
 {
-	// e_shoff is below the size of the file, or nothing is found there; then this sum does not overflow
+	// this bound prevents an overflow of the sum below
 	if (elf.e_shentsize != sizeof(Elf64_Shdr) || elf.e_shoff > file.size())
 		return std::nullopt;
 	return objectAt<Elf64_Shdr>(file, elf.e_shoff + std::uint64_t(index) * sizeof(Elf64_Shdr));
@@ -39,7 +39,7 @@ std::optional<Elf64_Shdr> header(std::span<const char> file, const Elf64_Ehdr &e
 
 bool hasName(std::span<const char> names, std::uint64_t offset, std::string_view name)
 {
-	std::span<const char> text = part(names, offset, name.size() + 1); // with the zero at its end
+	std::span<const char> text = part(names, offset, name.size() + 1); // with the terminating NUL
 	return !text.empty() && std::string_view(text.data(), name.size()) == name && text.back() == '\0';
 }
 

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::chrono::milliseconds patience = 5s;
-constexpr int answersAtOnce = 256, eventsAtOnce = 1024; // then whoever polls has his turn
+constexpr int answersAtOnce = 256, eventsAtOnce = 1024; // limits per call, so that the caller's loop keeps running
 
 timespec timespecOf(Clock::duration duration)
 {
@@ -59,13 +59,13 @@ Result<std::unique_ptr<Engine>> Engine::open(std::chrono::milliseconds answer)
 	return engine;
 }
 
-// Jobs that still run are told to end. What is left then are deletions that cancelled operations ask for; one that the
-// kernel does not take yet is asked for again.
+// Jobs still running are asked to stop. The remaining operations are deletions that cancelled operations started; a
+// deletion that the kernel refuses with EAGAIN is retried.
 Engine::~Engine()
 {
 	try {
 		end();
-	} catch (const std::exception &) { // no memory for that: the kernel keeps what is there
+	} catch (const std::exception &) { // out of memory: controllers stay in the kernel
 	}
 }
 
@@ -132,7 +132,7 @@ void Engine::hear()
 	for (int i = 0; events_ && i < eventsAtOnce; i++) {
 		Result<std::optional<Event>> event = events_->next(0ms);
 		if (!event) {
-			events_.reset(); // closed, it is watched no more
+			events_.reset(); // closing the descriptor removes it from the epoll set
 			for (const std::shared_ptr<Operation> &operation : operations_)
 				operation->onDeaf(event.error());
 			return;
@@ -145,7 +145,7 @@ void Engine::hear()
 	more_ = events_.has_value();
 }
 
-// One that throws stays, as do those behind it.
+// After an exception, the operation that threw and all later ones stay in the list.
 void Engine::advance()
 {
 	struct Sweep {
@@ -168,12 +168,12 @@ void Engine::setTimer()
 	itimerspec when{};
 	if (next != Clock::time_point::max())
 		when.it_value =
-			timespecOf(std::max<Clock::duration>(next.time_since_epoch(), 1ns)); // 0 would disarm it
+			timespecOf(std::max<Clock::duration>(next.time_since_epoch(), 1ns)); // 0 would disarm the timer
 	::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
 }
 
-// Callbacks come last, when nothing here is half done: they may start something, or wait. What throws, for want of
-// memory or a callback, leaves the rest to the next call.
+// Callbacks run last, with consistent state: they may start operations or wait. After an exception (no memory, or from
+// a callback), the next call continues.
 void Engine::dispatch()
 {
 	struct Rearm {

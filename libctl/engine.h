@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a Client does over time: operations, and what moves them on. One thread, one descriptor to poll.
+// The event loop of a Client: its operations and their event sources. One thread, one descriptor to poll.
 #pragma once
 
 #include <exception>
@@ -17,24 +17,24 @@
 
 namespace nofctl {
 
-// Something that takes a while. Each of these functions is called by the thread of the engine, and none waits.
+// A long-running operation. The engine's thread calls all functions; none may block.
 class Operation {
 public:
 	virtual ~Operation() = default;
 	virtual void onEvent(const nvmeof::Event &) {}
-	// There will be none any more.
+	// The event stream has ended.
 	virtual void onDeaf(const nvmeof::Error &) {}
-	// As far as it goes now. True: it is over, and its result has been handed over.
+	// Makes progress without blocking. True: the operation is complete and has delivered its result.
 	virtual bool advance() = 0;
-	// When advance() has to be called, should nothing happen before.
+	// Latest time for the next advance() if no event arrives before.
 	virtual Clock::time_point wake() const { return Clock::time_point::max(); }
-	// Nobody waits for its result any more.
+	// The result is no longer needed.
 	virtual void cancel() {}
 };
 
 class Engine {
 public:
-	// @answer: see OpenOptions
+	// @answer: see OpenOptions::answer
 	static nvmeof::Result<std::unique_ptr<Engine>> open(std::chrono::milliseconds answer = callTimeout);
 	~Engine();
 
@@ -44,16 +44,16 @@ public:
 	int fd() const { return epoll_.fd(); }
 	void dispatch();
 
-	// From here on operations are told of events. Before what they tell of is asked for.
+	// Passes events to operations from now on. Must be called before the request whose events matter.
 	nvmeof::Result<void> listen();
-	// From here on whatever udev has handled moves operations on. False: it is not there to do so.
+	// Advances operations also when udev has processed a device. False: there is no udev monitor.
 	bool followUdev();
 
 	void add(std::shared_ptr<Operation> operation);
-	// Calls the callbacks of what has become ready; for start...().
+	// Queues the callback of a result that has become ready; dispatch() calls it.
 	void notifyLater(std::function<void()> notify) { notifications_.push_back(std::move(notify)); }
 
-	// Waits. @stop: returns without it.
+	// Blocks until the result is ready or @stop is requested.
 	template <typename T> void wait(const nvmeof::Pending<T> &pending, const std::stop_token &stop = {})
 	{
 		StopSignal signal(*this, stop);
@@ -64,7 +64,7 @@ public:
 	}
 
 private:
-	// Makes fd() readable when another thread asks to stop.
+	// Makes fd() readable when another thread requests a stop.
 	class StopSignal {
 	public:
 		StopSignal(Engine &engine, const std::stop_token &stop);
@@ -93,24 +93,22 @@ private:
 	Workers workers_;
 	OwnedFd timer_;
 	std::optional<nvmeof::EventStream> events_;
-	bool more_ = false;   // there may be events that were not read yet
-	bool missed_ = false; // an exception may have cost one: operations look for themselves
+	bool more_ = false;   // more events may be queued
+	bool missed_ = false; // an exception may have dropped an event: operations must query the kernel
 	std::optional<UdevMonitor> udev_;
 	std::vector<std::shared_ptr<Operation>> operations_, fresh_;
 	std::vector<std::function<void()>> notifications_;
 };
 
-/*
- * The other end of a Pending. Copied, it is the same one; an operation holds one, so that a handle that is let go of
- * cancels it.
- */
+// The producer side of a Pending. Copies share one state. An operation holds a Promise; destroying the Pending cancels
+// the operation.
 template <typename T> class Promise {
 public:
 	Promise() : state_(std::make_shared<nvmeof::detail::PendingState<T>>()) {}
 
 	nvmeof::Pending<T> pending(std::weak_ptr<Operation> operation)
 	{
-		// By destructors, too: where there is no memory for undoing it, it stays.
+		// Also called by destructors. If undoing needs memory and there is none, the object stays.
 		state_->cancel = [operation = std::move(operation)] {
 			try {
 				if (auto there = operation.lock())
@@ -121,7 +119,7 @@ public:
 		return nvmeof::Pending<T>(state_);
 	}
 
-	// Again after it has thrown: what was there first stays
+	// May be called again after an exception: the first value stays.
 	void finish(Engine &engine, T value)
 	{
 		if (state_->value)

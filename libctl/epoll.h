@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// File descriptors that end with their owner, and several to be polled as one.
+// Owner of a file descriptor, and an epoll set that is polled as one descriptor.
 #pragma once
 
 #include <cerrno>
@@ -45,7 +45,7 @@ public:
 
 	int fd() const { return fd_.get(); }
 
-	// Whether @fd counts.
+	// Adds @fd to the set or removes it.
 	nvmeof::Result<void> watch(int fd, bool wanted)
 	{
 		epoll_event event{};

@@ -20,8 +20,8 @@ using nofctl::Socket;
 
 namespace {
 
-constexpr int stepsAtOnce = 64; // of one next(0): then whoever polls has his turn
-constexpr int listRead = 4;     // datagrams of a list in one step
+constexpr int stepsAtOnce = 64; // per next(0), so that the caller's loop keeps running
+constexpr int listRead = 4;     // datagrams of a list per step
 
 } // namespace
 
@@ -33,9 +33,9 @@ std::chrono::nanoseconds bootTime()
 }
 
 /*
- * Either it follows the channel of events, or it reads the lists of all objects on a socket of their own. Meanwhile the
- * channel is let alone: what stands in it is either in the lists, or newer than they are and carries its object's full
- * state, so that a reader who gets it behind them ends up right.
+ * Either reads events from the channel, or lists all objects on a separate socket. Events stay queued while lists are
+ * read: each is either included in the lists, or is newer and carries the full state of its object. Delivered after the
+ * lists, events therefore yield the correct final state.
  */
 struct [[gnu::visibility("hidden")]] EventStream::Impl
 {
@@ -44,7 +44,7 @@ struct [[gnu::visibility("hidden")]] EventStream::Impl
 	Epoll epoll;
 	std::deque<Event> pending{};
 	bool listing = false;
-	int list = 0; // which
+	int list = 0; // index of the list being read
 	Socket::Id asked = 0;
 
 	Result<void> join();
@@ -71,7 +71,7 @@ void EventStream::Impl::push(EventType type, EventObject object)
 	pending.push_back(std::move(event));
 }
 
-// From joinEnd() on the module's end is told; if it came before, version() fails.
+// After joinEnd(), the end of the module is reported. If it came earlier, version() fails.
 Result<void> EventStream::Impl::join()
 {
 	if (Result<void> joined = events->joinEnd(); !joined)
@@ -130,7 +130,7 @@ void EventStream::Impl::drain()
 	}
 }
 
-// What is queued is older than the lists will be.
+// Queued events are older than the lists that will be read.
 Result<void> EventStream::Impl::lost()
 {
 	drain();

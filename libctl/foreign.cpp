@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Of the in-tree driver's attributes only those are read that its sources show to wait for nothing. "nuse" sends a
- * command, "address" takes a lock that a connect holds, and those of a controller that tell of its subsystem are not to
- * be read before it has one: so controllers are looked for below their subsystems.
+ * Reads only attributes of the in-tree driver whose show functions do not block. "nuse" sends a command, and "address"
+ * takes a lock that is held during a connect. Attributes that depend on the subsystem must not be read before the
+ * controller has one, so controllers are looked up below their subsystem.
  */
 #include "foreign.h"
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view ourPrefix = "nvmeof";
 
-// Without the end of the line, and the blanks that identifiers are padded with; empty when it is not there.
+// Strips the newline and the blanks that pad identifiers. Empty if the attribute does not exist.
 std::string attribute(const fs::path &file)
 {
 	nvmeof::Result<std::string> text = readSmallFile(file);
@@ -40,7 +40,7 @@ std::uint64_t number(const fs::path &file)
 	return value;
 }
 
-// Names in a folder, sorted. What comes or goes meanwhile may be missing.
+// Sorted names in a directory. Entries added or removed meanwhile may be missing.
 std::vector<std::string> namesIn(const fs::path &folder)
 {
 	std::vector<std::string> names;
@@ -62,7 +62,7 @@ bool isController(std::string_view name)
 	return name.starts_with("nvme") && onlyDigits(name.substr(4));
 }
 
-// The multipath disk: one for each path is hidden.
+// The multipath disk. The disk of a single path is hidden.
 bool isDisk(const fs::path &disk)
 {
 	return disk.filename().string().starts_with("nvme") && attribute(disk / "hidden") != "1";
@@ -117,7 +117,7 @@ namespace {
 
 constexpr const char *sysfs = "/sys";
 
-// "uuid." or "eui."; what the drivers make up where a target gives neither differs.
+// "uuid." or "eui.". Other wwids differ between drivers: each makes up its own if the target provides no identifier.
 bool isIdentifier(std::string_view wwid)
 {
 	return wwid.starts_with("uuid.") || wwid.starts_with("eui.");

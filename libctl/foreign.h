@@ -7,7 +7,7 @@
 
 namespace nofctl {
 
-// As the public ones, for a sysfs that is mounted elsewhere.
+// Like the public functions, for a sysfs mounted at @sys.
 std::vector<nvmeof::ForeignController> foreignControllers(std::string_view subsysnqn, const std::filesystem::path &sys);
 std::vector<nvmeof::NvmeDisk> nvmeDisks(const std::filesystem::path &sys);
 

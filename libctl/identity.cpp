@@ -40,7 +40,7 @@ Error ofFile(Error error, const std::filesystem::path &file)
 	return error;
 }
 
-// Firmware that was never given a UUID says nothing, or what its vendor's template says: shared by many machines.
+// Firmware without an assigned UUID reports all zeros, all ones, or a template value that many machines share.
 bool usable(const Uuid &uuid)
 {
 	static const std::optional<Uuid> templateUuid = Uuid::parse("03000200-0400-0500-0006-000700080009");
@@ -56,7 +56,7 @@ Result<std::string> readTrimmed(const std::filesystem::path &file)
 	return std::string(trim(*text));
 }
 
-// What the file holds afterwards: @text, unless somebody else was first.
+// Creates @file with @text. Returns the resulting content: another process may have created the file first.
 Result<std::string> keep(const std::filesystem::path &file, const std::string &text)
 {
 	std::error_code error;
@@ -75,7 +75,7 @@ bool absent(const Error &error)
 	return error.code == ErrorCode::noSuchObject;
 }
 
-// The UUID that a machine with just one of the two files, or none, gets for the other.
+// The UUID for the missing files: matches the existing file if there is one.
 Uuid matchingUuid(const Result<std::string> &hostnqn, const Result<Uuid> &hostid, const IdentityPlaces &places)
 {
 	if (hostid)
@@ -123,7 +123,7 @@ Result<Uuid> readHostid(const IdentityPlaces &places)
 	if (!text)
 		return text.error();
 	std::optional<Uuid> uuid = Uuid::parse(*text);
-	if (!uuid || uuid->isNil()) // NVMe Base 2.0, 5.27.1.25: zero means that the host has none
+	if (!uuid || uuid->isNil()) // NVMe Base 2.0, 5.27.1.25: zero means that the host has no ID
 		return invalidFile(file, "'" + *text + "' is not a UUID");
 	return *uuid;
 }
@@ -145,7 +145,7 @@ Result<HostIdentity> loadOrCreateIdentity(const IdentityPlaces &places)
 		if (!hostnqn)
 			return hostnqn.error();
 		if (!hostid)
-			uuid = uuidFromHostnqn(*hostnqn).value_or(uuid); // of whoever was first
+			uuid = uuidFromHostnqn(*hostnqn).value_or(uuid); // another process may have won
 	}
 	if (!hostid) {
 		if (Result<std::string> kept = keep(places.directory / "hostid", uuid.toString()); !kept)
@@ -166,7 +166,7 @@ bool inContainer(const std::filesystem::path &root)
 	return false;
 }
 
-// A container's file system goes with it: the next one would be another host.
+// In a container a new identity would be lost with the file system, and the next container would be a different host.
 static bool mayCreate(IdentityUse use)
 {
 	return use == IdentityUse::create || (use == IdentityUse::usual && ::geteuid() == 0 && !inContainer());
@@ -206,7 +206,7 @@ Result<HostIdentity> resolveIdentity(const std::optional<std::string> &hostnqn, 
 		return HostIdentity{*hostnqn, *hostid};
 	std::optional<Uuid> own = hostnqn ? uuidFromHostnqn(*hostnqn) : std::nullopt;
 	if (own) {
-		// A kept pair stays a pair: targets refuse one host NQN with two host IDs.
+		// If @hostnqn is the stored one, use the stored host ID: targets refuse one host NQN with two host IDs.
 		Result<std::string> kept = readHostnqn(places);
 		if (!kept || *kept != *hostnqn)
 			return HostIdentity{*hostnqn, *own};

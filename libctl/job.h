@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Something that one of the engine's threads does, and an operation that waits for it.
+// A job on a worker thread, and the operation that waits for it.
 #pragma once
 
 #include <cerrno>
@@ -13,7 +13,7 @@
 
 namespace nofctl {
 
-// @T: what the job returns. The job has what it needs, and sockets of its own if any: it may outlive its operation.
+// @T: result of the job. The job owns its data and sockets: it may outlive this operation.
 template <typename T> class JobOperation : public Operation {
 public:
 	using Work = std::function<T(std::stop_token)>;
@@ -26,7 +26,7 @@ public:
 					T value = work(shared->stop.get_token());
 					std::lock_guard lock(shared->mutex);
 					shared->value = std::move(value);
-				} catch (const std::exception &) { // it would end the process
+				} catch (const std::exception &) { // an exception would terminate the process
 					std::lock_guard lock(shared->mutex);
 					shared->failed = true;
 				}
@@ -57,7 +57,7 @@ private:
 		std::stop_source stop;
 		std::mutex mutex;
 		std::optional<T> value;
-		bool failed = false; // by an exception
+		bool failed = false; // the job threw an exception
 	};
 
 	std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
@@ -79,7 +79,7 @@ template <typename T>
 	return pending;
 }
 
-// Waits until it is over, or @stop is requested.
+// Waits until the job is done or @stop is requested.
 template <typename T>
 [[gnu::visibility("hidden")]] T waitOrStop(Engine &engine, nvmeof::Pending<T> pending, const std::stop_token &stop)
 {

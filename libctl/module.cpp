@@ -21,7 +21,7 @@ struct Free {
 	void operator()(kmod_list *list) const { kmod_module_unref_list(list); }
 };
 
-// The errnos of finit_module(2), and of looking for the file.
+// Reasons for the errnos of finit_module(2) and of the module lookup.
 std::string reasonOf(int sysErrno)
 {
 	switch (sysErrno) {

@@ -7,10 +7,10 @@
 
 namespace nofctl {
 
-// Loads it and what it depends on. noModule, with the kernel's errno and what that means here, when it cannot be.
+// Loads the module and its dependencies. Errors: noModule, with the kernel's errno and its meaning.
 nvmeof::Result<void> loadModule(const std::string &name);
 
-// What an attempt that ended in a negative errno of libkmod's, or one of its positive values, amounts to.
+// @result: from libkmod, a negative errno or a positive KMOD_PROBE_* value.
 nvmeof::Error moduleError(const std::string &name, int result);
 
 } // namespace nofctl

@@ -42,14 +42,14 @@ private:
 	bool cancelled_ = false;
 };
 
-// What has to be there before a controller is asked for. An error is the result of each of them.
+// Subscribes to events, which has to precede the connect requests. An error becomes the result of each connect.
 Result<void> prepare(Engine &engine, const WaitOptions &wait)
 {
 	bool nothing = wait.wait == WaitFor::none && !wait.nsid && !wait.uuid;
 	return nothing ? Result<void>() : engine.listen();
 }
 
-// @begin: puts one into the wait.
+// @begin: adds one controller to the wait.
 template <typename F> Pending<Outcome> startOne(Engine &engine, const WaitOptions &wait, F begin)
 {
 	if (Result<void> ready = prepare(engine, wait); !ready)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The operations that a Client starts, each with the handle on it.
+// Starts the operations of a Client and returns their handles.
 #pragma once
 
 #include "engine.h"
@@ -11,14 +11,14 @@ startConnects(Engine &engine, std::span<const nvmeof::ConnectOptions> options, c
 	      std::stop_token stop = {});
 nvmeof::Pending<nvmeof::Result<nvmeof::Connection>> startConnect(Engine &engine, const nvmeof::ConnectOptions &options,
 								 const nvmeof::WaitOptions &wait);
-// For one that exists; plain names from here on.
+// For an existing controller. Names have no /dev/ from here on.
 nvmeof::Pending<nvmeof::Result<nvmeof::Connection>> startWait(Engine &engine, const std::string &controller,
 							      const nvmeof::WaitOptions &wait);
-// For one that was made after listen(); an error is its result.
+// For a controller that was created after listen(). An error becomes the result.
 nvmeof::Pending<nvmeof::Result<nvmeof::Connection>>
 startWait(Engine &engine, nvmeof::Result<nvmeof::Controller> controller, const nvmeof::WaitOptions &wait);
 
-// noSuchObject when there is none of that name, which of several to remove is no error.
+// noSuchObject if there is no such controller. startRemovals() counts a missing controller as removed.
 nvmeof::Pending<nvmeof::Result<void>> startRemoval(Engine &engine, const std::string &controller);
 nvmeof::Pending<nvmeof::Result<nvmeof::Removal>> startRemovals(Engine &engine,
 							       const std::vector<nvmeof::Controller> &controllers);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Patterns of NQNs, as in fnmatch(3) without flags.
+// Patterns for NQNs, see fnmatch(3), without flags.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace nofctl {
 
-// invalid: control characters in it, or no NQN can fit.
+// Errors: invalid, if @pattern has control characters or cannot match any NQN.
 nvmeof::Result<void> checkPattern(const std::string &pattern);
 
-// A [ that begins no set, for no ] ends it, and that no \ makes a character of its own: fnmatch() takes it as one.
+// Whether @pattern has an unescaped [ without a closing ]. fnmatch() then treats the [ as an ordinary character.
 bool hasOpenBracket(std::string_view pattern);
 
 } // namespace nofctl

@@ -31,7 +31,7 @@ std::vector<Path> &listOf(Snapshot &all, const Path &)
 	return all.paths;
 }
 
-// Calls @action with the list that the event's object belongs to, and the object.
+// Calls @action with the event's object and the list it belongs to.
 template <typename F> void withList(Snapshot &all, const Event &event, F action)
 {
 	if (const Subsystem *s = event.subsystem())
@@ -59,7 +59,7 @@ void keepAna(Path &path, const Path &old)
 	path.anaSince = old.anaSince;
 }
 
-// What a path has of its controller
+// Copies the members that a path inherits from its controller.
 template <typename T> void takeFailures(Path &path, const T &from)
 {
 	path.reconnects = from.reconnects;
@@ -80,7 +80,7 @@ void keepStates(Path &path, const Path &old)
 
 } // namespace
 
-// An event from before the first reading tells of a state that is over.
+// An event older than the list describes a past state.
 std::optional<AnaBefore> Picture::before(const Event &event) const
 {
 	const Path *path = event.path();
@@ -116,7 +116,7 @@ std::optional<AnaBefore> Picture::fold(const Event &event)
 	return was;
 }
 
-// Of what has gone there may be news yet: a scan that has ended, requests that were done on another path.
+// Events may still arrive for removed objects: a finished scan, a failover. They must not add the object again.
 void Picture::put(const Event &event)
 {
 	withList(now_, event, [&](auto &list, const auto &object) {
@@ -135,7 +135,7 @@ void Picture::put(const Event &event)
 		pass(*controller);
 }
 
-// To its paths: they have no events of their own for that.
+// Updates the controller's paths, which get no events of their own for this.
 void Picture::pass(const Controller &controller)
 {
 	for (Path &path : now_.paths) {
@@ -166,7 +166,7 @@ void Picture::take(const std::vector<Namespace> &sampled)
 	}
 }
 
-// ANA states are left to events, which are told how long each lasted.
+// ANA states are only taken from events, so that each change and its duration are reported.
 void Picture::take(const std::vector<Path> &sampled)
 {
 	auto known = byName(now_.paths);

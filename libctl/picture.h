@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The objects of a Topology: events and samples put together.
+// The object lists of a Topology, updated by events and samples.
 #pragma once
 
 #include <set>
@@ -12,11 +12,11 @@ namespace nofctl {
 class Picture {
 public:
 	std::optional<nvmeof::AnaBefore> fold(const nvmeof::Event &event);
-	// From here on until the sample what events tell is newer than it.
+	// Events from now on are newer than the sample that is being read.
 	void beginSample() { told_.clear(); }
 	void take(const std::vector<nvmeof::Namespace> &sampled);
 	void take(const std::vector<nvmeof::Path> &sampled);
-	// Numbers of objects that belong to others; no event tells when they change.
+	// Recomputes the counts of related objects; no event reports their changes.
 	void count();
 
 	const nvmeof::Snapshot &now() const { return now_; }
@@ -28,9 +28,9 @@ private:
 	void pass(const nvmeof::Controller &controller);
 	bool told(const std::string &name) const { return told_.contains(name); }
 
-	nvmeof::Snapshot now_, next_; // next_: while objects are read
+	nvmeof::Snapshot now_, next_; // next_: the lists while they are read
 	bool synced_ = false;
-	std::set<std::string> told_; // by events since the sample was asked for
+	std::set<std::string> told_; // names from events since the sample began
 };
 
 } // namespace nofctl

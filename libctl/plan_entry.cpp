@@ -28,7 +28,7 @@ bool isLoopback(const std::string &traddr)
 	return traddr == "::1";
 }
 
-// @traddr: normal
+// @traddr: in canonical form
 bool isOwn(const std::string &traddr, const PlanRules &rules)
 {
 	const std::string bare = traddr.substr(0, traddr.find('%'));
@@ -41,7 +41,7 @@ bool isIpv6(const std::string &traddr)
 	return traddr.find(':') != traddr.npos;
 }
 
-// There is no TLS in this version, nor anything else that makes a channel secure.
+// This version supports neither TLS nor any other secure channel.
 std::string securityRefusal(const DiscoveryEntry &entry)
 {
 	const TcpSecurity security = entry.tcpSecurity.value_or(TcpSecurity::none);
@@ -53,7 +53,7 @@ std::string securityRefusal(const DiscoveryEntry &entry)
 	return {};
 }
 
-// Reserved values are sent by targets that fill in nothing: no reason to refuse.
+// Reserved values are accepted: some targets leave these fields zero.
 std::string rdmaRefusal(const DiscoveryEntry &entry)
 {
 	if (entry.transport != "rdma" || !entry.rdma)
@@ -106,7 +106,7 @@ std::string refusalOf(const DiscoveryEntry &entry, const ConnectOptions &options
 		return "it is a link-local address, and nothing tells of which interface";
 	if (!options.hostTraddr.empty() && isIpv6(options.hostTraddr) != isIpv6(traddr))
 		return "it cannot be reached from " + options.hostTraddr;
-	// A service on another machine that names this one is mistaken, or up to something.
+	// If a service on another machine lists addresses of this host, it is misconfigured or malicious.
 	if (!rules.connectSelf && isOwn(traddr, rules) && !isOwn(normalTraddr(service.address.traddr), rules))
 		return "it is an address of this very host, told by another one";
 	return {};

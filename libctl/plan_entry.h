@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One entry of a discovery log, as a plan looks at it.
+// Evaluates one entry of a discovery log for a plan.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace nofctl {
 
-// Without what a terminal or a log could take for more than text.
+// Replaces characters that a terminal or log could interpret.
 std::string shown(const std::string &text);
 // "tcp 10.0.0.1:4420 nqn..."
 std::string planText(const nvmeof::ConnectOptions &options);
-// A link-local address is one of an interface: that over which its service is reached.
+// Adds the interface of the connection to @service to a link-local address.
 std::string withScope(const std::string &traddr, const nvmeof::ConnectOptions &service);
-// Why not to connect to it, as @options say; empty: nothing is against it.
+// Why this entry must not be connected to with @options; empty: it may be.
 std::string refusalOf(const nvmeof::DiscoveryEntry &entry, const nvmeof::ConnectOptions &options,
 		      const nvmeof::ConnectOptions &service, const nvmeof::PlanRules &rules);
 

@@ -11,7 +11,7 @@
 
 namespace nofctl {
 
-// Whether some NQN fits, as far as the part goes that all have in common; NVMe Base 2.0, 4.5.
+// Whether an NQN can match, judged by the literal prefix of the pattern; NVMe Base 2.0, 4.5.
 static bool canMatch(std::string_view pattern)
 {
 	constexpr std::string_view prefix = "nqn.";
@@ -21,7 +21,7 @@ static bool canMatch(std::string_view pattern)
 	       (wild >= prefix.size() || wild < pattern.size());
 }
 
-// Where the set ends that begins at @open; npos: nowhere. A ] that comes first is a member of it.
+// Position of the ] that closes the set opened at @open; npos: none. A leading ] is a member of the set.
 static std::size_t setEnd(std::string_view pattern, std::size_t open)
 {
 	std::size_t at = open + 1;
@@ -63,7 +63,7 @@ using nofctl::invalid;
 constexpr std::size_t largestFile = 1 << 20;
 constexpr std::string_view blanks = " \t\r\v\f";
 
-// The words of a line, without its comment.
+// Splits a line into words, without the comment.
 std::vector<std::string> split(std::string_view line)
 {
 	std::vector<std::string> words;

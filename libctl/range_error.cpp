@@ -10,7 +10,7 @@ namespace nofctl {
 
 namespace {
 
-// What it is, with the unit that the kernel counts in; settings as they are called
+// Name of an attribute, with the kernel's unit. Settings have the names that "set" uses.
 std::string describeAttribute(nvmeof_attr type)
 {
 	switch (type) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A number that the kernel's netlink code does not take: it says no more than "integer out of range", and which one.
+// A better message for a number out of range: the kernel reports only "integer out of range" and the attribute.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace nofctl {
 
-// Names the option or setting, and what is allowed. Nothing: that is not what is wrong.
+// An error that names the option or setting and its valid range. Nothing: @reply has another cause.
 std::optional<nvmeof::Error> rangeError(const Reply &reply, const Request &request);
 
 } // namespace nofctl

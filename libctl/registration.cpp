@@ -20,7 +20,7 @@ using namespace nvmeof;
 
 namespace {
 
-// What the system would send from, to there; empty: nothing leads there
+// The local address that the system would use to reach @to; empty: no route
 std::string localAddress(const Address &to)
 {
 	addrinfo hints{};
@@ -34,7 +34,7 @@ std::string localAddress(const Address &to)
 	sockaddr_storage local{};
 	socklen_t size = sizeof(local);
 	char name[NI_MAXHOST];
-	// a datagram socket: nothing is sent
+	// connect(2) on a datagram socket sends nothing
 	if (fd >= 0 && ::connect(fd, found->ai_addr, found->ai_addrlen) == 0 &&
 	    ::getsockname(fd, reinterpret_cast<sockaddr *>(&local), &size) == 0 &&
 	    ::getnameinfo(reinterpret_cast<sockaddr *>(&local), size, name, sizeof(name), nullptr, 0, NI_NUMERICHOST) ==

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// This host at a centralized discovery controller: TP8010, explicit registration.
+// Registers this host with a centralized discovery controller: TP8010, explicit registration.
 #pragma once
 
 #include <chrono>
@@ -10,8 +10,8 @@
 
 namespace nofctl {
 
-// Through a discovery controller that is there. @options: by which it was connected to. Blocks. False: the service does
-// not say that it takes registrations.
+// @controller: an existing discovery controller; @options: those of its connect. Blocks. False: the service does not
+// report that it accepts registrations.
 nvmeof::Result<bool> registerHost(const std::string &controller, const nvmeof::ConnectOptions &options,
 				  std::chrono::milliseconds timeout);
 

@@ -10,7 +10,7 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::size_t mostAtOnce = 64; // their answers have room in the socket's buffer
+constexpr std::size_t mostAtOnce = 64; // so that the answers fit into the socket buffer
 constexpr std::chrono::milliseconds makingTimeout{5000}, makingInterval{20};
 
 } // namespace
@@ -27,7 +27,7 @@ void RemovalOperation::take(Item &item, const Result<void> &done)
 {
 	item.asked = 0;
 	asked_--;
-	if (!done && done.error().sysErrno == EAGAIN && Clock::now() < patience_) { // just being made, for a moment
+	if (!done && done.error().sysErrno == EAGAIN && Clock::now() < patience_) { // it is just being created
 		item.again = Clock::now() + makingInterval;
 		return;
 	}

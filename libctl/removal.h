@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Deletes controllers, many side by side.
+// Deletes several controllers in parallel.
 #pragma once
 
 #include <functional>
@@ -8,14 +8,14 @@
 
 namespace nofctl {
 
-// One that is gone when its turn comes, also if another one has its name by then.
+// Treatment of a controller that no longer exists when its deletion starts, including one whose name was reused.
 enum class Missing { isFine, isError };
 
 class RemovalOperation : public Operation {
 public:
 	using Done = std::function<void(nvmeof::Removal)>;
 
-	// Of each its name counts, and its subsystem's NQN if there is one.
+	// Only the name and, if not empty, the subsystem NQN of each controller are used.
 	RemovalOperation(Engine &engine, const std::vector<nvmeof::Controller> &controllers, Done done,
 			 Missing missing = Missing::isFine);
 
@@ -27,7 +27,7 @@ private:
 	struct Item {
 		std::string name, subsysnqn;
 		Socket::Id asked = 0;
-		Clock::time_point again{}; // not before
+		Clock::time_point again{}; // earliest time of the next attempt
 		bool over = false;
 		std::optional<nvmeof::Error> error{};
 	};
@@ -38,7 +38,7 @@ private:
 	Engine &engine_;
 	Done done_;
 	Missing missing_;
-	Clock::time_point patience_; // with those that are just being made
+	Clock::time_point patience_; // end of retries for controllers that are being created
 	std::vector<Item> items_;
 	std::size_t asked_ = 0;
 };

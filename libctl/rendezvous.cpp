@@ -17,7 +17,7 @@ std::uint64_t hashed(std::uint64_t hash, std::string_view text)
 	return hash;
 }
 
-// FNV-1a alone moves the upper bits too little for names that differ at their end.
+// FNV-1a alone spreads names that differ only at the end too little over the upper bits.
 std::uint64_t mixed(std::uint64_t hash)
 {
 	hash = (hash ^ (hash >> 33)) * 0xff51afd7ed558ccd;

@@ -15,7 +15,7 @@ namespace nofctl {
 
 namespace {
 
-constexpr int mostErrno = 4095; // MAX_ERRNO of the kernel
+constexpr int mostErrno = 4095; // MAX_ERRNO in the kernel
 
 nvmeof::Error malformed(const char *what)
 {
@@ -37,7 +37,7 @@ bool printable(const std::string &text)
 	return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
 }
 
-// Calls @take(type, payload) for each of the attributes. Garbage ends the walk.
+// Calls @take(type, payload) for each attribute. Stops at malformed data.
 template <typename F> void eachTlv(std::span<const std::byte> tlvs, F take)
 {
 	nlattr header;
@@ -49,10 +49,10 @@ template <typename F> void eachTlv(std::span<const std::byte> tlvs, F take)
 	}
 }
 
-// Both bounds of a number, or nothing
+// The range of a number; nothing unless both bounds are present
 std::optional<Range> readRange(std::span<const std::byte> policy)
 {
-	std::optional<std::uint64_t> least, most; // signed ones have as many bits
+	std::optional<std::uint64_t> least, most; // signed bounds also have 64 bits
 	eachTlv(policy, [&](int type, std::span<const std::byte> payload) {
 		if (type == NL_POLICY_TYPE_ATTR_MIN_VALUE_S || type == NL_POLICY_TYPE_ATTR_MIN_VALUE_U)
 			least = numberOf<std::uint64_t>(payload);
@@ -64,8 +64,8 @@ std::optional<Range> readRange(std::span<const std::byte> policy)
 	return Range{static_cast<std::int64_t>(*least), static_cast<std::int64_t>(*most)};
 }
 
-// The TLVs are of another space than the family's, so this does not go through Attributes. Whatever is in them, the
-// errno stands.
+// These TLVs use types other than the family's, so Attributes cannot parse them. Malformed TLVs do not invalidate the
+// errno.
 void readExtack(std::span<const std::byte> tlvs, Reply &reply)
 {
 	eachTlv(tlvs, [&](int type, std::span<const std::byte> payload) {
@@ -80,7 +80,7 @@ void readExtack(std::span<const std::byte> tlvs, Reply &reply)
 	});
 }
 
-// @skip: what stands between the error number and the TLVs.
+// @skip: offset of the TLVs in @body.
 void readStatus(std::span<const std::byte> body, std::size_t skip, bool tlvs, Reply &reply)
 {
 	int status = 0;
@@ -121,7 +121,7 @@ nvmeof::Result<Reply> readData(std::span<const std::byte> body, Reply reply)
 	return reply;
 }
 
-// From nlctrl, to those that have joined its group
+// Whether this is nlctrl's notification that the family was unregistered
 bool tellsEnd(std::span<const std::byte> body, std::uint16_t family)
 {
 	genlmsghdr header;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A datagram from the kernel, split into its messages, with the extended acknowledgement that libnl 3.7 leaves unread.
+// Splits a datagram from the kernel into messages and parses extended acknowledgements, which libnl 3.7 does not.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,11 @@ struct Range {
 struct Reply {
 	enum class Kind {
 		data,    // a message of the family
-		ack,     // the request is done
-		done,    // the dump is done
-		error,   // either has failed
+		ack,     // the request succeeded
+		done,    // the dump is complete
+		error,   // the request or dump failed
 		overrun, // messages were lost
-		gone,    // the family is no longer there
+		gone,    // the family was unregistered
 		ignored,
 	};
 
@@ -32,15 +32,16 @@ struct Reply {
 	std::uint32_t sequence = 0;
 	bool interrupted = false; // NLM_F_DUMP_INTR: the objects changed while they were listed
 	std::uint8_t command = 0;
-	std::span<const std::byte> attributes; // of data; within the datagram
-	int sysErrno = 0;                      // of error; positive
+	std::span<const std::byte> attributes; // for data; points into the datagram
+	int sysErrno = 0;                      // for error; positive
 	std::string message;                   // NLMSGERR_ATTR_MSG
-	std::string cookie;                    // NLMSGERR_ATTR_COOKIE, when it is printable text
-	std::optional<std::uint32_t> offset;   // NLMSGERR_ATTR_OFFS: of what is wrong, in the request, from its header
-	std::optional<Range> allowed;          // of NLMSGERR_ATTR_POLICY: for that, a number
+	std::string cookie;                    // NLMSGERR_ATTR_COOKIE, if it is printable text
+	std::optional<std::uint32_t> offset;   // NLMSGERR_ATTR_OFFS: of the bad attribute in the request
+	std::optional<Range> allowed;          // NLMSGERR_ATTR_POLICY: range of that attribute
 };
 
-// @family: message type of the family; other types are ignored, but for the news that it goes.
+// @family: message type of the family. Other types are ignored, except the notification that the family was
+// unregistered.
 nvmeof::Result<std::vector<Reply>> splitReplies(std::span<const std::byte> datagram, std::uint16_t family);
 
 } // namespace nofctl

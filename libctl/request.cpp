@@ -12,7 +12,7 @@ void Request::Free::operator()(nl_msg *message) const
 	nlmsg_free(message);
 }
 
-// The family's message type is put in by the socket, which knows it.
+// The message type is left 0: the socket knows it and sets it.
 Request::Request(nvmeof_cmd command) : message_(nlmsg_alloc())
 {
 	whole_ = message_ && genlmsg_put(message_.get(), NL_AUTO_PORT, NL_AUTO_SEQ, 0, 0, 0,

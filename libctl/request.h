@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A message to the kernel.
+// A request to the kernel.
 #pragma once
 
 #include <chrono>
@@ -26,12 +26,12 @@ public:
 	Request &text(nvmeof_attr type, std::string_view value);
 	Request &textUnlessEmpty(nvmeof_attr type, std::string_view value);
 	Request &binary(nvmeof_attr type, std::span<const std::uint8_t> value);
-	Request &flag(nvmeof_attr type, bool value); // nothing when false
+	Request &flag(nvmeof_attr type, bool value); // no attribute if false
 
-	// The attribute that begins @offset bytes behind the beginning of the message
+	// Type of the attribute at @offset, counted from the start of the message
 	std::optional<nvmeof_attr> attributeAt(std::size_t offset) const;
 
-	bool whole() const { return whole_; } // everything fitted
+	bool whole() const { return whole_; } // no attribute was left out
 	nl_msg *get() const { return message_.get(); }
 
 private:

@@ -18,14 +18,14 @@ namespace nvmeof {
 
 namespace {
 
-constexpr std::size_t longestName = 253; // RFC 1035, 2.3.4, without the root's dot
+constexpr std::size_t longestName = 253; // RFC 1035, 2.3.4, without the dot of the root
 
 bool isLabelByte(unsigned char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
 }
 
-// RFC 1123, 2.1. What ends in a number is a numeric address that was mistyped: nobody is asked about it.
+// RFC 1123, 2.1. If the last label is a number, the text is a mistyped numeric address: it is not looked up.
 bool isHostName(std::string_view text)
 {
 	if (text.ends_with('.'))
@@ -34,11 +34,11 @@ bool isHostName(std::string_view text)
 		return false;
 	if (!std::all_of(text.begin(), text.end(), [](unsigned char c) { return c == '.' || isLabelByte(c); }))
 		return false;
-	std::string_view last = text.substr(text.rfind('.') + 1); // the whole, when there is no dot
+	std::string_view last = text.substr(text.rfind('.') + 1); // the whole text if it has no dot
 	return !last.empty() && last.find_first_not_of("0123456789") != last.npos;
 }
 
-// The port is judged as that of an address is.
+// Checks the port like that of a numeric address.
 Result<std::string> portAfter(std::string_view text, std::string_view port)
 {
 	const std::size_t colon = text.find(':');
@@ -46,7 +46,7 @@ Result<std::string> portAfter(std::string_view text, std::string_view port)
 	return withPort ? Result<std::string>(withPort->trsvcid) : Result<std::string>(withPort.error());
 }
 
-// RFC 6890 and 4291: of a group, or of all. nullptr: one host can have it.
+// Multicast and broadcast addresses (RFC 6890, RFC 4291) have no single host. nullptr: other addresses.
 const char *whyNoHost(const std::string &traddr)
 {
 	in_addr four{};

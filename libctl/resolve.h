@@ -8,17 +8,17 @@
 
 namespace nofctl {
 
-// Checks an argument of resolveAddress() without resolving a host name. invalid: it is neither an address
-// nor a host name, its port is none, or nothing can be connected to at that address.
+// Checks an argument of resolveAddress() without resolving a host name. Errors: invalid, if it is neither an address
+// nor a host name, the port is wrong, or the address is multicast or broadcast.
 nvmeof::Result<void> checkAddress(std::string_view text);
 
-// An IPv6 address that means nothing without an interface
+// Whether it is an IPv6 link-local address without a scope
 bool needsInterface(std::string_view text);
 
 // 0.0.0.0 or ::
 bool isUnspecified(std::string_view text);
 
-// 1 to 15 bytes that the kernel allows in the name of a network interface
+// Whether the kernel allows the text as the name of a network interface: 1 to 15 bytes
 bool isInterfaceName(std::string_view text);
 
 } // namespace nofctl

@@ -7,7 +7,7 @@
 
 namespace nofctl {
 
-// The path selectors (iopolicy) of the module nvmeof itself; kmod/mpath/choose.c
+// Path selectors (iopolicy) of the module nvmeof itself; see kmod/mpath/choose.c
 inline const std::vector<std::string> &ownSelectors()
 {
 	static const std::vector<std::string> names{"numa", "round-robin", "queue-depth", "latency"};

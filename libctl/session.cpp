@@ -38,7 +38,7 @@ template <typename T> Result<std::vector<T>> all(const Messages &messages, Resul
 		return messages.error();
 	std::vector<T> objects;
 	std::set<std::string> names;
-	// from the end: of two of one name the later one is there, which got it while the list was made
+	// If a name occurs twice, the later object has reused it while the list was read: keep that one.
 	for (auto at = messages->rbegin(); at != messages->rend(); ++at) {
 		Result<T> object = decode(*at);
 		if (!object)
@@ -92,7 +92,7 @@ void putUnsigned(Request &request, nvmeof_attr type, const std::optional<std::ch
 void putSigned(Request &request, nvmeof_attr type, const std::optional<std::chrono::milliseconds> &value)
 {
 	if (value)
-		request.s32(type, clamped<std::int32_t>(value->count(), -1)); // all negative ones mean the same
+		request.s32(type, clamped<std::int32_t>(value->count(), -1)); // all negative values mean the same
 }
 
 void putTimes(Request &request, const ConnectOptions &options)
@@ -245,12 +245,12 @@ Result<Controller> Session::create(const ConnectOptions &options)
 			   decodeController);
 	};
 	Result<Controller> made = ask();
-	// The kernel waits for no module while it handles a request.
+	// The kernel does not load modules while it handles a request, so load the transport here and try again.
 	if (!made && made.error().sysErrno == EPROTONOSUPPORT && loadModule("nvmeof-" + options.transport))
 		made = ask();
 	if (made || made.error().code != ErrorCode::noSuchObject)
 		return made;
-	Error error = made.error(); // a network interface: no object of the module is named in a connect
+	Error error = made.error(); // about a network interface: a connect names no object of the module
 	error.code = ErrorCode::invalid;
 	return error;
 }
@@ -261,7 +261,7 @@ Result<void> Session::act(Request request, Clock::time_point deadline)
 	return messages ? Result<void>() : Result<void>(messages.error());
 }
 
-// Disks write back first, however much that is.
+// May take long: disks write back their data first.
 Socket::Id Session::startRemove(const std::string &controller, const std::string &subsysnqn)
 {
 	Request request = named(NVMEOF_CMD_CTRL_DEL, NVMEOF_A_CTRL_NAME, controller);

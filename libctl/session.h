@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The requests of the family, each as one function: between the public classes and the socket.
+// One function per request of the netlink family: the layer between the public classes and Socket.
 #pragma once
 
 #include <nvmeof/client.h>
@@ -12,8 +12,7 @@ inline constexpr int namespaceList = 2, pathList = 3, listKinds = 4;
 
 class Session {
 public:
-	// Also checks that the module speaks this library's API.
-	// @answer: most that a request waits.
+	// Also checks that the module has this library's API version. @answer: longest wait for one request.
 	static nvmeof::Result<Session> open(std::chrono::milliseconds answer = callTimeout);
 
 	nvmeof::Result<nvmeof::ModuleVersion> version();
@@ -28,18 +27,16 @@ public:
 	nvmeof::Result<nvmeof::Namespace> nameSpace(const std::string &name);
 	nvmeof::Result<nvmeof::Path> path(const std::string &name);
 
-	/*
-	 * Lists without waiting, of all that there is: of subsystems, controllers, namespaces, paths, in this order.
-	 * takeList() has it once it is there.
-	 */
+	// Lists all objects of a kind without blocking: 0 subsystems, 1 controllers, 2 namespaces, 3 paths. takeList()
+	// returns nothing until the list is complete.
 	Socket::Id startList(int kind);
 	std::optional<nvmeof::Result<std::vector<nvmeof::EventObject>>> takeList(Socket::Id id, int kind);
 
 	nvmeof::Result<nvmeof::Controller> create(const nvmeof::ConnectOptions &options);
 	nvmeof::Result<void> reset(const std::string &controller);
 	nvmeof::Result<void> keepTransport(const std::string &name);
-	// subsysnqn: only if it is of that one; names are used again. Empty: of whichever.
-	// Both without waiting: they may take as long as a disk or a target does.
+	// Do not block: a disk or target determines how long they take. @subsysnqn: fail if the controller belongs to
+	// another subsystem, because names are reused; empty: any subsystem.
 	Socket::Id startRemove(const std::string &controller, const std::string &subsysnqn);
 	Socket::Id startRescan(const std::string &controller);
 	std::optional<nvmeof::Result<void>> finished(Socket::Id id);
@@ -60,9 +57,9 @@ private:
 	std::chrono::milliseconds answer_;
 };
 
-// The CTRL_NEW request for @options; its own function so that it can be looked at in tests.
+// The CTRL_NEW request for @options. A separate function for tests.
 Request connectRequest(const nvmeof::ConnectOptions &options, const std::string &hostnqn, const nvmeof::Uuid &hostid);
-// Likewise SUBSYS_SET.
+// The SUBSYS_SET request, for tests too.
 Request settingsRequest(std::uint32_t subsystem, const nvmeof::SubsystemSettings &settings);
 
 } // namespace nofctl

@@ -51,7 +51,7 @@ Result<void> putTime(std::optional<std::chrono::milliseconds> &to, const std::st
 	return {};
 }
 
-// Of two words the first stands for @no.
+// @no stands for 0, @yes for 1.
 template <typename T>
 Result<void> putWord(std::optional<T> &to, const std::string &value, std::string_view no, std::string_view yes)
 {

@@ -29,7 +29,7 @@ template <typename T> const T *named(const std::vector<T> &objects, std::string_
 	return found == objects.end() ? nullptr : &*found;
 }
 
-// What stays when a snapshot is narrowed: paths first, the rest is what they touch and what was asked for.
+// Names of the objects that narrow() keeps: the requested object, and those connected to it through paths.
 struct Kept {
 	std::set<std::uint32_t> subsystems;
 	std::set<std::string> controllers, namespaces, paths;
@@ -50,7 +50,7 @@ Kept keepSubsystem(const Snapshot &all, std::uint32_t id)
 	return kept;
 }
 
-// @subsystem: nothing when it is not known.
+// @subsystem: nothing if unknown.
 Kept keepPaths(const Snapshot &all, std::optional<std::uint32_t> subsystem, auto wanted)
 {
 	Kept kept;
@@ -81,7 +81,7 @@ std::optional<Kept> whatBelongsTo(const Snapshot &all, std::string_view name)
 		return kept;
 	}
 	if (const Path *p = named(all.paths, name)) {
-		const Controller *c = all.controller(p->controller); // null: went meanwhile
+		const Controller *c = all.controller(p->controller); // null: removed meanwhile
 		return keepPaths(all, c ? std::optional(c->subsystem) : std::nullopt,
 				 [&](const Path &other) { return other.name == p->name; });
 	}
@@ -129,7 +129,7 @@ Result<Snapshot> readSnapshot()
 		return *error;
 	if (auto error = take(session->paths({}), all.paths))
 		return *error;
-	all.time = bootTime(); // of the counters, which are read last
+	all.time = bootTime(); // time of the counters, which are read last
 	return all;
 }
 

@@ -17,12 +17,12 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr int dumpTries = 4; // for a list of one moment
+constexpr int dumpTries = 4; // attempts to get a consistent list
 constexpr int readAtOnce = 64;
 
 Error replyError(const Reply &reply, const Request &request)
 {
-	// the module has words for all that it refuses
+	// The module sets a message with every error, so ENOENT without one comes from generic netlink.
 	if (reply.sysErrno == ENOENT && reply.message.empty())
 		return noFamily();
 	if (std::optional<Error> range = rangeError(reply, request))
@@ -31,7 +31,7 @@ Error replyError(const Reply &reply, const Request &request)
 	error.object = nvmeof::ErrorObject::named(reply.cookie);
 	if (reply.sysErrno == EOPNOTSUPP && reply.message.empty()) {
 		error.code = ErrorCode::noModule;
-		error.sysErrno = 0; // it is there
+		error.sysErrno = 0; // the module is loaded
 		error.message = "the loaded module does not know this command: it is older than this program";
 	}
 	return error;
@@ -58,7 +58,7 @@ Socket::Id Socket::start(Request request, bool dump)
 			dumps_.push_back(id);
 		if (!dump || dumps_.size() == 1)
 			send(id, exchange);
-	} catch (const std::exception &) { // no memory: as if it had not been asked
+	} catch (const std::exception &) { // no memory: undo the request
 		std::erase_if(sent_, [id](const auto &sent) { return sent.second == id; });
 		std::erase(dumps_, id);
 		exchanges_.erase(id);
@@ -76,7 +76,7 @@ void Socket::send(Id id, Exchange &exchange)
 		header->nlmsg_flags =
 			static_cast<std::uint16_t>(NLM_F_REQUEST | (exchange.dump ? NLM_F_DUMP : NLM_F_ACK));
 		header->nlmsg_seq = ++sequence_;
-		header->nlmsg_pid = 0; // the kernel fills it in
+		header->nlmsg_pid = 0; // set by the kernel
 		exchange.tries++;
 		sent_[sequence_] = id;
 		Result<void> sent = channel_->send({reinterpret_cast<const std::byte *>(header), header->nlmsg_len});
@@ -98,10 +98,11 @@ void Socket::nextDump()
 		send(dumps_.front(), exchanges_.at(dumps_.front()));
 }
 
-// The answer is whole.
+// The answer is complete.
 void Socket::end(Id id, Exchange &exchange)
 {
-	// one that was interrupted has every object that stayed, once, and may have some that came or went
+	// An interrupted dump has each object that stayed exactly once, and may have some that were added or removed.
+	// So the last attempt is used even if it was interrupted.
 	if (exchange.dump && exchange.interrupted && !exchange.error && !exchange.forgotten &&
 	    exchange.tries < dumpTries) {
 		exchange.messages.clear();
@@ -121,7 +122,7 @@ void Socket::take(const Reply &reply)
 {
 	auto sent = sent_.find(reply.sequence);
 	if (sent == sent_.end())
-		return; // the late answer to a request that nobody waits for any more
+		return; // late answer to a forgotten request
 	Id id = sent->second;
 	Exchange &exchange = exchanges_.at(id);
 	take(reply, exchange);
@@ -147,7 +148,7 @@ void Socket::take(const Reply &reply, Exchange &exchange)
 		exchange.error = attributes.error();
 }
 
-// Of which requests the answer was lost, or what stood in a datagram that makes no sense, nobody knows.
+// Fails all requests under way: after a loss or a malformed datagram, it is unknown which of them were answered.
 void Socket::failAll(const Error &error)
 {
 	sent_.clear();
@@ -179,8 +180,8 @@ bool Socket::receive(int most)
 			}
 			for (const Reply &reply : *replies)
 				take(reply);
-		} catch (const std::exception &) { // what was in it is lost
-			Error error;               // short, so that it can be copied without memory
+		} catch (const std::exception &) { // the datagram's content is lost
+			Error error;               // a short message, so that copies need no allocation
 			error.sysErrno = ENOMEM;
 			error.message = "out of memory";
 			failAll(error);
@@ -213,7 +214,7 @@ void Socket::forget(Id id)
 		return;
 	Exchange &exchange = found->second;
 	bool reading = exchange.dump && !exchange.finished && !dumps_.empty() && dumps_.front() == id;
-	if (reading) { // it has to be read to its end before the next one
+	if (reading) { // the dump must be read to its end before the next one
 		exchange.forgotten = true;
 		return;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Requests and their answers over one channel. Many calls may be under way: the kernel answers some of them later than
-// those that come after. Of lists one is under way at a time, which is netlink's rule; the others wait here.
+// Requests and their answers over one channel. Several calls may be outstanding; the kernel may answer them out of
+// order. Netlink allows only one dump at a time per socket, so further dumps are queued here.
 #pragma once
 
 #include <map>
@@ -13,36 +13,36 @@
 
 namespace nofctl {
 
-// Bound on a call that has no timeout of its own, and for which the kernel waits for nothing.
+// Time limit of a call that does not block in the kernel and has no timeout of its own.
 inline constexpr std::chrono::milliseconds callTimeout{60000};
 
-// The messages that answer a request. EALREADY has the object that is in the way in Error::object.
+// The messages that answer a request. For EALREADY, Error::object names the existing object.
 using Messages = nvmeof::Result<std::vector<Attributes>>;
 
 class Socket {
 public:
-	using Id = std::uint32_t; // of a request under way; never 0
+	using Id = std::uint32_t; // an outstanding request; never 0
 
-	// noModule when there is no such family.
+	// noModule if the family does not exist.
 	static nvmeof::Result<Socket> open();
 	explicit Socket(std::unique_ptr<Channel> channel) : channel_(std::move(channel)) {}
 
 	Socket(Socket &&) noexcept = default;
 	Socket &operator=(Socket &&) noexcept = default;
 
-	// Without waiting. A list is asked for again a few times when something came or went meanwhile; the last one
-	// has all that stayed.
+	// Start without blocking. A dump during which objects were added or removed is repeated a few times; the last
+	// one has all objects that stayed.
 	Id startCall(Request request) { return start(std::move(request), false); }
 	Id startDump(Request request) { return start(std::move(request), true); }
-	// Reads at most @most datagrams. False: there is nothing more now. What is wrong with the socket is the answer
-	// to all that was under way.
+	// Reads at most @most datagrams. False: no more are queued. A socket error becomes the answer to all
+	// outstanding requests.
 	bool receive(int most);
-	// The answer, once it is there; then the request is forgotten.
+	// The answer, once it is complete; then the request is deleted.
 	std::optional<Messages> finished(Id id);
-	// Nobody wants the answer any more.
+	// Discards the request and its answer.
 	void forget(Id id);
 
-	// The same, waiting. Answers to other requests are kept for whoever asks.
+	// Blocking forms. Answers to other requests stay available to finished().
 	Messages call(Request request, Clock::time_point deadline)
 	{
 		return wait(startCall(std::move(request)), deadline);
@@ -79,8 +79,8 @@ private:
 	Id lastId_ = 0;
 	std::uint32_t sequence_ = 0;
 	std::map<Id, Exchange> exchanges_;
-	std::map<std::uint32_t, Id> sent_; // by sequence number; not those that are answered
-	std::vector<Id> dumps_;            // the first one is under way; a deque allocates when it is moved
+	std::map<std::uint32_t, Id> sent_; // by sequence number; unanswered requests only
+	std::vector<Id> dumps_;            // the first one is outstanding; a deque would allocate when moved
 };
 
 } // namespace nofctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Words for the enumerations that come from the kernel; a newer module may send a value that is not listed.
+// Names of enumerators that come from the kernel. A newer module may send other values.
 #include <nvmeof/event.h>
 
 namespace nvmeof {

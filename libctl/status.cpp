@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// NVMe status values in words: those that a connect or a path can end with.
+// Names of NVMe status values that a connect or a path can fail with.
 #include <cstdio>
 
 #include <nvmeof/error.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What an NVMe status means for the caller.
+// Error codes for NVMe status values.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace nofctl {
 
-// Of the target's answer to a Connect: refused, or authentication where that is what it asks for.
+// For the status of a Connect command: authentication if the target requires it, otherwise refused.
 nvmeof::ErrorCode codeOfStatus(std::uint16_t nvmeStatus);
 
 } // namespace nofctl

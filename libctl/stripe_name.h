@@ -6,8 +6,7 @@
 
 namespace nofctl {
 
-// 1 to 64 letters, digits, - and _, first a letter or digit: what a stripe can be called, in /dev/mapper as in a file's
-// name.
+// 1 to 64 letters, digits, - and _, starting with a letter or digit: valid below /dev/mapper and as a file name.
 inline bool isStripeName(std::string_view name)
 {
 	constexpr std::size_t longest = 64;

@@ -24,9 +24,9 @@ namespace {
 
 using SampleState = detail::PendingState<Result<void>>;
 
-constexpr int eventsAtOnce = 1024, answersAtOnce = 256; // then whoever polls has his turn
+constexpr int eventsAtOnce = 1024, answersAtOnce = 256; // limits per call, so that the caller's loop keeps running
 
-// Objects of one list, without their kind
+// Extracts the objects from the variants of a list
 template <typename T> std::vector<T> plainList(std::vector<EventObject> objects)
 {
 	std::vector<T> list;
@@ -39,7 +39,7 @@ template <typename T> std::vector<T> plainList(std::vector<EventObject> objects)
 
 struct [[gnu::visibility("hidden")]] Topology::Impl
 {
-	// Handles that one reading is for
+	// The handles that wait for one reading
 	struct Sample {
 		std::vector<std::shared_ptr<SampleState>> handles{};
 		bool interval = false;
@@ -48,14 +48,14 @@ struct [[gnu::visibility("hidden")]] Topology::Impl
 	EventStream events;
 	Session session;
 	Epoll epoll;
-	OwnedFd more; // readable: not all was taken
+	OwnedFd more; // eventfd: readable if dispatch() must be called again
 	Picture picture{};
 	Rates rates{};
 	std::optional<Error> over{};
 	Sample wanted{}, current{};
-	Socket::Id asked = 0; // a list of the current one
+	Socket::Id asked = 0; // pending list request of the current sample; 0: none
 	int list = 0;
-	std::vector<std::shared_ptr<SampleState>> finished{}; // to be told
+	std::vector<std::shared_ptr<SampleState>> finished{}; // handles whose then() functions are due
 
 	void callAgain();
 	void hear(std::vector<TopologyEvent> & told);
@@ -85,7 +85,7 @@ void Topology::Impl::hear(std::vector<TopologyEvent> &told)
 		std::optional<AnaBefore> before = picture.fold(**event);
 		told.push_back({**std::move(event), before});
 	}
-	callAgain(); // the stream may hold some, and be silent
+	callAgain(); // the stream may hold more events without its descriptor being readable
 }
 
 void Topology::Impl::ask(int which)
@@ -179,7 +179,7 @@ int Topology::fd() const
 	return impl_->epoll.fd();
 }
 
-// Callbacks come last, when nothing here is half done: they may ask for a sample.
+// Callbacks run last, with consistent state: they may start a sample.
 Result<std::vector<TopologyEvent>> Topology::dispatch()
 {
 	std::vector<TopologyEvent> told;
@@ -235,7 +235,7 @@ Result<void> Topology::sample(SampleFor use, std::chrono::milliseconds timeout)
 	Clock::time_point deadline = nofctl::deadlineIn(timeout);
 	Pending<Result<void>> pending = startSample(use);
 	for (;;) {
-		// an error of it is the sample's, too
+		// an error of dispatch() also becomes the result of the sample
 		dispatch().ok();
 		if (pending.ready())
 			return pending.take();

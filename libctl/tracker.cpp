@@ -41,7 +41,7 @@ std::optional<Error> lastErrorOf(const Controller &controller)
 		error.code = nvmeof::connectCodeOf(error.sysErrno);
 	if (error.message.empty())
 		error.message = "the target refused";
-	constexpr const char *noMemory = "out of memory"; // what failed for it is not what was wrong
+	constexpr const char *noMemory = "out of memory"; // for ENOMEM, lastError names the failed step only
 	if (error.nvmeStatus)
 		error.message += ": " + nvmeof::describeStatus(*error.nvmeStatus);
 	else if (error.sysErrno == ENOMEM && error.message.find(noMemory) == std::string::npos)
@@ -82,7 +82,7 @@ void ConnectTracker::onEvent(const nvmeof::Event &event)
 	const Controller *now = event.controller();
 	if (!now || now->name != controller_.name || state_ == State::failed)
 		return;
-	if (!concerns(*now)) // whose event was lost, or is on its way
+	if (!concerns(*now)) // an earlier or later controller of that name
 		return;
 	if (event.type == EventType::connectFailed)
 		attempt_ = lastErrorOf(*now);
@@ -97,7 +97,7 @@ void ConnectTracker::onLook(const nvmeof::Result<Controller> &look)
 		return;
 	if (look && concerns(*look))
 		learn(*look);
-	else if (look || look.error().code == ErrorCode::noSuchObject) // the name is another one's by now, or nobody's
+	else if (look || look.error().code == ErrorCode::noSuchObject) // gone; the name may be reused
 		gone();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What has become of one connect, judged by events and by looking.
+// Outcome of one connect, derived from events and queries.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,8 @@
 
 namespace nofctl {
 
-/*
- * live while the controller was seen in that state last, failed when it is gone. Failed attempts are
- * remembered: the last one is the reason when the controller goes away, or when the time is over.
- */
+// live: the controller was last seen in that state; failed: it is gone. The error of the last failed attempt is kept:
+// it is the reason reported when the controller is removed or the wait times out.
 class ConnectTracker {
 public:
 	enum class State { pending, live, failed };
@@ -22,19 +20,19 @@ public:
 	explicit ConnectTracker(nvmeof::Controller controller);
 
 	void onEvent(const nvmeof::Event &event);
-	// The answer to CTRL_GET.
+	// @look: the answer to CTRL_GET.
 	void onLook(const nvmeof::Result<nvmeof::Controller> &look);
-	// It was live, but is not any more: wait on.
+	// The controller is no longer live: wait for the reconnect.
 	void again() { state_ = State::pending; }
 
-	// Of this one, not of another that has its name by now.
+	// Whether @now is this controller, not another one that has reused its name.
 	bool concerns(const nvmeof::Controller &now) const;
 
 	State state() const { return state_; }
 	const nvmeof::Controller &controller() const { return controller_; }
 
 	nvmeof::Error failure() const;
-	// For a controller that is still pending when the time is over.
+	// The error for a controller that is still pending when the wait times out.
 	nvmeof::Error timeout(std::chrono::milliseconds waited) const;
 
 private:
@@ -43,10 +41,10 @@ private:
 
 	nvmeof::Controller controller_;
 	State state_ = State::pending;
-	std::optional<nvmeof::Error> attempt_; // why the last attempt failed
+	std::optional<nvmeof::Error> attempt_; // error of the last attempt
 };
 
-// The Error that a controller's LAST_* attributes amount to; nothing when they are empty.
+// The Error for a controller's LAST_* attributes; nothing if they are empty.
 std::optional<nvmeof::Error> lastErrorOf(const nvmeof::Controller &controller);
 
 } // namespace nofctl

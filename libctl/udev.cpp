@@ -6,7 +6,7 @@
 
 namespace nofctl {
 
-// As sd-device's own clients ask: the socket is there while udevd runs.
+// Like sd-device clients: this socket exists while udevd runs.
 bool udevRuns()
 {
 	return ::access("/run/udev/control", F_OK) == 0;

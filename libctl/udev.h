@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What udev has done about block devices.
+// State of udev's processing of block devices.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,14 @@ struct udev_monitor;
 
 namespace nofctl {
 
-// Whether a udevd handles devices here at all.
+// Whether udevd runs in this environment.
 bool udevRuns();
 
-// Whether the disk has its node, and udev is done with it: links are there. Of a hidden disk it is the generic node.
+// Whether the disk's node exists and udev has processed the disk, so that its links exist. For a hidden disk, its
+// generic node is checked.
 bool udevHandled(const std::string &disk);
 
-// Tells when udev is done with some block device. In a network namespace of its own nothing may be heard.
+// Reports when udev has processed a device. In a separate network namespace it may receive nothing.
 class UdevMonitor {
 public:
 	static std::optional<UdevMonitor> open();

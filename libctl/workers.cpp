@@ -27,7 +27,7 @@ Result<Workers> Workers::create()
 	return Workers(std::move(shared));
 }
 
-// What is queued is done if it is waited for: whoever queued it has told it to end soon.
+// Discards queued jobs of kind AtEnd::left. Waits for the others; their owners have asked them to stop soon.
 Workers::~Workers()
 {
 	if (!shared_)
@@ -49,7 +49,7 @@ void Workers::heard()
 void Workers::execute(Shared &shared, Job job)
 {
 	job.work();
-	job.work = nullptr; // what it holds on to ends here
+	job.work = nullptr; // releases captured objects before completion is reported
 	std::uint64_t one = 1;
 	while (::write(shared.wake.get(), &one, sizeof(one)) < 0 && errno == EINTR)
 		;
@@ -91,7 +91,7 @@ void Workers::run(std::function<void()> job, AtEnd atEnd)
 		return;
 	} catch (const std::system_error &) {
 	}
-	if (shared_->threads) // one of those will do it
+	if (shared_->threads) // an existing thread will run the job
 		return;
 	Job alone = std::move(shared_->jobs.back());
 	shared_->jobs.pop_back();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A few threads for what can only be waited for: an ioctl that a target answers, a name that DNS has to tell.
+// A thread pool for blocking work: an ioctl that waits for a target, or a DNS lookup.
 #pragma once
 
 #include <condition_variable>
@@ -13,8 +13,8 @@
 namespace nofctl {
 
 enum class AtEnd {
-	waited, // the pool ends after it
-	left,   // the process goes on, or ends, without it
+	waited, // the pool's destructor waits for the job
+	left,   // the process may continue or exit before the job ends
 };
 
 class Workers {
@@ -24,11 +24,12 @@ public:
 	Workers &operator=(Workers &&) = delete;
 	~Workers();
 
-	// Readable when a job has ended since heard().
+	// Readable if a job has ended since the last heard().
 	int fd() const { return shared_->wake.get(); }
 	void heard();
 
-	// Runs @job on one of the threads, when one is free; here and now, when there is no memory for a thread.
+	// Queues @job for a thread of the pool. Runs it in the calling thread if the pool has no thread and cannot
+	// create one.
 	void run(std::function<void()> job, AtEnd atEnd);
 
 private:
@@ -36,7 +37,7 @@ private:
 		std::function<void()> work;
 		AtEnd atEnd;
 	};
-	// Of the pool and its threads, which may outlive it.
+	// Shared by the pool and its threads, which may outlive it.
 	struct Shared {
 		OwnedFd wake;
 		std::mutex mutex{};

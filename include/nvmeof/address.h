@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A fabric address as typed: ADDR, ADDR:PORT, IPv6 bare or [ADDR]:PORT, each with an optional %SCOPE.
+// A fabric address as a user types it: ADDR, ADDR:PORT, bare IPv6 or [IPv6]:PORT, each with an optional %SCOPE.
 #pragma once
 
 #include <string>
@@ -11,35 +11,36 @@
 namespace nvmeof {
 
 struct Address {
-	std::string traddr;  // numeric
+	std::string traddr;  // numeric IPv4 or IPv6, with an optional %SCOPE
 	std::string trsvcid; // decimal, 1..65535
 
 	bool operator==(const Address &) const = default;
 	std::string toString() const; // 10.0.0.1:4420, [fe80::1%eth0]:4420
 };
 
-inline constexpr const char *defaultPort = "4420"; // NVMe/TCP and NVMe/RDMA, IANA nvme
+inline constexpr const char *defaultPort = "4420"; // IANA service nvme: NVMe/TCP and NVMe/RDMA
 
-// @port is taken when @text has none.
+// @port is used if @text has no port. Errors: invalid.
 Result<Address> parseAddress(std::string_view text, std::string_view port = defaultPort);
 
 /*
- * The same, or HOST or HOST:PORT with the name of a host: all of its addresses, in the order in which the system
- * prefers them. Asks DNS where the system's configuration says so, and blocks for as long as that takes;
- * Client::startResolve() does not. Errors: invalid; nameResolution, with the resolver's words and Error::object the
- * name.
+ * Like parseAddress(), but also accepts HOST and HOST:PORT with a host name. Returns all addresses of the host, in the
+ * order that getaddrinfo(3) returns. Blocks while the system resolves the name, for example by DNS;
+ * Client::startResolve() does not block. Errors: invalid; nameResolution, with the resolver's message and the name in
+ * Error::object.
  */
 Result<std::vector<Address>> resolveAddress(std::string_view text, std::string_view port = defaultPort);
 
-// Those of this machine's interfaces, numeric, without scopes; none where the system does not tell.
+// Numeric addresses of this machine's interfaces, without scopes. Empty if getifaddrs(3) fails.
 std::vector<std::string> ownAddresses();
 
-// A numeric IPv4 or IPv6 address without a port.
+// Checks a numeric IPv4 or IPv6 address without a port and returns it. Errors: invalid.
 Result<std::string> parseTraddr(std::string_view text);
 
-// What can be used as an NQN: at most 223 bytes, no blanks or control characters; NVMe Base 2.0, 4.5.
+// Checks that @nqn can be used as an NQN: 1 to 223 bytes, no blanks or control characters; NVMe Base 2.0, 4.5. Errors:
+// invalid.
 Result<void> checkNqn(std::string_view nqn);
-// It begins with "nqn.", as the specification asks for. Some targets have others all the same.
+// Whether @nqn begins with "nqn.", as NVMe Base 2.0, 4.5 requires. Some targets use other names.
 bool conformingNqn(std::string_view nqn);
 
 } // namespace nvmeof

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which builds of the parts of this software are at work, and which would be after a reload.
+// Builds of the library and the modules: the loaded ones, and those that a reload would load.
 #pragma once
 
 #include <filesystem>
@@ -13,34 +13,33 @@ namespace nvmeof {
 
 struct Build {
 	std::string version; // 0.1.0
-	/*
-	 * Of the modules' sources in the tree that it was built in, as kmod/source-id computes it: equal for modules,
-	 * library and command of one tree. Empty: not known, for it is older than this.
-	 */
+	// Hash of the sources in the tree of this build, computed by kmod/source-id: equal for modules, library and
+	// command of one tree. Empty if unknown: the build is older than this field.
 	std::string source;
-	// The linker's, in hexadecimal digits; equal only for what is the same file. Empty where it is not known: of
-	// a compressed module, of the library.
+	// Build ID of the linker, in hexadecimal digits; equal only for identical files. Empty if unknown: for a
+	// compressed module and for the library.
 	std::string buildId;
-	// Of what a module and those that use it have in common, as kmod/source-id computes it. Empty: not a module's,
-	// or older than this.
+	// Hash of the interface between a module and its users, computed by kmod/source-id. Empty if this is not a
+	// module, or if the build is older than this field.
 	std::string contract;
 };
 
 struct ModuleBuild {
 	std::string name; // nvmeof
 	std::optional<Build> loaded;
-	std::optional<Build> installed; // what modprobe would load
-	std::string file;               // the installed one
+	std::optional<Build> installed; // the one modprobe would load
+	std::string file;               // path of the installed module; empty: not installed
 };
 
 Build libraryBuild();
 
-// Of the core and of each transport, whether there or not. Needs no privilege.
+// The core module and each transport module, loaded or not. Needs no privilege.
 std::vector<ModuleBuild> moduleBuilds();
 
 /*
- * What a module's file would be if it were loaded here: name and loaded as they are, the rest of the file. failed when
- * it cannot be read, is no module, or was built for another kernel than the one that runs.
+ * Describes the module file @file: its name, the module of that name that is loaded now, and the build in the file as
+ * "installed". Errors: failed, with ENOEXEC, if the file cannot be read, is not a module, or was built for a kernel
+ * other than the running one.
  */
 Result<ModuleBuild> moduleInFile(const std::filesystem::path &file);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The whole of the control interface. An embedder needs nothing else, and no knowledge of netlink.
+// The control interface of the module. Covers all of it; callers need no knowledge of netlink.
 #pragma once
 
 #include <chrono>
@@ -35,11 +35,11 @@ struct ModuleVersion {
 const char *libraryVersion();
 
 struct OpenOptions {
-	std::string loadModule; // module to modprobe when the interface is missing and the caller is root; empty: none
-	std::chrono::milliseconds answer{60000}; // most that one request waits for the kernel, then timedOut
+	std::string loadModule; // module to load if the netlink family is missing and the caller is root; empty: none
+	std::chrono::milliseconds answer{60000}; // longest wait for the kernel's answer to one request, then timedOut
 };
 
-// What paths() lists; both empty: all.
+// Filter for paths(). If both members are empty, all paths are listed.
 struct PathFilter {
 	std::string nameSpace;
 	std::string controller;
@@ -47,24 +47,24 @@ struct PathFilter {
 
 using AnyObject = std::variant<Subsystem, Controller, Namespace, Path>;
 
-// What became of the deletion of several controllers.
+// Result of deleting several controllers.
 struct Removal {
-	std::vector<std::string> removed; // names; also of those that were gone when their turn came
-	std::vector<Error> failures;      // each with its controller as Error::object
+	std::vector<std::string> removed; // names; includes controllers that were already gone
+	std::vector<Error> failures;      // Error::object names the controller
 
-	// Its first failure, where it has one.
+	// The first failure, if any.
 	Result<void> outcome() const { return failures.empty() ? Result<void>() : Result<void>(failures.front()); }
 };
 
 /*
- * A connection to the kernel module. Errors of every call: notPermitted, noModule (the module went away), timedOut,
- * failed. noSuchObject where a name is given.
+ * A connection to the kernel module. Errors of every call: notPermitted, noModule (the module was unloaded), timedOut,
+ * failed; noSuchObject if the call takes a name.
  *
- * What may take long comes in two forms: start...() returns at once a handle on what goes on, and the other one waits
- * for it. Whoever uses the first has fd() in his loop, and calls dispatch() when it is readable. Other calls ask the
- * kernel alone, which answers at once. A call that waits moves on everything else, too.
+ * Operations that may take long come in two forms: start...() returns a Pending at once, the other form blocks until
+ * the operation completes. A caller of start...() polls fd() and calls dispatch() when it is readable. A blocking call
+ * also advances all started operations. All other calls only query the kernel, which answers at once.
  *
- * Not safe for use by two threads at once; any number of Clients may exist.
+ * A Client must not be used by two threads at the same time. Any number of Clients may exist.
  */
 class Client {
 public:
@@ -74,17 +74,18 @@ public:
 	Client &operator=(Client &&) noexcept;
 	~Client();
 
-	// For poll(2): readable when dispatch() has something to do; of what was started with start...().
+	// For poll(2). Readable when dispatch() can advance an operation that start...() started.
 	int fd() const;
-	// Does it, without waiting. Also calls what was given to Pending::then().
+	// Advances started operations and calls the functions passed to Pending::then(). Does not block.
 	void dispatch();
 
 	Result<ModuleVersion> version();
-	// When its module is unloaded within 10 s, the controllers of this transport stay, and wait, as for a path
-	// that comes back, for the module to be loaded again. noSuchObject when there is no such transport.
+	// If the module of this transport is unloaded within 10 s, its controllers are kept. They reconnect when the
+	// module is loaded again; their timeouts apply in the meantime. noSuchObject: no such transport.
 	Result<void> keepTransport(const std::string &name);
 
-	// Each object that is there all the while is in the list once; what comes or goes meanwhile may be in it, too.
+	// An object that exists during the whole call is listed exactly once. Objects added or removed meanwhile may be
+	// listed.
 	Result<std::vector<Subsystem>> subsystems();
 	Result<std::vector<Controller>> controllers(std::optional<std::uint32_t> subsystem = {});
 	Result<std::vector<Namespace>> namespaces(std::optional<std::uint32_t> subsystem = {});
@@ -96,19 +97,17 @@ public:
 	Result<Path> path(std::string_view name);
 	Result<AnyObject> find(std::string_view name); // of any kind
 
-	// Asks for a controller and returns at once, with it in state connecting.
+	// Creates a controller and returns at once; the controller is in state connecting.
 	Result<Controller> start(const ConnectOptions &options);
 
-	/*
-	 * start(), and waits. On timedOut, or any other error with Error::left, the controller stays and goes on
-	 * trying. A connect that is cancelled has the controller that it made removed, unless it was there already.
-	 */
+	// start(), then wait. After timedOut, or any other error with Error::left set, the controller exists and keeps
+	// trying to connect. Cancelling removes the controller that this call created, not one that existed before.
 	Pending<Result<Connection>> startConnect(const ConnectOptions &options, const WaitOptions &wait = {});
 	Result<Connection> connect(const ConnectOptions &options, const WaitOptions &wait);
 	Result<Connection> connect(const ConnectOptions &options, WaitFor wait = WaitFor::namespaces,
 				   std::chrono::milliseconds timeout = defaultTimeout);
-	// All at once; one result for each of @options, in their order. @stop ends the waiting, as @timeout does: what
-	// is not there by then goes on trying.
+	// Starts all connects at once. Returns one result for each of @options, in that order. @stop ends the wait like
+	// @timeout; controllers that are not connected then keep trying.
 	Pending<std::vector<Result<Connection>>> startConnectAll(std::span<const ConnectOptions> options,
 								 const WaitOptions &wait = {});
 	std::vector<Result<Connection>> connectAll(std::span<const ConnectOptions> options,
@@ -117,58 +116,61 @@ public:
 						   std::stop_token stop = {});
 	std::vector<Result<Connection>> connectAll(std::span<const ConnectOptions> options, const WaitOptions &wait,
 						   std::stop_token stop = {});
-	// For a controller that was started before, or is reconnecting. Cancelled, it stays as it is.
+	// Waits for an existing controller, for example one that is reconnecting. Cancelling does not change the
+	// controller.
 	Pending<Result<Connection>> startWait(std::string_view controller, const WaitOptions &wait = {});
 	Result<Connection> waitFor(std::string_view controller, WaitFor wait,
 				   std::chrono::milliseconds timeout = defaultTimeout);
 
 	/*
-	 * What the discovery service at @options.address tells, of one generation. Empty, subsysnqn is discoveryNqn;
-	 * not set, keepAlive is 0. Connects for it, and disconnects. Further errors: refused, with nvmeStatus; failed
-	 * with EPROTO, when the log as a whole is of no use, or changed all the time; cancelled, when @stop was
-	 * requested. What is wrong with a single entry is its DiscoveryEntry::defect. Sixteen at most go on at once,
-	 * each on a thread of the Client; the others wait for their turn. Cancelled, it disconnects in the background:
-	 * the Client waits for that before it ends, at most for the 5 s that a command may take.
+	 * Connects to the discovery service at @options.address, reads its log and disconnects. All entries are of one
+	 * generation. Defaults: discoveryNqn for an empty subsysnqn, 0 for keepAlive if not set. Further errors:
+	 * refused, with nvmeStatus; failed with EPROTO, if the log as a whole is unusable or changed during every
+	 * attempt; cancelled, if @stop was requested. A defect of a single entry is in DiscoveryEntry::defect. A Client
+	 * runs at most 16 of these jobs at the same time, each on a thread of its own; others are queued. After
+	 * cancellation the job disconnects in the background; the destructor of the Client waits for that, at most the
+	 * 5 s that a command may take.
 	 */
 	Pending<Result<DiscoveryLog>> startDiscover(const ConnectOptions &options,
 						    std::chrono::milliseconds timeout = defaultTimeout);
 	Result<DiscoveryLog> discover(const ConnectOptions &options, std::chrono::milliseconds timeout = defaultTimeout,
 				      std::stop_token stop = {});
-	// The same through a discovery controller that is there, which tells of the next change from then on. A command
-	// that has been sent is waited for, beyond @timeout, as long as the kernel does: 60 s.
+	// The same through an existing discovery controller. Reading the log re-enables its change event. A command
+	// that was sent is waited for even beyond @timeout, up to the kernel's timeout of 60 s.
 	Pending<Result<DiscoveryLog>> startDiscover(std::string_view controller,
 						    std::chrono::milliseconds timeout = defaultTimeout);
 	Result<DiscoveryLog> discover(std::string_view controller, std::chrono::milliseconds timeout = defaultTimeout,
 				      std::stop_token stop = {});
 	/*
-	 * This host, by which it is known and at which address, at the centralized discovery controller that
-	 * @controller is connected to (TP8010, explicit registration); @options: by which it was connected to. False:
-	 * the service does not say that it takes registrations (DCTYPE). Further errors: refused, with nvmeStatus.
+	 * Registers this host with the centralized discovery controller that @controller is connected to (TP8010,
+	 * explicit registration): its identity and the address it connects from. @options: those of the connect. False:
+	 * the service does not report that it accepts registrations (DCTYPE). Further errors: refused, with nvmeStatus.
 	 */
 	Pending<Result<bool>> startRegister(std::string_view controller, const ConnectOptions &options,
 					    std::chrono::milliseconds timeout = defaultTimeout);
 
-	// resolveAddress() on a thread of the Client.
+	// Runs resolveAddress() on a thread of the Client.
 	Pending<Result<std::vector<Address>>> startResolve(std::string_view text, std::string_view port = defaultPort);
 
-	// Each is over when the controllers are gone from every listing, however much their disks have to write back.
-	// Cancelled, it is not waited for: the controllers go all the same.
+	// Completes when the controllers are gone from all lists. There is no time limit: disks write back their data
+	// first. Cancelling stops the wait, not the deletion.
 	Pending<Result<void>> startDisconnect(std::string_view controller);
 	Result<void> disconnect(std::string_view controller);
-	// An Error where nothing was tried: no list, no controller of that NQN.
+	// Fails only if no deletion was started: the list could not be read, or no controller has that NQN.
 	Pending<Result<Removal>> startDisconnectNqn(std::string_view subsysnqn);
 	Result<Removal> disconnectNqn(std::string_view subsysnqn);
 	Pending<Result<Removal>> startDisconnectAll();
 	Result<Removal> disconnectAll();
 
-	Result<void> reset(std::string_view controller); // returns at once; events tell
-	// And waits until it has come back.
+	Result<void> reset(std::string_view controller); // does not wait; events report the progress
+	// The same, but waits until the controller is connected again.
 	Pending<Result<Connection>> startReset(std::string_view controller, const WaitOptions &wait = {});
-	// Over when the scan is done; no bound but the kernel's. Cancelled, it is not waited for.
+	// Completes when the scan has finished; only the kernel limits its time. Cancelling stops the wait, not the
+	// scan.
 	Pending<Result<void>> startRescan(std::string_view controller);
 	Result<void> rescan(std::string_view controller);
 	Result<void> set(std::string_view controller, const ControllerSettings &settings);
-	// All or nothing: what is wrong with one value leaves the others as they are.
+	// All or nothing: one invalid value leaves all settings unchanged.
 	Result<void> set(std::string_view subsystem, const SubsystemSettings &settings);
 
 private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * /etc/nvmeof/nvmeof.toml with what is in nvmeof.d beside it: who this host is, which discovery services it asks, what
- * it connects to, and how. See Documentation/discovery.md. There is no secret in it, and no place for one.
+ * The configuration: /etc/nvmeof/nvmeof.toml and the files in nvmeof.d. It sets the identity of this host, the
+ * discovery services to read, and the connections with their settings. See Documentation/discovery.md. It holds no
+ * secrets.
  */
 #pragma once
 
@@ -26,49 +27,48 @@ inline constexpr const char *defaultConfigFile = "/etc/nvmeof/nvmeof.toml";
 
 struct ConfigPlace {
 	std::string file;
-	unsigned line = 0; // from 1; 0: the file as a whole
+	unsigned line = 0; // from 1; 0: the whole file
 
 	bool operator==(const ConfigPlace &) const = default;
 	std::string toString() const; // "/etc/nvmeof/nvmeof.toml:12"
 };
 
-// [[discovery]] or [[connection]]: a service, or a subsystem, at one or several addresses.
+// [[discovery]] or [[connection]]: a discovery service or a subsystem, at one or several addresses.
 struct ConfigTarget {
 	std::string transport = "tcp";
-	std::vector<std::string> addresses; // as connect's -a takes them: host names, too
-	std::string port;                   // of those that have none
+	std::vector<std::string> addresses; // as accepted by "connect -a", host names included
+	std::string port;                   // for addresses without a port
 	std::string nqn;
-	std::optional<std::string> hostnqn; // if not the host's own
+	std::optional<std::string> hostnqn; // default: the host's own
 	std::optional<Uuid> hostid;
 	std::string hostTraddr;
 	std::string hostIface;
-	std::string
-		rail; // a GPU's PCI address, or "all": over the cards next to it, or to them; empty: as Linux routes
+	std::string rail; // GPU (PCI address) or "all": connect through the NICs near them; empty: default routing
 	ConnectSettings settings;
-	bool duplicateConnect = false;  // of a connection
-	std::optional<bool> persistent; // of a service: hold a connection to it, whatever it says of itself
+	bool duplicateConnect = false;  // [[connection]] only
+	std::optional<bool> persistent; // [[discovery]] only: keep a connection, regardless of EPCSD
 	ConfigPlace place;
 };
 
-// [[defaults]]: how to connect to subsystems of such an NQN, and how they are set.
+// [[defaults]]: settings for connections to subsystems whose NQN matches, and for these subsystems.
 struct ConfigDefaults {
-	std::string pattern = "*"; // as in fnmatch(3)
+	std::string pattern = "*"; // see fnmatch(3)
 	ConnectSettings connect;
 	SubsystemSettings subsystem;
 	ConfigPlace place;
-	bool last = false; // what follows does not count where this one fits, as ever in policy.conf
+	bool last = false; // if this entry matches, later ones are ignored; always set for entries from policy.conf
 };
 
-// [[stripe]]: a disk of device mapper, made of namespaces when all of them are there.
+// [[stripe]]: a device-mapper stripe over namespaces, created when all of them exist.
 struct ConfigStripe {
-	std::string name;                 // in /dev/mapper
+	std::string name;                 // below /dev/mapper
 	std::uint64_t chunk = 128 * 1024; // bytes
-	std::vector<std::string> members; // in their order, by wwid: "uuid.6f1b2c3d-..."
+	std::vector<std::string> members; // in stripe order, by wwid: "uuid.6f1b2c3d-..."
 	ConfigPlace place;
 };
 
 struct Config {
-	std::optional<std::string> hostnqn; // not set: /etc/nvme/hostnqn
+	std::optional<std::string> hostnqn; // default: from /etc/nvme/hostnqn
 	std::optional<Uuid> hostid;
 	std::vector<ConfigTarget> services;
 	std::vector<ConfigTarget> connections;
@@ -76,60 +76,59 @@ struct Config {
 	std::vector<Exclusion> exclusions;
 	std::vector<ConfigStripe> stripes;
 	RemovalPolicy removal = RemovalPolicy::own;
-	bool removeOpen = false; // the last path of a disk that is open, too
+	bool removeOpen = false; // also remove the last path of an open disk
 	PlanLimits limits;
-	std::size_t mostConnections = 4096; // of all services together
-	bool connectSelf = false;           // PlanRules::connectSelf
-	bool mdns = false;                  // on interfaces that are not named
+	std::size_t mostConnections = 4096; // limit for all services together
+	bool connectSelf = false;           // see PlanRules::connectSelf
+	bool mdns = false;                  // for interfaces not in mdnsInterfaces
 	std::map<std::string, bool> mdnsInterfaces;
 
-	std::vector<std::string> files; // that it was read from
-	std::vector<std::string> notes; // worth knowing about them
+	std::vector<std::string> files; // the files read, in that order
+	std::vector<std::string> notes; // hints for the user
 
-	// Each setting is that of the first entry of defaults that fits the whole NQN, and has it.
+	// Merges all entries of defaults that match @nqn. For each setting, the first entry that has it wins.
 	ConnectSettings connectSettingsFor(const std::string &nqn) const;
-	// The same for the subsystem; pattern and place are those of the first that fits. Nothing: none does.
+	// The same for subsystem settings; pattern and place are those of the first match. Empty if no entry matches.
 	std::optional<ConfigDefaults> subsystemSettingsFor(const std::string &nqn) const;
 	bool mdnsOn(const std::string &interface) const;
 };
 
-/*
- * What @target asks for at @address. Its own settings come first; of a connection, those of the defaults for its NQN
- * complete them.
- */
+// Options for connecting to the target at @address. The target's own settings come first; for a connection, the
+// defaults for its NQN supply the rest.
 ConnectOptions serviceOptions(const Config &config, const ConfigTarget &service, const Address &address);
 ConnectOptions connectionOptions(const Config &config, const ConfigTarget &connection, const Address &address);
-// But for hostnqn, owner, ownAddresses and present, which are not configured. Refers to @config.
+// Rules from the configuration. The caller sets owner, ownAddresses and present, and hostnqn if it is not configured.
+// The result refers to @config.
 PlanRules planRules(const Config &config);
 DifferenceRules differenceRules(const Config &config);
 
 struct ConfigProblem {
 	ConfigPlace place;
 	std::string message;
-	ErrorCode code = ErrorCode::invalid; // else the file could not be read
+	ErrorCode code = ErrorCode::invalid; // other codes: the file could not be read
 };
 
-// What could be read, with all that is wrong.
+// The valid part of a configuration, and all problems found.
 struct ConfigReading {
 	Config config;
 	std::vector<ConfigProblem> problems;
 
-	// An error with the first problem, and how many more there are.
+	// The configuration, or the first problem as an Error that also gives the number of further ones.
 	Result<Config> outcome() const;
 };
 
 struct ConfigFiles {
-	std::filesystem::path main = defaultConfigFile;   // and *.toml in the folder of that name with .d for .toml
-	std::filesystem::path policy = defaultPolicyFile; // of older versions: read as defaults; empty: none
+	std::filesystem::path main = defaultConfigFile;   // also *.toml in the folder with .d in place of .toml
+	std::filesystem::path policy = defaultPolicyFile; // of older versions, read as defaults; empty: none
 };
 
-// One file's text.
+// Parses the text of one file.
 ConfigReading parseConfig(std::string_view text, const std::string &file);
-// Files that are not there are no problem. Each has 1 MiB at most. What a later one says wins, lists are continued.
+// Missing files are skipped. The limit is 1 MiB per file. A later file overrides single values and appends to lists.
 ConfigReading inspectConfig(const ConfigFiles &files = {});
 Result<Config> readConfig(const ConfigFiles &files = {});
 
-// As it would stand in a file, without what is as it is anyway.
+// The text of a configuration file, without values that equal the default.
 std::string formatConfig(const Config &config);
 
 } // namespace nvmeof

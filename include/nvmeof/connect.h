@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a connect may ask for. What is not set is the kernel's default (include/uapi/linux/nvmeof.h).
+// Options of a connect. For options that are not set, the kernel's default applies (include/uapi/linux/nvmeof.h).
 #pragma once
 
 #include <chrono>
@@ -15,44 +15,44 @@
 
 namespace nvmeof {
 
-// How far a connect has come when the call returns; each includes those before it.
+// The state to wait for before a connect returns; each value includes the ones before it.
 enum class WaitFor {
 	none,       // the kernel has accepted the request
 	controller, // the controller is live
-	namespaces, // its namespaces have been scanned: those that have a usable path are in /sys/block
-	udev,       // and udev has handled them: nodes and links are in /dev. Without udevd: as namespaces
+	namespaces, // the namespaces have been scanned; those with a usable path are in /sys/block
+	udev,       // udev has processed them: nodes and links exist in /dev. If udevd does not run: like namespaces
 };
 
 inline constexpr std::chrono::milliseconds defaultTimeout{30000};
 
-// Of several connects, which are waited for.
+// How many of several connects have to succeed before the wait ends.
 enum class Require {
 	all,
-	any, // one; the others have half a second more. What is not there by then has timedOut, with EINPROGRESS
+	any, // one. The others get another 500 ms; those not complete then fail with EINPROGRESS
 };
 
-// What is waited for, and how long.
+// What to wait for, and for how long.
 struct WaitOptions {
 	WaitFor wait = WaitFor::namespaces;
-	std::chrono::milliseconds timeout = defaultTimeout; // negative: for ever
-	// Also until the controller has a path to a namespace with both, where they are given; then at least
-	// namespaces.
+	std::chrono::milliseconds timeout = defaultTimeout; // negative: no limit
+	// If set, also wait until the controller has a path to the namespace with this nsid and uuid. Implies
+	// WaitFor::namespaces at least.
 	std::optional<std::uint32_t> nsid;
 	std::optional<Uuid> uuid;
 	Require require = Require::all;
 };
 
-// A controller that was waited for, and the disks it has a path to: nvmeof0n1, ... Not with WaitFor::none.
+// A controller after a wait, and the disks it has a path to: nvmeof0n1, ... No disks are listed with WaitFor::none.
 struct Connection : Controller {
 	std::vector<std::string> disks;
-	bool made = false; // by this call; else it was there before
+	bool made = false; // created by this call; otherwise it existed before
 };
 
 struct ConnectOptions {
 	std::string transport = "tcp";
 	Address address;
 	std::string subsysnqn;
-	std::optional<std::string> hostnqn; // default: identity.h
+	std::optional<std::string> hostnqn; // default: see identity.h
 	std::optional<Uuid> hostid;
 	IdentityUse identity = IdentityUse::usual;
 	std::string hostTraddr;
@@ -60,24 +60,24 @@ struct ConnectOptions {
 	std::optional<std::uint32_t> ioQueues;
 	std::optional<std::uint32_t> pollQueues;
 	std::optional<std::uint32_t> queueSize;
-	std::optional<std::uint32_t> tags; // requests under way for each of ioQueues; of the subsystem's first connect
-	std::optional<std::chrono::milliseconds> keepAlive; // 0: none
+	std::optional<std::uint32_t> tags; // requests per hardware queue; set by the first connect to a subsystem
+	std::optional<std::chrono::milliseconds> keepAlive; // 0: no keep-alive
 	std::optional<std::chrono::milliseconds> reconnectDelay;
-	std::optional<std::chrono::milliseconds> ctrlLoss;   // negative: never lost
+	std::optional<std::chrono::milliseconds> ctrlLoss;   // negative: no limit
 	std::optional<std::chrono::milliseconds> fastIoFail; // negative: off
 	std::optional<std::chrono::milliseconds> connectTimeout;
-	// How long the first connect is repeated as later ones are. 0, and if not set: one attempt; negative: for ever
+	// How long to retry a failed first connect. 0 or not set: a single attempt; negative: no limit
 	std::optional<std::chrono::milliseconds> firstConnect;
-	std::string owner; // name of the program that asks, kept with the controller; empty: none
-	std::optional<std::chrono::milliseconds> stallTimeout; // silence after which the path counts as lost; 0: off
+	std::string owner; // program that manages the controller; stored with it; empty: none
+	std::optional<std::chrono::milliseconds> stallTimeout; // silence after which the path is suspect; 0: off
 	std::optional<std::uint8_t> tos;
-	std::optional<std::chrono::milliseconds> ackTimeout; // RDMA: of a packet
-	std::optional<std::uint32_t> retryCount;             // RDMA: how often it is sent again after that
+	std::optional<std::chrono::milliseconds> ackTimeout; // RDMA: timeout of a packet
+	std::optional<std::uint32_t> retryCount;             // RDMA: retransmissions of a packet
 	bool hdrDigest = false;
 	bool dataDigest = false;
 	bool sqFlow = false;
 	bool duplicateConnect = false;
-	bool idempotent = false; // a controller already there is what was asked for: it is waited for and returned
+	bool idempotent = false; // if the controller exists already, wait for it and return it
 };
 
 } // namespace nvmeof

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How a connection is made, apart from where to and by whom: by the names of the options that "connect" has for it.
+// Settings of a connection other than address and identity, by the names of the options of "connect".
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace nvmeof {
 
-// As in ConnectOptions; what is not set is left to somebody else, in the end to the kernel.
+// See ConnectOptions. A value that is not set comes from other settings or from the kernel's defaults.
 struct ConnectSettings {
 	std::optional<std::uint32_t> ioQueues;
 	std::optional<std::uint32_t> pollQueues;
@@ -34,21 +34,21 @@ struct ConnectSettings {
 	std::optional<bool> sqFlow;
 
 	bool operator==(const ConnectSettings &) const = default;
-	// What is not set here is as in @other.
+	// Copies values that are not set here from @other.
 	void complete(const ConnectSettings &other);
-	// What is set goes to @options, and the rest of those stays.
+	// Copies values that are set to @options; other options stay unchanged.
 	void apply(ConnectOptions &options) const;
 };
 
 enum class SettingKind {
-	flag,         // yes or no
-	number,       // whole
-	milliseconds, // a whole number of them
+	flag,         // true or false
+	number,       // whole number
+	milliseconds, // whole number of milliseconds
 	time,         // seconds, see parseSeconds()
-	timeOrNever,  // and -1
+	timeOrNever,  // seconds, or -1 for no limit
 };
 
-// One of them; the bounds are those of a number or, in milliseconds, of a time.
+// Description of one setting. For times, the bounds are in milliseconds.
 struct ConnectSetting {
 	using Member =
 		std::variant<std::optional<bool> ConnectSettings::*, std::optional<std::uint32_t> ConnectSettings::*,
@@ -58,18 +58,18 @@ struct ConnectSetting {
 	Member member;
 	SettingKind kind;
 	std::int64_t least, most;
-	const char *preset; // what holds if nobody sets it, for people
-	const char *help;   // no full stop
+	const char *preset; // effective default, for display
+	const char *help;   // one line for display, without a full stop
 };
 
-// All there are, in the order in which people are told of them.
+// All settings, in display order.
 std::span<const ConnectSetting> connectSettings();
-// Null: there is none of that name.
+// Null: unknown name.
 const ConnectSetting *findConnectSetting(std::string_view name);
 
-// @value: 0 or 1, a number, or milliseconds; what is not within the bounds is invalid.
+// @value: 0 or 1, a number, or milliseconds. Errors: invalid, if it is out of bounds.
 Result<void> putConnectSetting(ConnectSettings &settings, const ConnectSetting &setting, std::int64_t value);
-// Nothing where it is not set.
+// Empty if it is not set.
 std::optional<std::int64_t> getConnectSetting(const ConnectSettings &settings, const ConnectSetting &setting);
 
 } // namespace nvmeof

@@ -12,7 +12,7 @@ namespace nvmeof {
 // Values of enum nvmeof_ctrl_state.
 enum class ControllerState : std::uint32_t { created, connecting, live, recovering, deleting, dead, lost };
 
-// Disconnected, or about to be: it does not come back.
+// The controller is disconnected, or about to be. It does not reconnect.
 constexpr bool isEnding(ControllerState state)
 {
 	return state == ControllerState::deleting || state == ControllerState::dead;
@@ -20,19 +20,19 @@ constexpr bool isEnding(ControllerState state)
 
 const char *toString(ControllerState state); // "new", "connecting", ...; "unknown" for a value of a newer module
 
-// Of a connected controller over RDMA. Counters are those of its present connections.
+// Connection of an RDMA controller. Counters are sums over the current connections.
 struct RdmaConnection {
 	std::string device;
 	std::uint32_t port = 0;
-	std::string gid;                         // the local one, as an IPv6 address is written
-	std::chrono::milliseconds ackTimeout{0}; // of a packet
-	std::uint32_t retryCount = 0;            // how often it is sent again after that
-	std::uint32_t inCapsule = 0;             // bytes of data that go with a write command
-	std::uint64_t posts = 0;                 // times that the device was called to send
+	std::string gid;                         // local GID, in IPv6 notation
+	std::chrono::milliseconds ackTimeout{0}; // timeout of a packet
+	std::uint32_t retryCount = 0;            // retransmissions of a packet
+	std::uint32_t inCapsule = 0;             // largest in-capsule data, bytes
+	std::uint64_t posts = 0;                 // calls to ib_post_send()
 	std::uint64_t workRequests = 0;
 	std::uint64_t completions = 0;
-	std::uint64_t registrations = 0; // of memory
-	std::uint64_t invalidations = 0; // of keys, by this host
+	std::uint64_t registrations = 0; // memory registrations
+	std::uint64_t invalidations = 0; // memory keys invalidated by the host
 	std::uint64_t remoteInvalidations = 0;
 };
 
@@ -54,33 +54,33 @@ struct Controller {
 	std::string firmware;
 	std::uint32_t ioQueues = 0;             // granted
 	std::uint32_t pollQueues = 0;           // granted
-	std::uint32_t wantedPollQueues = 0;     // asked for
+	std::uint32_t wantedPollQueues = 0;     // requested
 	std::uint32_t queueSize = 0;            // entries, granted
 	std::chrono::milliseconds keepAlive{0}; // 0: none
 	std::chrono::milliseconds reconnectDelay{0};
-	std::chrono::milliseconds ctrlLoss{0};   // negative: never lost
+	std::chrono::milliseconds ctrlLoss{0};   // negative: no limit
 	std::chrono::milliseconds fastIoFail{0}; // negative: off
 	std::chrono::milliseconds connectTimeout{0};
 	std::chrono::milliseconds stallTimeout{0}; // 0: off
-	std::chrono::milliseconds firstConnect{0}; // how long the first connect is repeated; negative: for ever
+	std::chrono::milliseconds firstConnect{0}; // time limit for retries of the first connect; negative: no limit
 	std::uint8_t tos = 0;
 	bool hdrDigest = false;
 	bool dataDigest = false;
 	bool sqFlow = false;
-	bool copies = false;          // data sent are copied: nobody could tell when the pages are free
-	std::uint32_t reconnects = 0; // successful ones
-	std::uint32_t attempts = 0;   // since the connection was last good
-	std::optional<std::chrono::milliseconds> lossLeft;     // without a connection: until it is lost
-	std::optional<std::chrono::milliseconds> firmwareLeft; // activates firmware, no I/O: until it has to be active
+	bool copies = false;          // sent data is copied: the peer is local, or zero_copy is off
+	std::uint32_t reconnects = 0; // successful
+	std::uint32_t attempts = 0;   // connect attempts since last live
+	std::optional<std::chrono::milliseconds> lossLeft;     // without a connection: time until it is lost
+	std::optional<std::chrono::milliseconds> firmwareLeft; // until the firmware activation must finish; no I/O
 	std::string lastError;
 	int lastErrno = 0;                       // positive
-	std::optional<std::uint16_t> lastStatus; // NVMe status, when the target refused
+	std::optional<std::uint16_t> lastStatus; // NVMe status, if the target returned one
 	std::uint32_t inflight = 0;
 	std::uint32_t paths = 0;
-	std::string owner; // program that asked for it; empty: none said so
-	// Of namespaces, that ended well since it became live last; not set: the module is too old to tell.
+	std::string owner; // program that manages it; empty: none
+	// Complete namespace scans since the controller last became live. Not set: the module is too old to report it.
 	std::optional<std::uint32_t> scans;
-	std::optional<RdmaConnection> rdma; // while it is connected over RDMA
+	std::optional<RdmaConnection> rdma; // while connected over RDMA
 };
 
 } // namespace nvmeof

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is to be done so that what is connected is what is wanted. Nothing is done here.
+// Compares the planned connections with the existing controllers and lists the changes to make. Changes nothing itself.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 
 namespace nvmeof {
 
-// Which controllers go that nobody wants any more.
+// Which controllers to disconnect if they are no longer wanted.
 enum class RemovalPolicy {
 	never,
-	own, // those of the same owner
+	own, // those with the same owner
 	all,
 };
 
@@ -25,32 +25,32 @@ const char *toString(RemovalPolicy policy); // "never", "own", "all"
 
 struct DifferenceRules {
 	RemovalPolicy removal = RemovalPolicy::own;
-	std::string owner = {};                      // whose controllers are one's own; empty: none are
-	bool removeOpen = false;                     // also where it is the last path of a disk that is open
-	std::size_t connections = 4096;              // most that there may be of one's own, with those to come
-	std::string hostnqn = {};                    // of what is wanted without one
-	std::vector<std::string> discoveryNqns = {}; // of discovery services, besides the one that all go by
+	std::string owner = {};                      // owner of "own" controllers; empty: no controller is own
+	bool removeOpen = false;                     // also disconnect the last path of an open disk
+	std::size_t connections = 4096;              // limit of own controllers, existing and planned
+	std::string hostnqn = {};                    // host NQN of planned connections without one
+	std::vector<std::string> discoveryNqns = {}; // NQNs of discovery services, besides discoveryNqn
 };
 
 struct Change {
 	enum class Kind { connect, keep, disconnect };
 
 	Kind kind = Kind::keep;
-	std::optional<std::size_t> wanted; // index of what is wanted; not set: nobody wants it
-	std::string controller;            // that is there; empty: none is
-	std::string reason;                // for people
+	std::optional<std::size_t> wanted; // index of the planned connection; not set: not wanted
+	std::string controller;            // the existing controller; empty: none
+	std::string reason;                // for display
 };
 
 const char *toString(Change::Kind kind); // "connect", "keep", "disconnect"
 
-// Whether that controller is what @options would make. What they leave open, a local address say, any has.
-// @hostnqn: of this host, where @options have none; empty: any.
+// Whether @options would create this controller. Options that are not set, such as a local address, match anything.
+// @hostnqn: this host's NQN, if @options have none; empty: matches any.
 bool isConnection(const Controller &controller, const ConnectOptions &options, const std::string &hostnqn = {});
 
 /*
- * One change for each of @wanted, in their order, then one for each further controller of @present. Controllers of
- * discovery services, to which @wanted does not lead, are in none. Nothing is disconnected that is only not known: with
- * @complete unset everything stays.
+ * Returns one change for each of @wanted, in that order, then one for each other controller in @present. Controllers of
+ * discovery services that are not in @wanted are left out. If @complete is false, no controller is disconnected: the
+ * plan may be missing connections.
  */
 std::vector<Change> differenceBetween(const DifferenceRules &rules, std::span<const PlannedConnection> wanted,
 				      bool complete, const Snapshot &present);

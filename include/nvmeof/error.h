@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What went wrong, for programs (code, object, numbers) and for people (message).
+// Errors, for programs (code, object, numbers) and for display (message).
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,26 @@
 namespace nvmeof {
 
 enum class ErrorCode {
-	failed,           // none of the below
-	invalid,          // an argument is wrong; nothing was changed
-	noSuchObject,     // no subsystem, controller, namespace, path or file of that name
-	alreadyConnected, // Error::object names the controller that is there
+	failed,           // none of the codes below
+	invalid,          // an argument is wrong; nothing changed
+	noSuchObject,     // no subsystem, controller, namespace, path or file has that name
+	alreadyConnected, // Error::object names the existing controller
 	refused,          // the target answered with an NVMe status: Error::nvmeStatus
 	timedOut,
 	notPermitted,
-	noModule,          // the kernel module is not loaded, cannot be, or speaks another API version: Error::sysErrno
-	connectionRefused, // nobody listens at that address and port
+	noModule,          // module not loaded, cannot be loaded, or has another API version: Error::sysErrno
+	connectionRefused, // no service listens at that address and port
 	unreachable,       // no route to the address, or its network is down
-	connectionReset,   // the other side, or something in between, ended the connection
-	nameResolution,    // a host name has no address, or nobody could be asked: Error::object is the name
-	authentication,    // the target wants authentication or TLS, or a key is missing or wrong
+	connectionReset,   // the peer or the network closed the connection
+	nameResolution,    // the host name has no address, or no resolver answered: Error::object is the name
+	authentication,    // the target requires authentication or TLS, or a key is missing or wrong
 	cancelled,
 };
 
 // Stable lower-case name of a code, as in JSON output: "already_connected".
 const char *toString(ErrorCode code);
 
-// What an Error is about.
+// The object that an Error is about.
 struct ErrorObject {
 	enum class Kind { none, subsystem, controller, nameSpace, path, file, host, module };
 
@@ -39,7 +39,7 @@ struct ErrorObject {
 
 	bool operator==(const ErrorObject &) const = default;
 	bool none() const { return kind == Kind::none; }
-	// Of the driver; none, when @name is the name of none.
+	// An object of the driver; none if @name is not the name of one.
 	static ErrorObject named(std::string name);
 };
 
@@ -48,27 +48,27 @@ const char *toString(ErrorObject::Kind kind); // "controller", "file", ...; "non
 struct Error {
 	ErrorCode code = ErrorCode::failed;
 	int sysErrno = 0;                        // positive, 0 if there is none
-	std::string message;                     // the kernel's own words where it gave some; no trailing newline
+	std::string message;                     // the kernel's message if it sent one; no trailing newline
 	std::optional<std::uint16_t> nvmeStatus; // SCT in bits 10:8, SC in bits 7:0; NVMe Base 2.0, 3.3.3.2.1
 	ErrorObject object;
-	// Of a connect or a wait: the state in which the controller that object names was left behind. live: connected,
-	// but not all that was waited for was there. Not set: nothing is left behind.
+	// Set if a connect or wait failed but the controller named by object still exists: its state. live: connected,
+	// but not everything that was waited for is there yet.
 	std::optional<ControllerState> left;
-	bool made = false; // left: this call made that controller; else it was there before
+	bool made = false; // with left: this call created the controller
 };
 
-// An Error for a positive errno; @message may be empty, then the text of the errno is used.
+// The Error for a positive errno. If @message is empty, the text of the errno is used.
 Error errorFromErrno(int sysErrno, std::string message = {});
 
-// What an errno says of an attempt to connect: connectionRefused, unreachable, connectionReset, timedOut,
-// authentication; else failed.
+// The code for the errno of a connect attempt: connectionRefused, unreachable, connectionReset, timedOut,
+// authentication; failed for other values.
 ErrorCode connectCodeOf(int sysErrno);
 
-// The kernel's words, and where they tell of a connection that could not be made, why: "cannot connect: No route to
-// host". @message may be empty, then the text of the errno is used.
+// The kernel's message. If it reports a failed connect, the text of the errno is appended: "cannot connect: No route to
+// host". If @message is empty, returns the text of the errno alone.
 std::string describeFailure(const std::string &message, int sysErrno);
 
-// "Connect Invalid Host (status 0x184)" for a known status, else "status 0x...".
+// "Connect Invalid Host (status 0x184)" for a known status, otherwise "status 0x...".
 std::string describeStatus(std::uint16_t nvmeStatus);
 
 } // namespace nvmeof

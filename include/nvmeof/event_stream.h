@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernel's notifications, as they come.
+// A stream of the kernel's notifications.
 #pragma once
 
 #include <chrono>
@@ -12,16 +12,16 @@
 namespace nvmeof {
 
 enum class StreamStart {
-	events,   // what happens from now on
-	snapshot, // "present" for each object that there is, "synced", and then what happens
+	events,   // new events only
+	snapshot, // "present" for each existing object, "synced", then new events
 };
 
 /*
- * Every event from the moment of subscription on is returned once, in order. When the reader is too slow and the kernel
- * drops some, next() returns one event "lost", one "present" for each object that there is now, and "synced": whoever
- * keeps a picture of the objects forgets those that were not told of between the two. The list is read bit by bit, so
- * that next(0) never waits for it. The stream ends with the module: next() fails with noModule once, and has nothing
- * more. Not safe for use by two threads at once.
+ * Returns each event since the subscription once, in order. If the reader is too slow and the kernel drops events,
+ * next() returns "lost", one "present" per existing object, and "synced". A caller that caches objects then drops the
+ * objects without a "present" between the two. The lists are read in steps, so next(0) never blocks on them. After the
+ * module is unloaded, next() fails with noModule once; later calls return nothing. Must not be used by two threads at
+ * the same time.
  */
 class EventStream {
 public:
@@ -31,10 +31,11 @@ public:
 	EventStream &operator=(EventStream &&) noexcept;
 	~EventStream();
 
-	// The next event, or nothing when @timeout has passed first. A negative @timeout waits for ever.
+	// The next event, or nothing after @timeout. A negative @timeout has no limit.
 	Result<std::optional<Event>> next(std::chrono::milliseconds timeout);
 
-	// For poll(2): readable when next() may have something. Call next(0) until it has nothing before polling again.
+	// For poll(2). Readable when next() may return an event. Before polling again, call next(0) until it returns
+	// nothing.
 	int fd() const;
 
 private:

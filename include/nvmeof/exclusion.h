@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What this host is not to connect to, whoever tells of it.
+// Targets that this host must not connect to, regardless of what discovery services report.
 #pragma once
 
 #include <string>
@@ -8,21 +8,21 @@
 
 namespace nvmeof {
 
-// Covers what has all that is said here; what is empty fits anything. Nothing said covers nothing.
+// Matches a connection if all members that are set match. An exclusion without any set member matches nothing.
 struct Exclusion {
-	std::string transport = {}; // "tcp", "rdma"
+	std::string transport = {}; // "tcp", "rdma"; compared as text
 	std::string traddr = {};
 	std::string trsvcid = {};
-	std::string nqn = {}; // a pattern as in fnmatch(3)
+	std::string nqn = {}; // pattern, see fnmatch(3)
 	std::string hostTraddr = {};
 	std::string hostIface = {};
-	std::string place = {}; // where it is written, for people: "/etc/nvmeof/nvmeof.toml:12"
+	std::string place = {}; // where it is configured, for display: "/etc/nvmeof/nvmeof.toml:12"
 
 	bool covers(const ConnectOptions &options) const;
 };
 
-// The address as everybody writes it: IPv6 in its shortest form, IPv4 without its IPv6 cover; a scope stays. What is
-// no address stays as it is.
+// Canonical form of an address: IPv6 in its shortest form, IPv4-mapped IPv6 as IPv4. A scope is kept. Text that is not
+// an address is returned unchanged.
 std::string normalTraddr(const std::string &traddr);
 
 } // namespace nvmeof

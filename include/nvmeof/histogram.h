@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Latency as the kernel counts it: how many requests took how long, in classes that double in width.
+// Latency histogram of the kernel: request counts per bucket; bucket widths double.
 #pragma once
 
 #include <array>
@@ -13,27 +13,25 @@ namespace nvmeof {
 inline constexpr std::size_t histogramBuckets = 24;
 inline constexpr std::chrono::nanoseconds histogramUnit{1024};
 
-/*
- * [0] counts requests below one unit, [i] those from 2^(i-1) up to, but not with, 2^i units; the last one has no upper
- * end. Counters grow from the moment that the path appeared.
- */
+// [0] counts latencies below one unit, [i] those in [2^(i-1), 2^i) units; the last bucket has no upper bound. Counts
+// start when the path is created.
 using Histogram = std::array<std::uint64_t, histogramBuckets>;
 
-// Where a bucket begins, and where it ends. The end of the last one is its beginning.
+// Lower and upper bound of a bucket. The last bucket's upper bound equals its lower bound.
 std::chrono::nanoseconds bucketBegin(std::size_t bucket);
 std::chrono::nanoseconds bucketEnd(std::size_t bucket);
 
 std::uint64_t countOf(const Histogram &histogram);
 
-// What was counted between two readings of the same counters. A counter that went back has started anew: it counts
-// from zero.
+// Counts between two readings of the same counters. A counter that decreased was reset: it is taken as counted from
+// zero.
 Histogram difference(const Histogram &now, const Histogram &before);
 Histogram sum(const Histogram &a, const Histogram &b);
 
 /*
- * The time within which the part @fraction (0 to 1; 0.99 for p99) of the requests was done. Requests are taken as
- * evenly spread over their bucket, as Prometheus' histogram_quantile() does, so the answer is off by less than a factor
- * of two. One in the last bucket counts as its beginning (about 4.3 s), a lower bound. 0 when nothing was counted.
+ * The latency below which @fraction (0 to 1; 0.99 for p99) of the requests completed. Interpolates linearly within a
+ * bucket, like histogram_quantile() of Prometheus, so the error is less than a factor of two. Requests in the last
+ * bucket count as its lower bound, about 4.3 s. 0 if the histogram is empty.
  */
 std::chrono::nanoseconds percentile(const Histogram &histogram, double fraction);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Who this host is: the host NQN and host ID that go with every connection.
+// Identity of this host: the host NQN and host ID that each connection carries.
 #pragma once
 
 #include <filesystem>
@@ -18,38 +18,39 @@ struct HostIdentity {
 };
 
 struct IdentityPlaces {
-	std::filesystem::path directory = "/etc/nvme"; // hostnqn and hostid, shared with nvme-cli
+	std::filesystem::path directory = "/etc/nvme"; // files hostnqn and hostid, shared with nvme-cli
 	std::filesystem::path machineUuid = "/sys/class/dmi/id/product_uuid";
 };
 
 // nqn.2014-08.org.nvmexpress:uuid:UUID; NVMe Base 2.0, 4.5.
 std::string hostnqnFromUuid(const Uuid &uuid);
-// The UUID of such an NQN.
+// The UUID in such an NQN; nothing for other NQNs.
 std::optional<Uuid> uuidFromHostnqn(std::string_view nqn);
 
-// The machine's own UUID where the firmware has a usable one, else a random one.
+// The machine's UUID from DMI if it is usable, otherwise a random one.
 Uuid chooseHostUuid(const IdentityPlaces &places = {});
 
-// What is kept on this machine; noSuchObject when there is no hostnqn, invalid when a file holds nonsense.
+// The stored values. Errors: noSuchObject, if the file does not exist; invalid, if its content is not an NQN or UUID.
 Result<std::string> readHostnqn(const IdentityPlaces &places = {});
 Result<Uuid> readHostid(const IdentityPlaces &places = {});
 
-// What is kept on this machine; what is absent is made up to fit and written. Two callers at once get the same.
+// The stored identity. A missing file is created with a value that matches the other file. Concurrent callers get the
+// same identity.
 Result<HostIdentity> loadOrCreateIdentity(const IdentityPlaces &places = {});
 
-// Whether this process is in a container, by what container managers leave: /run/systemd/container,
-// /run/.containerenv, /.dockerenv.
+// Whether this process runs in a container: checks for /run/systemd/container, /run/.containerenv and /.dockerenv,
+// which container managers create.
 bool inContainer(const std::filesystem::path &root = "/");
 
-// Where the host's NQN and ID may come from when a connect does not give them.
+// Source of the host NQN and host ID when a connect does not specify them.
 enum class IdentityUse {
-	usual,  // as written, where the caller is root on a host, not in a container; else as kept
-	kept,   // what /etc/nvme holds; an error where it holds none
-	create, // what it holds; what is missing is made up and written there
+	usual,  // like create for root outside a container, otherwise like kept
+	kept,   // the values in /etc/nvme; an error if one is missing
+	create, // the files in /etc/nvme; missing ones are created
 };
 
-// The identity for one connect: what the caller gave, completed. A given UUID-style @hostnqn other than the kept one
-// brings its own ID. invalid when something is missing that may not be made up.
+// Completes the identity for one connect. A UUID-based @hostnqn that differs from the stored one implies the host ID
+// with the same UUID. Errors: invalid, if a value is missing and must not be created.
 Result<HostIdentity> resolveIdentity(const std::optional<std::string> &hostnqn, const std::optional<Uuid> &hostid,
 				     const IdentityPlaces &places = {}, IdentityUse use = IdentityUse::create);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Names of objects: nvmeof0, nvmeof0c1, nvmeof0n1, nvmeof0c1n1.
+// Object names: nvmeof0 (subsystem), nvmeof0c1 (controller), nvmeof0n1 (namespace), nvmeof0c1n1 (path).
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ struct ObjectName {
 	std::string toString() const;
 };
 
-// Accepts a leading /dev/ too. Says nothing about whether such an object exists.
+// Accepts a leading /dev/. Does not check that the object exists.
 std::optional<ObjectName> parseName(std::string_view text);
-// The same as text: without /dev/. What is no name stays as it is.
+// The same as text, without /dev/. Other text is returned unchanged.
 std::string plainName(std::string_view text);
 
 } // namespace nvmeof

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// All of the library's API.
+// Includes the whole library API.
 #pragma once
 
 #include <nvmeof/address.h>

@@ -24,7 +24,7 @@ enum class AnaState : std::uint32_t {
 
 const char *toString(AnaState state); // "none", "optimized", "non-optimized", ...; "unknown"
 
-// Unsigned, as in the kernel: with a thousand requests at once a hundred days are more than nanoseconds{} holds.
+// Unsigned as in the kernel: the sum for 1000 concurrent requests over 100 days exceeds nanoseconds{}.
 using LatencyTotal = std::chrono::duration<std::uint64_t, std::nano>;
 
 struct Path {
@@ -35,29 +35,29 @@ struct Path {
 	ControllerState controllerState = ControllerState::created;
 	AnaState anaState = AnaState::none;
 	std::optional<std::uint32_t> anaGroup;
-	std::optional<std::chrono::nanoseconds> anaSince; // CLOCK_BOOTTIME at which anaState became what it is
+	std::optional<std::chrono::nanoseconds> anaSince; // CLOCK_BOOTTIME of the change to anaState
 	bool usable = false;
-	bool degraded = false;  // left out as an outlier, see Subsystem::degrade, suspect, or on probation
-	bool suspect = false;   // its controller does not answer, and is not given up yet
-	bool probation = false; // its controller was lost again and again: it gets single requests
-	bool p2p = false;       // reaches PCI peer-to-peer memory
-	bool nvfs = false;      // reaches a GPU's memory that nvidia-fs maps, where that is there
+	bool degraded = false;  // avoided: an outlier (see Subsystem::degrade), suspect, or on probation
+	bool suspect = false;   // its controller does not answer, but is not lost yet
+	bool probation = false; // its controller was lost repeatedly; gets only single requests
+	bool p2p = false;       // supports PCI peer-to-peer memory
+	bool nvfs = false;      // supports GPU memory mapped by nvidia-fs, if that is loaded
 	std::uint32_t inflight = 0;
 	std::uint64_t ios = 0; // completed
 	std::uint64_t bytesRead = 0;
 	std::uint64_t bytesWritten = 0;
 	std::uint64_t errors = 0;        // completions with an error status
-	std::uint64_t retries = 0;       // requests taken off this path to be sent again
+	std::uint64_t retries = 0;       // requests retried after they left this path
 	std::uint64_t aborts = 0;        // Abort commands sent because of a timeout
-	std::uint64_t failoversFrom = 0; // requests that left this path because it could not carry them
-	std::uint64_t failoversTo = 0;   // requests that came to it from another
+	std::uint64_t failoversFrom = 0; // requests that failed over from this path
+	std::uint64_t failoversTo = 0;   // requests that failed over to this path
 	Histogram readLatency{};
 	Histogram writeLatency{};
-	LatencyTotal readLatencyTotal{0}; // of all that the histogram counts together
+	LatencyTotal readLatencyTotal{0}; // sum of all latencies in the histogram
 	LatencyTotal writeLatencyTotal{0};
-	// Of its controller
+	// Of its controller:
 	std::uint32_t reconnects = 0;
-	std::string lastError; // empty for none
+	std::string lastError; // empty: none
 	int lastErrno = 0;     // positive
 	std::optional<std::uint16_t> lastStatus;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What was started, and is not there yet.
+// The result of an operation that has been started and may not have completed yet.
 #pragma once
 
 #include <cstdlib>
@@ -21,9 +21,10 @@ template <typename T> struct PendingState {
 } // namespace detail
 
 /*
- * A handle on something that a Client does: Client::dispatch() moves it on, ready() tells that it is over, take() has
- * the result, once. Who lets go of it before cancels it; what that means is said where it is started. Belongs to the
- * thread of its Client, and may outlive it: then it never gets ready.
+ * A handle on an operation of a Client. Client::dispatch() advances the operation, ready() reports its completion,
+ * take() returns the result once. Destroying the handle before that cancels the operation; the effect is documented at
+ * the function that starts it. Must be used on the thread of its Client. It may outlive the Client; it then never
+ * becomes ready.
  */
 template <typename T> class Pending {
 public:
@@ -40,10 +41,10 @@ public:
 	}
 	~Pending() { cancel(); }
 
-	bool valid() const { return state_ != nullptr; } // started, neither taken nor cancelled
+	bool valid() const { return state_ != nullptr; } // started, and neither taken nor cancelled
 	bool ready() const { return state_ && state_->value; }
 
-	// The result, when it is ready; to ask before is a bug in the caller and aborts.
+	// Returns the result. Aborts if it is not ready: that is a bug in the caller.
 	T take()
 	{
 		if (!ready())
@@ -53,7 +54,7 @@ public:
 		return value;
 	}
 
-	// Nothing comes of it any more. No result, and no call of what was given to then().
+	// Cancels the operation. There is no result, and the function passed to then() is not called.
 	void cancel()
 	{
 		std::shared_ptr<detail::PendingState<T>> state = std::move(state_);
@@ -64,8 +65,8 @@ public:
 			cancel();
 	}
 
-	// @notify is called once, by dispatch() when it has become ready, or here when it is so already. It may use the
-	// Client and this handle.
+	// @notify is called once: by dispatch() when the result becomes ready, or immediately if it is ready already.
+	// It may use the Client and this handle.
 	void then(std::function<void()> notify)
 	{
 		if (ready())

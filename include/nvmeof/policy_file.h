@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// /etc/nvmeof/policy.conf: settings of subsystems by NQN, for the moment when one appears.
+// /etc/nvmeof/policy.conf: subsystem settings by NQN, applied when a subsystem appears.
 #pragma once
 
 #include <filesystem>
@@ -15,21 +15,22 @@ namespace nvmeof {
 inline constexpr const char *defaultPolicyFile = "/etc/nvmeof/policy.conf";
 
 struct PolicyRule {
-	std::string pattern; // as in fnmatch(3), without flags: * ? [...] and \ to quote one of them
+	std::string pattern; // see fnmatch(3), without flags: * ? [...] and \ to quote one of them
 	SubsystemSettings settings;
-	unsigned line = 0; // in its file, from 1
+	unsigned line = 0; // from 1
 };
 
 /*
- * One rule a line: PATTERN NAME=VALUE..., parted by blanks. Empty lines and what follows a # at the beginning of a word
- * do not count. Errors begin with "@file:LINE: ". A file that has an error anywhere has no rules.
+ * One rule per line: PATTERN NAME=VALUE..., separated by blanks. Empty lines are ignored, and a word that begins with #
+ * starts a comment. Errors: invalid; the message begins with "@file:LINE: ". An error anywhere in the file invalidates
+ * all its rules.
  */
 Result<std::vector<PolicyRule>> parsePolicy(std::string_view text, const std::string &file);
 
-// noSuchObject when there is no such file. At most 1 MiB.
+// noSuchObject if the file does not exist. Limit: 1 MiB.
 Result<std::vector<PolicyRule>> readPolicy(const std::filesystem::path &file = defaultPolicyFile);
 
-// The first rule whose pattern fits the whole of @nqn; nullptr when there is none.
+// The first rule whose pattern matches the whole of @nqn; nullptr if none does.
 const PolicyRule *matchPolicy(const std::vector<PolicyRule> &rules, const std::string &nqn);
 
 } // namespace nvmeof

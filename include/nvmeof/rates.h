@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// From counters that only grow to what happens per second, between two readings.
+// Converts two readings of monotonic counters into rates per second.
 #pragma once
 
 #include <chrono>
@@ -13,29 +13,26 @@
 namespace nvmeof {
 
 struct Rate {
-	double ios = 0; // per second, as all below
+	double ios = 0; // all but latency: per second
 	double bytesRead = 0;
 	double bytesWritten = 0;
 	double errors = 0;
 	double retries = 0;
-	Histogram latency{}; // reads and writes of the interval, not per second
+	Histogram latency{}; // reads and writes of the interval; counts, not per second
 
 	Rate &operator+=(const Rate &other);
 };
 
-/*
- * Paths are known by name. One that was not there at the reading before has begun to count since, as has one whose
- * counters went back because it went and came again: all that it counted belongs to the interval. Of the first reading
- * nothing is known but that.
- */
+// Paths are identified by name. If a path is new, or its counters decreased because it was recreated, all its counts
+// belong to the last interval. The first reading yields no rates.
 class Rates {
 public:
-	// @time: of any clock that does not jump. A reading at the time of the one before, or earlier, changes nothing.
+	// @time: any clock without jumps. A reading that is not later than the previous one is ignored.
 	void update(std::chrono::nanoseconds time, const std::vector<Path> &paths);
-	// Forgets everything: the next reading is the first.
+	// Discards all readings: the next one is the first.
 	void reset();
 
-	// Null before the second reading, and for a path that the last one did not have.
+	// Null before the second reading, and for a path that is not in the last one.
 	const Rate *of(const std::string &path) const;
 	// Length of the last interval; 0 before the second reading.
 	std::chrono::nanoseconds interval() const { return interval_; }

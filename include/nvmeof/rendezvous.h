@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rendezvous hashing: which of several that can do the same somebody turns to, and to which next. Everybody gets an
- * order of his own, all together are spread evenly, and one that goes or comes moves only those who had it, or get it.
- * No state is shared: who knows both names knows the order, on either side.
+ * Rendezvous hashing: chooses among equivalent members, in a different order for each user. Load spreads evenly, and
+ * adding or removing a member moves only users to or from that member. No state is shared: any party that knows both
+ * names computes the same order.
  */
 #pragma once
 
@@ -16,12 +16,13 @@
 namespace nvmeof {
 
 /*
- * The more, the earlier. FNV-1a of 64 bits over @who, a zero byte and @member, its bits then mixed by the finalizer of
- * MurmurHash3. Hosts and services of different versions have to agree, so it never changes.
+ * The member with the largest weight is used first. The weight is the 64-bit FNV-1a hash of @who, a zero byte and
+ * @member, mixed by the finalizer of MurmurHash3. It must never change: hosts and services of different versions have
+ * to agree.
  */
 std::uint64_t rendezvousWeight(std::string_view who, std::string_view member);
 
-// Indexes of @members, the one to turn to first first. Of the same name: as they stand.
+// Indexes of @members by descending weight. Members of equal weight keep their order.
 std::vector<std::size_t> rendezvousOrder(std::string_view who, std::span<const std::string> members);
 
 } // namespace nvmeof

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A value or an Error; the library throws nothing across its API.
+// A value or an Error. The library throws no exception across its API.
 #pragma once
 
 #include <cstdlib>
@@ -11,7 +11,7 @@
 
 namespace nvmeof {
 
-// Reading the value of a failed Result, or the error of a good one, is a bug in the caller and aborts.
+// Accessing the value of a failed Result, or the error of a good one, aborts: it is a bug in the caller.
 template <typename T> class [[nodiscard]] Result {
 public:
 	Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What can be changed of an object that exists. What is not set stays as it is.
+// Settings of existing objects that can be changed. A setting that is not set stays unchanged.
 #pragma once
 
 #include <chrono>
@@ -16,10 +16,10 @@ namespace nvmeof {
 
 struct ControllerSettings {
 	std::optional<std::chrono::milliseconds> reconnectDelay;
-	std::optional<std::chrono::milliseconds> ctrlLoss;     // negative: never lost
+	std::optional<std::chrono::milliseconds> ctrlLoss;     // negative: no limit
 	std::optional<std::chrono::milliseconds> fastIoFail;   // negative: off
 	std::optional<std::chrono::milliseconds> stallTimeout; // 0: off
-	std::optional<std::string> owner;                      // see ConnectOptions::owner; empty: nobody
+	std::optional<std::string> owner;                      // see ConnectOptions::owner; empty: none
 
 	bool operator==(const ControllerSettings &) const = default;
 };
@@ -34,21 +34,21 @@ struct SubsystemSettings {
 	std::optional<std::chrono::seconds> quiesceTimeout; // see Subsystem
 
 	bool operator==(const SubsystemSettings &) const = default;
-	// What is not set here is as in @other.
+	// Copies settings that are not set here from @other.
 	void complete(const SubsystemSettings &other);
 };
 
-// Those of a subsystem that the module has just made.
+// The module's settings for a new subsystem.
 SubsystemSettings defaultSettings();
 
 /*
- * From words such as "iopolicy=latency", "spill-us=500", "degrade=on"; see Documentation/operations.md. Errors are
- * invalid, and name the word, or list the names that there are. A name given twice is an error. Whether the module
- * has that iopolicy only the module can tell.
+ * Parses words such as "iopolicy=latency", "spill-us=500", "degrade=on"; see Documentation/operations.md. Errors:
+ * invalid; the message names the word or lists the valid names. A name must not be given twice. The iopolicy is not
+ * checked here: only the module knows its path selectors.
  */
 Result<ControllerSettings> parseControllerSettings(std::span<const std::string> words);
 Result<SubsystemSettings> parseSubsystemSettings(std::span<const std::string> words);
-// The names that the latter knows, and the words that make the same settings.
+// The names that parseSubsystemSettings() accepts, and the words that yield @settings.
 std::vector<std::string> subsystemSettingNames();
 std::vector<std::string> wordsOf(const SubsystemSettings &settings);
 

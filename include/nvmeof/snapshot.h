@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Everything there is at one moment.
+// All objects of the driver at one point in time.
 #pragma once
 
 #include <chrono>
@@ -16,23 +16,25 @@
 namespace nvmeof {
 
 struct Snapshot {
-	std::chrono::nanoseconds time{0}; // CLOCK_BOOTTIME, as the kernel's own times
+	std::chrono::nanoseconds time{0}; // CLOCK_BOOTTIME, like the kernel's time stamps
 	std::vector<Subsystem> subsystems;
 	std::vector<Controller> controllers;
 	std::vector<Namespace> namespaces;
 	std::vector<Path> paths;
 
-	// Null when it went between two of the readings.
+	// Null if there is no such object. The lists are read one after another, so an object may have been removed
+	// between two of them.
 	const Controller *controller(std::string_view name) const;
 	const Namespace *nameSpace(std::string_view name) const;
 	const Subsystem *subsystem(std::uint32_t id) const;
 	std::vector<const Path *> pathsOf(const Namespace &ns) const;
 };
 
-// Reads it, on a socket of its own. Waits for the kernel alone; errors as of Client.
+// Reads all lists, on a socket of its own. Waits only for the kernel. Errors: see Client.
 Result<Snapshot> readSnapshot();
 
-// Only what belongs to the object of that name, of any kind; all for an empty name. False: there is no such object.
+// Keeps only the objects that belong to the object @name, which may be of any kind. An empty name keeps all. False:
+// there is no such object.
 bool narrow(Snapshot &snapshot, std::string_view name);
 
 } // namespace nvmeof

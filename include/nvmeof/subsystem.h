@@ -13,9 +13,9 @@ namespace nvmeof {
 
 // Values of enum nvmeof_fencing.
 enum class Fencing : std::uint32_t {
-	immediate, // what a lost path had goes to another at once
-	safe,      // what modifies data waits until the old association is known to be dead
-	automatic, // it waits if the peer has not ended the association itself
+	immediate, // retry requests of a lost path on another path at once
+	safe,      // hold writes until the lost association cannot execute them any more
+	automatic, // hold writes until the peer knows of the loss or was silent for KATO
 };
 
 const char *toString(Fencing fencing); // "immediate", "safe", "auto"; "unknown" for a value of a newer module
@@ -30,16 +30,16 @@ struct Subsystem {
 	std::string serial;
 	std::string firmware;
 	std::string iopolicy; // name of the path selector
-	// Non-optimized paths join in when every optimized one is expected to take longer, or has more outstanding.
-	// 0: off
+	// Non-optimized paths are also used when the expected latency of all optimized ones exceeds spillLatency, or
+	// all have more than spillDepth outstanding commands per queue. 0: off
 	std::chrono::microseconds spillLatency{0};
 	std::uint32_t spillDepth = 0; // commands of one queue
-	bool degrade = false;         // outliers in latency or errors are left out
+	bool degrade = false;         // avoid paths with outlying latency or errors
 	Fencing fencing = Fencing::automatic;
-	std::chrono::seconds delayedRemoval{0}; // how long a namespace outlives its last path
-	// Stands for the Command Quiesce Time of a controller that does not report one, with Fencing::safe
+	std::chrono::seconds delayedRemoval{0}; // how long a namespace stays without paths
+	// Used with Fencing::safe if a controller reports no Command Quiesce Time.
 	std::chrono::seconds quiesceTimeout{30};
-	std::uint32_t tags = 0; // requests under way for each queue that the first connect asked for; 0: not known yet
+	std::uint32_t tags = 0; // requests per hardware queue; 0: not known yet
 	std::uint32_t controllers = 0;
 	std::uint32_t namespaces = 0;
 };

@@ -8,7 +8,7 @@
 
 namespace nvmeof {
 
-// Which of @words somebody meant who typed @typed; nothing where that is far from all, or as near to two.
+// The word in @words that @typed most likely stands for. Nothing if no word is close enough, or two are equally close.
 std::optional<std::string> closest(std::string_view typed, const std::vector<std::string> &words);
 
 } // namespace nvmeof

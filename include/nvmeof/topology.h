@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What there is, followed as it changes.
+// A live snapshot of all objects, updated by events.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace nvmeof {
 
-// What a path was before an event.
+// ANA state of a path before an event.
 struct AnaBefore {
 	AnaState state = AnaState::none;
 	std::chrono::nanoseconds lasted{0};
@@ -23,56 +23,56 @@ struct AnaBefore {
 
 struct TopologyEvent {
 	Event event;
-	std::optional<AnaBefore> before; // of a path whose ANA state is another one now, and since when it had that
+	std::optional<AnaBefore> before; // of a path whose ANA state changed: the previous state and how long it lasted
 };
 
 enum class SampleFor {
 	rates,  // ends an interval
-	states, // rates stay those of the last interval
+	states, // does not end an interval; rates stay unchanged
 };
 
 /*
- * A picture of all objects, which the kernel's events keep up to date. They do not carry what only counts or varies: of
- * paths the counters, and what is in flight; of namespaces what waits, is held, and who has them open. A sample reads
- * those, and whether paths are usable, which no event tells where their controller has come back. When events were lost
- * the objects are read anew, bit by bit, and the picture stays the old one until that is done.
+ * All objects of the driver, kept up to date by events. Events do not carry values that vary all the time: counters and
+ * in-flight requests of paths; waiting and held requests and openers of namespaces. A sample reads these values. It
+ * also reads whether paths are usable, because no event reports that after their controller has reconnected. If events
+ * were lost, all objects are read again in steps; until that is complete, the previous snapshot stays.
  *
- * Not safe for use by two threads at once; any number may exist.
+ * A Topology must not be used by two threads at the same time. Any number of them may exist.
  */
 class Topology {
 public:
-	// Errors as of Client::open(). The picture is empty until the objects have been read: synced().
+	// Errors: see Client::open(). The snapshot is empty until the objects have been read; see synced().
 	static Result<Topology> open();
 
 	Topology(Topology &&) noexcept;
 	Topology &operator=(Topology &&) noexcept;
 	~Topology();
 
-	// For poll(2): readable when dispatch() has something to do.
+	// For poll(2). Readable when dispatch() has work.
 	int fd() const;
 
 	/*
-	 * Takes what has come, without waiting, and returns the events that were folded in, in their order, as
-	 * EventStream tells them: "present" for each object at the beginning, "synced", and so on. Then calls what was
-	 * given to Pending::then(). An error is the end, noModule when the module went: the picture stays as it is, and
-	 * every further call fails. Open another one.
+	 * Processes pending input without blocking. Returns the events that were applied, in order, as EventStream
+	 * returns them: at the start "present" for each object, then "synced", and so on. Then calls the functions
+	 * passed to Pending::then(). An error is final (noModule if the module was unloaded): the snapshot stays
+	 * unchanged and all further calls fail. Open a new Topology then.
 	 */
 	Result<std::vector<TopologyEvent>> dispatch();
 
-	// False while objects are read: at the beginning, and after a loss.
+	// False while objects are being read: at the start, and after events were lost.
 	bool synced() const;
-	// Good until the next dispatch().
+	// Valid until the next dispatch().
 	const Snapshot &snapshot() const;
-	// Of the interval between the last two samples that were asked for with SampleFor::rates.
+	// Rates between the last two samples with SampleFor::rates.
 	const Rates &rates() const;
 
 	/*
-	 * Ready when the counters are those of a moment after the call; Snapshot::time says which. One is read at a
-	 * time, and none before synced(). An event that comes meanwhile wins over what is read: nothing comes back that
-	 * has gone. Cancelled, the values are taken all the same.
+	 * Becomes ready when the counters have been read after this call; Snapshot::time is the time of the reading.
+	 * Readings run one at a time, and not before synced(). An event that arrives during a reading takes precedence,
+	 * so a removed object does not reappear. After cancellation the values are stored nevertheless.
 	 */
 	Pending<Result<void>> startSample(SampleFor use = SampleFor::rates);
-	// Waits; timedOut after @timeout, negative: never. Events are folded in meanwhile, and not told.
+	// Blocks. timedOut after @timeout; negative: no limit. Events are applied meanwhile, but not returned.
 	Result<void> sample(SampleFor use = SampleFor::rates,
 			    std::chrono::milliseconds timeout = std::chrono::seconds(60));
 

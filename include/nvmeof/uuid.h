@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A UUID: 16 bytes in the order of the text form, which is also how a host identifier goes over the wire.
+// A UUID: 16 bytes in the order of its text form, which is also the byte order of a host identifier on the wire.
 #pragma once
 
 #include <array>

@@ -24,20 +24,20 @@ std::string quoted(std::string_view text)
 
 bool isNumeric(int family, std::string_view text)
 {
-	in6_addr address;                 // the larger of the two kinds
-	if (text.find('\0') != text.npos) // there inet_pton() would stop
+	in6_addr address;                 // in6_addr is large enough for both families
+	if (text.find('\0') != text.npos) // inet_pton() would stop at the NUL
 		return false;
 	return inet_pton(family, std::string(text).c_str(), &address) == 1;
 }
 
-// An interface's name or number, without what the kernel allows in no name, or what ends an address here.
+// The name or index of an interface: no characters that the kernel forbids in names or that end an address here.
 bool isScope(std::string_view text)
 {
 	return !text.empty() && text.size() < IFNAMSIZ && nofctl::isPlain(text) &&
 	       text.find_first_of("/%:[]") == text.npos;
 }
 
-// @text is an address with an optional %SCOPE.
+// @text: an address with an optional %SCOPE.
 bool isIpv6(std::string_view text)
 {
 	std::size_t percent = text.find('%');
@@ -103,7 +103,7 @@ Result<Address> parseAddress(std::string_view text, std::string_view port)
 	if (text.starts_with('['))
 		return parseBracketed(text, port);
 	auto colons = std::count(text.begin(), text.end(), ':');
-	if (colons != 1) // none: no port here; several: a bare IPv6 address, whose last part cannot be told from a port
+	if (colons != 1) // no colon: no port; several: a bare IPv6 address, where a port would be ambiguous
 		return withPort(text, port);
 	std::size_t colon = text.find(':');
 	return withPort(text.substr(0, colon), text.substr(colon + 1));

@@ -13,7 +13,7 @@ namespace nvmeof {
 
 namespace {
 
-// The unit is taken off @text.
+// Milliseconds per unit. Removes the unit from @text.
 double milliseconds(std::string_view &text)
 {
 	if (text.ends_with("ms")) {
@@ -50,7 +50,7 @@ Result<std::chrono::milliseconds> parseSeconds(std::string_view text, Never neve
 	double time = std::round(*number * unit);
 	if (time > std::numeric_limits<std::int32_t>::max())
 		return nofctl::invalid(quoted + " is too long");
-	if (time == 0 && *number > 0) // 0 means something else
+	if (time == 0 && *number > 0) // 0 often has a special meaning, so do not round to it
 		return nofctl::invalid(quoted + " is less than a millisecond");
 	return std::chrono::milliseconds(static_cast<std::int64_t>(time));
 }

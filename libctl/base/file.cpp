@@ -18,7 +18,7 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr std::string_view suffix = ".XXXXXX"; // as mkostemp() wants it
+constexpr std::string_view suffix = ".XXXXXX"; // template for mkostemp(3)
 
 class Fd {
 public:
@@ -36,7 +36,7 @@ private:
 	int fd_;
 };
 
-// A file beside another one, of a name that was not there. It is removed unless it was renamed.
+// A new temporary file with a unique name. The destructor removes it unless it was renamed.
 class Draft {
 public:
 	explicit Draft(const std::string &start)
@@ -75,7 +75,7 @@ Error fileError(const std::filesystem::path &file, int sysErrno)
 	return nvmeof::errorFromErrno(sysErrno, file.string() + ": " + std::strerror(sysErrno));
 }
 
-// ENOENT here does not mean that an object of the driver is missing.
+// ENOENT on a write must not be reported as noSuchObject.
 Error writeError(const std::filesystem::path &file, int sysErrno)
 {
 	Error error = fileError(file, sysErrno);
@@ -96,7 +96,7 @@ bool writeAll(int fd, std::string_view text)
 	return true;
 }
 
-// A new name is on the disk with the folder.
+// A new directory entry is durable only after the directory is synced.
 bool syncFolder(std::filesystem::path folder)
 {
 	if (folder.empty())
@@ -147,7 +147,7 @@ Result<std::string> readWholeFile(const std::filesystem::path &file, std::size_t
 		       (mib ? std::to_string(largest >> 20) + " MiB" : std::to_string(largest >> 10) + " KiB"));
 }
 
-// Linked into place, so that no reader ever sees half of it and the first of two writers wins.
+// Uses link(2), so that readers never see a partial file and the first of two writers wins.
 Result<bool> createFile(const std::filesystem::path &file, const std::string &text)
 {
 	Draft draft(draftStart(file));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Files that are read and written as a whole: an identity, a sysfs attribute, a kept state.
+// Reads and writes small files as a whole: identities, sysfs attributes, saved state.
 #pragma once
 
 #include <filesystem>
@@ -12,33 +12,33 @@
 
 namespace nofctl {
 
-// At most @most bytes are read. noSuchObject when there is no such file.
+// Reads at most @most bytes. noSuchObject if the file does not exist.
 nvmeof::Result<std::string> readSmallFile(const std::filesystem::path &file, std::size_t most = 4096);
 
-// All of @file. Errors: as above; invalid, "FILE: larger than 64 KiB", where it has more than @largest bytes, which are
-// whole KiB.
+// Reads all of @file. @largest: a multiple of 1 KiB. Errors: like readSmallFile(); invalid, "FILE: larger than 64 KiB",
+// if the file is larger than @largest bytes.
 nvmeof::Result<std::string> readWholeFile(const std::filesystem::path &file, std::size_t largest);
 
-// True: written, whole, and on disk; mode 0644. False: the file was there already, and is untouched.
+// True: @file was created with mode 0644 and is complete on disk. False: @file existed and was not changed.
 nvmeof::Result<bool> createFile(const std::filesystem::path &file, const std::string &text);
 
-// Whether the text is on the disk when a function returns, and survives a power cut
+// yes: the text survives a power cut after the function has returned
 enum class Durable { no, yes };
 
 /*
- * A reader of @file sees the old text or the new one, whole. The new text is first written to a file beside it whose
- * name begins with a dot and ends in none of @file's suffix, so that a collector that reads *.prom passes it over. An
- * existing @file that is not a regular file is refused: it would be replaced by one. Errors: failed, with the name of
- * the file and sysErrno; the old text stays, unless only the sync of the folder failed.
+ * Replaces the content of @file atomically: readers see either the old or the new text. The new text is written to a
+ * temporary file in the same directory. Its name begins with a dot and does not end in the suffix of @file, so that a
+ * collector of *.prom files ignores it. Fails if @file exists and is not a regular file. Errors: failed, with the file
+ * name and sysErrno. After an error the old text is unchanged, unless only the sync of the directory failed.
  */
 nvmeof::Result<void> replaceFile(const std::filesystem::path &file, std::string_view text, mode_t mode = 0644,
 				 Durable durable = Durable::no);
 
-// The file is made if it is not there; the text is on the disk afterwards. Errors: as above; a part of @text may be
-// there.
+// Appends to @file, which is created if necessary. The text is on disk afterwards. Errors: like replaceFile(); a part
+// of @text may have been appended.
 nvmeof::Result<void> appendToFile(const std::filesystem::path &file, std::string_view text, mode_t mode);
 
-// Removes what a replaceFile() that never ended left beside @file, which no other process writes.
+// Removes temporary files of interrupted replaceFile() calls. No other process may write @file at that time.
 void removeUnfinished(const std::filesystem::path &file);
 
 } // namespace nofctl

@@ -8,7 +8,7 @@
 
 namespace nofctl {
 
-// An Error about what the caller gave.
+// An Error for an invalid argument.
 inline nvmeof::Error invalid(std::string message)
 {
 	nvmeof::Error error;

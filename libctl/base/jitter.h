@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Hosts that something happens to at the same moment must not do the next thing at the same moment.
+// Randomized delays, so that hosts do not act in lockstep after a common event.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace nofctl {
 
-// Between half and all of @time
+// A random time from @time / 2 to @time
 inline std::chrono::milliseconds jittered(std::chrono::milliseconds time)
 {
 	thread_local std::mt19937_64 random{std::random_device{}()};
@@ -16,7 +16,7 @@ inline std::chrono::milliseconds jittered(std::chrono::milliseconds time)
 	return std::chrono::milliseconds(from(random));
 }
 
-// How long to wait before the next attempt: twice as long each time
+// Exponential back-off with jitter: the delay doubles with each attempt
 class Backoff {
 public:
 	Backoff(std::chrono::milliseconds first, std::chrono::milliseconds most) : first_(first), most_(most) {}

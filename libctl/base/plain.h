@@ -6,7 +6,7 @@
 
 namespace nofctl {
 
-// U+0080 to U+009F, which some terminals heed, in UTF-8
+// Detects U+0080 to U+009F in UTF-8: C1 control characters, which some terminals interpret
 inline bool hasC1(std::string_view text)
 {
 	for (std::size_t at = text.find('\xc2'); at != text.npos; at = text.find('\xc2', at + 1))
@@ -15,14 +15,14 @@ inline bool hasC1(std::string_view text)
 	return false;
 }
 
-// Neither blanks nor control characters: what a name that goes to the kernel or into a line of text is made of.
+// No blanks or control characters. Required of names that are passed to the kernel or written into a line of text.
 inline bool isPlain(std::string_view text)
 {
 	return !hasC1(text) &&
 	       std::none_of(text.begin(), text.end(), [](unsigned char c) { return c <= ' ' || c == 0x7f; });
 }
 
-// Whether it is well-formed UTF-8: no overlong forms, no surrogates, nothing beyond U+10FFFF (RFC 3629, section 4)
+// Well-formed UTF-8: no overlong forms, no surrogates, nothing beyond U+10FFFF (RFC 3629, section 4)
 inline bool isUtf8(std::string_view text)
 {
 	for (std::size_t at = 0; at < text.size();) {
@@ -31,7 +31,7 @@ inline bool isUtf8(std::string_view text)
 			continue;
 		if (first < 0xc2 || first > 0xf4)
 			return false;
-		unsigned char low = 0x80, high = 0xbf; // of the second byte
+		unsigned char low = 0x80, high = 0xbf; // range of the second byte
 		if (first == 0xe0)
 			low = 0xa0;
 		else if (first == 0xed)

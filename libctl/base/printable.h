@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Text from elsewhere, a target perhaps, in one line for people.
+// Makes untrusted text, for example from a target, safe to print on one line.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace nofctl {
 
-// With a "?" for each byte that is not printable ASCII.
+// Replaces each byte that is not printable ASCII with "?".
 inline std::string printable(std::string_view text)
 {
 	std::string clean(text);

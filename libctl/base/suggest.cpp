@@ -8,10 +8,10 @@ namespace nvmeof {
 
 namespace {
 
-constexpr std::size_t longest = 64;     // of a word that is looked at
-constexpr std::size_t shortestPart = 3; // characters that stand for the word they begin
+constexpr std::size_t longest = 64;     // longer words are not compared
+constexpr std::size_t shortestPart = 3; // shortest prefix that counts as an abbreviation
 
-// nvme-cli has _ in some names.
+// nvme-cli uses _ in some names.
 std::string withDashes(std::string_view word)
 {
 	std::string text(word);
@@ -19,7 +19,7 @@ std::string withDashes(std::string_view word)
 	return text;
 }
 
-// Letters that were left out, put in, mistaken, or typed in the wrong order (optimal string alignment).
+// Edit distance: insertions, deletions, substitutions and transpositions (optimal string alignment).
 std::size_t slips(const std::string &a, const std::string &b)
 {
 	std::vector<std::size_t> before, last(b.size() + 1), now(b.size() + 1);
@@ -44,14 +44,14 @@ std::optional<std::string> closest(std::string_view typed, const std::vector<std
 	if (typed.empty() || typed.size() > longest)
 		return std::nullopt;
 	const std::string wanted = withDashes(typed);
-	std::size_t best = 2 + wanted.size() / 4; // that many slips make another word
+	std::size_t best = 2 + wanted.size() / 4; // matches must be closer than this distance
 	std::optional<std::string> found;
 	for (const std::string &word : words) {
 		std::size_t distance = slips(wanted, word);
 		if (wanted.size() >= shortestPart && word.starts_with(wanted))
 			distance = std::min<std::size_t>(distance, 1);
 		if (distance == best)
-			found.reset(); // either could be meant
+			found.reset(); // ambiguous
 		if (distance >= best)
 			continue;
 		best = distance;

@@ -29,7 +29,8 @@ void addUnique(std::vector<const PciDevice *> &devices, const PciDevice *one)
 		devices.push_back(one);
 }
 
-// The cards over which the disks are reached; those with RDMA, or else all, where no disk is.
+// The NICs and local drives that the disks are reached through. Without disks: all NICs with RDMA or, if there are
+// none, all NICs.
 std::vector<const PciDevice *> cardsFor(const Node &node, const std::vector<const Disk *> &disks)
 {
 	std::vector<const PciDevice *> cards;
@@ -91,11 +92,11 @@ Level worst(const Findings &findings)
 
 std::string clearRedirects(const PciDevice &bridge)
 {
-	constexpr unsigned control = 6; // from the start of the capability
+	constexpr unsigned control = 6; // offset of the ACS Control register
 	return fmt::format("setpci -s {} ECAP_ACS+{}.w=0000:{:04x}", bridge.address, control, Acs::redirects);
 }
 
-// One that is neither stands in for some GPU: both have to work.
+// A device of another vendor stands in for an unknown GPU: both means are checked.
 std::vector<Means> meansOf(const Node &node, const PciDevice &gpu)
 {
 	if (gpu.config.vendor == nvidia)
@@ -115,7 +116,7 @@ Pair pairOf(const Node &node, const PciDevice &gpu, const PciDevice &peer)
 	return pair;
 }
 
-// Of each GPU the card that suits it best; all of them are in the pairs.
+// Pairs each GPU with each card, and reports the best pair of each GPU.
 void checkPairs(Answer &answer, const Node &node)
 {
 	for (const PciDevice *gpu : answer.gpus) {

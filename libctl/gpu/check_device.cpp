@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What each device on the way says of itself.
+// Checks of a single PCI device: link, payload size, ordering, BAR, NUMA node.
 #include "finding.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace nofctl::gpu {
 namespace {
 
 constexpr std::uint64_t mebibyte = 1 << 20, gibibyte = 1 << 30;
-constexpr std::uint64_t smallBar = 256 * mebibyte; // of GPUs whose BAR was not resized
+constexpr std::uint64_t smallBar = 256 * mebibyte; // BAR size of GPUs without Resizable BAR
 constexpr unsigned smallRead = 512;                // bytes
 constexpr const char *expressBase = "PCI Express Base 5.0, 7.5.3";
 constexpr const char *barGuide = "NVIDIA GPUDirect Storage Design Guide, GPU BAR1 Size; PCI Express Base 5.0, 7.8.6";
@@ -39,7 +39,7 @@ const Express *expressOf(const PciDevice *device)
 void checkLink(Findings &findings, const Node &node, const PciDevice &device, const Express &express)
 {
 	if (!express.width || !express.speed || express.type == Express::Type::integrated)
-		return; // not told, as of virtual devices
+		return; // not reported, for example by virtual devices
 	const std::string now = speedText(express.speed, express.width);
 	if (express.speed >= express.speedMost && express.width >= express.widthMost) {
 		findings.push_back({Level::pass, "link", device.address, now, "", "link", expressBase});
@@ -58,7 +58,8 @@ void checkLink(Findings &findings, const Node &node, const PciDevice &device, co
 		 "link", expressBase});
 }
 
-// What is sent may not be larger than any port on the way takes, and need not be smaller.
+// A packet must not be larger than the MaxPayload of any port on the way; it should not be smaller than the ports
+// allow.
 void checkPayload(Findings &findings, const Node &node, const PciDevice &device, const Express &express)
 {
 	unsigned taken = express.payload, possible = express.payloadMost;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A disk: its paths, what lies on top of it, and how it is mounted.
+// Checks of a disk: its paths, stacked devices and mounts.
 #include "finding.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace nofctl::gpu {
 
 namespace {
 
-constexpr unsigned directAlignment = 4096; // bytes; what cuFile and hipFile align to
+constexpr unsigned directAlignment = 4096; // bytes; alignment that cuFile and hipFile use
 constexpr const char *backing = "AMD hipFile documentation, Troubleshooting: Backing Storage; "
 				"NVIDIA GPUDirect Storage Troubleshooting Guide, supported file systems";
 constexpr const char *stacking = "Linux 6.12, include/linux/blkdev.h: BLK_FEAT_INHERIT_MASK; "
@@ -19,7 +19,7 @@ constexpr const char *multipath =
 	"NVIDIA GPUDirect Storage Troubleshooting Guide, NVMe P2PDMA; AMD hipFile, NVMe multipath";
 constexpr const char *alignment = "NVIDIA cuFile API Reference Guide, O_DIRECT requirements";
 
-// What keeps a path from carrying a GPU's pages; empty: nothing
+// Why the path cannot transfer GPU pages; empty: it can
 std::string spoiler(const DiskPath &path)
 {
 	if (path.transport == "tcp")

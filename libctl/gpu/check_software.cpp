@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Kernel and drivers.
+// Checks of the kernel and the drivers.
 #include "finding.h"
 
 #include <algorithm>

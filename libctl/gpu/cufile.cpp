@@ -65,7 +65,7 @@ bool among(const char *choices, const std::string &word)
 	return words.empty() || std::ranges::find(words, word) != words.end();
 }
 
-// Empty: nothing is
+// Why the value is invalid; empty: it is valid
 std::string wrongWith(const CufileKey &key, const CufileJson &value)
 {
 	switch (key.type) {
@@ -115,7 +115,7 @@ bool broken(const Findings &findings)
 	return worst(findings) == Level::fail;
 }
 
-// What carries pages between a mount and the GPUs
+// How data moves between a mount and GPUs
 MountMode modeOf(const Node &node, const Mount &mount, Means means)
 {
 	Findings findings;
@@ -128,7 +128,7 @@ MountMode modeOf(const Node &node, const Mount &mount, Means means)
 	return {mount.point, "compat", first->subject + ": " + first->what};
 }
 
-// Of any disk that matters here: one of ours, or one that stands on ours
+// Whether the mount is on one of our disks, directly or through stacked devices
 bool concerns(const Node &node, const Mount &mount)
 {
 	const Disk *disk = node.disk(mount.disk);
@@ -168,7 +168,7 @@ void planPinned(CufilePlan &plan, const std::vector<const PciDevice *> &gpus)
 	constexpr std::uint64_t usual = 33554432 * kibibyte; // bytes
 	if (!least || least >= usual)
 		return;
-	// an eighth of the window is what others have mapped
+	// leaves an eighth of the BAR for other mappings
 	plan.settings.push_back({"/properties/max_device_pinned_mem_size_kb", (least - least / 8) / kibibyte,
 				 "no more fits the window to a GPU's memory"});
 }
@@ -183,7 +183,7 @@ std::span<const CufileKey> cufileKeys()
 Result<CufileJson> parseCufile(std::string_view text)
 {
 	constexpr std::size_t deepest =
-		32; // of any value; the parser calls itself for no level, what walks over it later does
+		32; // nesting limit: the parser does not recurse, but later walks over the values do
 	std::size_t depth = 0;
 	auto shallow = [&](int level, CufileJson::parse_event_t, CufileJson &) {
 		depth = std::max(depth, static_cast<std::size_t>(level));
@@ -251,7 +251,7 @@ CufileJson applyCufile(CufileJson file, const CufilePlan &plan)
 		if (parent && !parent->is_object())
 			file[place.parent_pointer()] = CufileJson::object();
 		CufileJson value = one.value;
-		if (one.path == "/denylist/mounts") // others may have named some as well
+		if (one.path == "/denylist/mounts") // keep entries that were added by others
 			for (const std::string &before : words(at(file, one.path)))
 				if (std::ranges::find(value, CufileJson(before)) == value.end())
 					value.push_back(before);
@@ -268,12 +268,12 @@ std::string formatCufile(const CufileJson &file)
 std::string lineDifference(std::string_view before, std::string_view after)
 {
 	const std::vector<std::string> a = linesOf(before), b = linesOf(after);
-	constexpr std::size_t most = 1 << 24; // pairs of lines that are compared
+	constexpr std::size_t most = 1 << 24; // limit for the number of line pairs
 	if (a == b)
 		return {};
 	if (a.size() * b.size() > most)
 		return "@@ too long to be compared\n";
-	// length of the longest common part of what is left from each place on
+	// length of the longest common subsequence of the remaining lines
 	std::vector<std::vector<std::uint32_t>> common(a.size() + 1, std::vector<std::uint32_t>(b.size() + 1, 0));
 	for (std::size_t i = a.size(); i-- > 0;)
 		for (std::size_t j = b.size(); j-- > 0;)
@@ -288,7 +288,7 @@ std::string lineDifference(std::string_view before, std::string_view after)
 		else
 			lines.push_back("+" + b[j++]);
 	}
-	constexpr std::size_t around = 2; // lines before and behind a change
+	constexpr std::size_t around = 2; // context lines around a change
 	std::string out;
 	bool left = false;
 	for (std::size_t i = 0; i < lines.size(); i++) {

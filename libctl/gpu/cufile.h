@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cufile.json: what may stand in it, what a machine wants in it, and why.
+// cufile.json: checks its keys, and plans values for this machine with the reasons.
 #pragma once
 
 #include <string>
@@ -20,18 +20,18 @@ struct CufileKey {
 
 	const char *path; // "/properties/allow_compat_mode"
 	Type type;
-	std::int64_t least, most; // of a number
-	const char *choices;      // of words, "A B C"; null: any
-	const char *preset;       // what holds without it, for people
+	std::int64_t least, most; // range of a number
+	const char *choices;      // allowed words, "A B C"; null: any
+	const char *preset;       // default, for display
 	const char *help;
 };
 
-// Those that are checked, or set; a file may have others.
+// The keys that are checked or set. A file may have others.
 std::span<const CufileKey> cufileKeys();
 
-// With comments, as NVIDIA's own file has them. invalid: what is wrong, with the line.
+// Accepts comments, which NVIDIA's default file has. Errors: invalid.
 nvmeof::Result<CufileJson> parseCufile(std::string_view text);
-// What is wrong with known keys, one line each.
+// Problems with the values of known keys, one line each.
 std::vector<std::string> cufileProblems(const CufileJson &file);
 
 struct CufileSetting {
@@ -40,7 +40,7 @@ struct CufileSetting {
 	std::string why;
 };
 
-// A mount, and how transfers between it and GPUs go
+// A mount, and how data moves between it and GPUs
 struct MountMode {
 	std::string point, mode; // "p2pdma", "nvidia-fs" or "compat"
 	std::string why;
@@ -51,13 +51,13 @@ struct CufilePlan {
 	std::vector<MountMode> mounts;
 };
 
-// @addresses: of an interface, for the list of RDMA devices.
+// @addresses: each interface with its addresses, for rdma_dev_addr_list.
 CufilePlan planCufile(const Node &node, const std::vector<std::pair<std::string, std::vector<std::string>>> &addresses);
-// @file with the settings in it.
+// Returns @file with the settings of @plan.
 CufileJson applyCufile(CufileJson file, const CufilePlan &plan);
 std::string formatCufile(const CufileJson &file);
 
-// Lines with "-", "+" or " " in front, and "@@" where some are left out; empty: they are the same.
+// Lines prefixed with "-", "+" or " ", and "@@" for omitted lines; empty if the texts are equal.
 std::string lineDifference(std::string_view before, std::string_view after);
 
 } // namespace nofctl::gpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a look at a machine has found: good or not, why, what to do, and who says so.
+// Findings of the checks of a machine: level, reason, advice and source.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ namespace nofctl::gpu {
 
 struct Finding {
 	Level level = Level::pass;
-	std::string check;   // "peers", "acs", "bar", ...: what was looked at
+	std::string check;   // the check: "peers", "acs", "bar", ...
 	std::string subject; // "0000:07:00.0", "nvmeof0n1"
 	std::string what;
-	std::string step; // to take; empty: none
-	std::string row;  // of the table, or the name of the rule
+	std::string step; // advice; empty: none
+	std::string row;  // id of the row in the peer table, or of the rule
 	std::string source;
 };
 
@@ -24,33 +24,33 @@ using Findings = std::vector<Finding>;
 
 Level worst(const Findings &findings);
 
-// A GPU and a card or drive
+// A GPU and a NIC or drive
 struct Pair {
 	const PciDevice *gpu = nullptr, *peer = nullptr;
 	PeerState state;
 	const PeerRow *row = nullptr;
-	Level level = Level::pass; // for the means that this GPU has
+	Level level = Level::pass; // for the means that apply to this GPU
 	std::vector<const PciDevice *> redirects;
 };
 
-// What is asked for: all GPUs where none is named, all disks of ours likewise.
+// The objects to check. If no GPU is named, all GPUs; if no disk is named, all of our disks.
 struct Question {
-	std::vector<std::string> gpus;  // PCI addresses; others than known GPUs stand in for some
+	std::vector<std::string> gpus;  // PCI addresses; devices that are not known as GPUs stand in for GPUs
 	std::vector<std::string> disks; // names
 };
 
 struct Answer {
 	std::vector<const PciDevice *> gpus;
-	std::vector<const PciDevice *> cards; // that lead to the disks; those of the node where none does
+	std::vector<const PciDevice *> cards; // NICs and drives of the disks; without disks, the NICs of the node
 	std::vector<const Disk *> disks;
-	std::vector<Pair> pairs; // each GPU with each card and local drive
+	std::vector<Pair> pairs; // each GPU with each card
 	Findings findings;
 };
 
-// Refers to @node.
+// The result refers to @node.
 Answer check(const Node &node, const Question &question);
 
-// The parts of it
+// Parts of check()
 std::vector<Means> meansOf(const Node &node, const PciDevice &gpu);
 Pair pairOf(const Node &node, const PciDevice &gpu, const PciDevice &peer);
 void checkPairs(Answer &answer, const Node &node);
@@ -60,7 +60,7 @@ void checkCard(Findings &findings, const Node &node, const PciDevice &card);
 void checkSoftware(Findings &findings, const Node &node, const std::vector<const PciDevice *> &gpus);
 void checkDisk(Findings &findings, const Node &node, const Disk &disk);
 
-// "setpci -s 0000:02:00.0 ECAP_ACS+6.w=0000:002c", which clears the bits by which peers' traffic is redirected
+// "setpci -s 0000:02:00.0 ECAP_ACS+6.w=0000:002c", which clears the ACS bits that redirect peer-to-peer traffic
 std::string clearRedirects(const PciDevice &bridge);
 
 } // namespace nofctl::gpu

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char *guide = "NVIDIA GPUDirect Storage Troubleshooting Guide, nvidia-fs statistics";
 
-// Of "n=12" or "err=0" among the words; 0 where it is not there
+// Value of a word such as "n=12" or "err=0"; 0 if there is none
 std::uint64_t valueOf(const std::vector<std::string> &words, std::string_view name)
 {
 	for (const std::string &word : words)

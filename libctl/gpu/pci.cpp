@@ -9,10 +9,11 @@ namespace {
 
 constexpr unsigned intel = 0x8086, zen = 0x17;
 
-// Host bridges, or the first root port where there is none, that Linux knows to pass peers' traffic on
+// Host bridges that Linux allows peer-to-peer traffic through. A machine without a host bridge device is identified by
+// its first root port.
 struct KnownBridge {
 	unsigned device;
-	bool within; // one only, not from one to another
+	bool within; // only within one root complex, not between two
 };
 
 constexpr KnownBridge knownBridges[] = {
@@ -22,13 +23,13 @@ constexpr KnownBridge knownBridges[] = {
 	{0x2033, false}, {0x2020, false}, {0x09a2, false}, // and Ice Lake, Sapphire Rapids
 };
 
-// "0000:07:00" of "0000:07:00.0"
+// Returns "0000:07:00" for "0000:07:00.0"
 std::string slotOf(const PciDevice &device)
 {
 	return device.address.substr(0, device.address.rfind('.'));
 }
 
-// The first device of the root bus, where that is 00.0 or a root port
+// The first device of the root bus, if it is device 00.0 or a root port
 const PciDevice *hostBridge(const Pci &pci, const std::string &root)
 {
 	for (const auto &[address, device] : pci.devices) {
@@ -129,7 +130,8 @@ Distance distanceBetween(const PciDevice &a, const PciDevice &b)
 		return Distance::same;
 	const std::string meeting = meetingPoint(a, b);
 	if (!meeting.empty()) {
-		// a port of the switch is between each device and the meeting point; more of them are more switches
+		// between a device and the meeting point there is one port per switch; a second port means a second
+		// switch
 		auto ports = [&](const PciDevice &device) {
 			return std::ranges::find(device.above, meeting) - device.above.begin();
 		};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The PCI devices of a machine: what is above each, how far two are from each other, what lies between. No I/O.
+// The PCI devices of a machine: bridges above each device, distances, and routing between devices. Does no I/O.
 #pragma once
 
 #include <map>
@@ -10,17 +10,17 @@
 
 namespace nofctl::gpu {
 
-constexpr unsigned nvidia = 0x10de, amd = 0x1002; // vendors
+constexpr unsigned nvidia = 0x10de, amd = 0x1002; // vendor IDs
 
 enum class Kind { gpu, nic, drive, bridge, other };
 
-// What an IOMMU does to the addresses of a device, by its group's type in sysfs
+// DMA address translation of a device, from the type of its IOMMU group in sysfs
 enum class Translation {
-	off,         // it has no group
+	off,         // no group
 	passthrough, // "identity"
 	lazy,        // "DMA-FQ"
 	strict,      // "DMA"
-	other,       // a driver of its own: VFIO, say
+	other,       // for example VFIO
 };
 
 const char *toString(Translation translation); // "off", "passthrough", "lazy", "strict", "other"
@@ -33,30 +33,30 @@ struct Bar {
 
 struct PciDevice {
 	std::string address;            // "0000:07:00.0"
-	std::string root;               // the root bus, "pci0000:00"
-	std::vector<std::string> above; // bridges, the nearest first, the root port last
-	std::string folder;             // in sysfs
+	std::string root;               // root bus, "pci0000:00"
+	std::vector<std::string> above; // bridges: nearest first, root port last
+	std::string folder;             // path in sysfs
 	PciConfig config;
 	std::vector<Bar> bars;
-	int numa = -1;   // -1: not told
-	int socket = -1; // likewise
+	int numa = -1;   // -1: unknown
+	int socket = -1; // -1: unknown
 	std::string driver;
 	Translation translation = Translation::off;
-	std::string group; // of the IOMMU
+	std::string group; // IOMMU group
 	Kind kind = Kind::other;
 	std::vector<std::string> nets, rdmas, controllers; // eth0; mlx5_0; nvme0
 
-	const Bar *largestBar() const; // of memory; null: there is none
+	const Bar *largestBar() const; // of the memory BARs; null: none
 };
 
-// As nvidia-smi calls them
+// Names as in nvidia-smi
 enum class Distance {
 	same, // functions of one device
-	pix,  // one switch
-	pxb,  // several, below one root port
+	pix,  // behind one switch
+	pxb,  // several switches below one root port
 	phb,  // several root ports of one root complex
 	node, // several root complexes of one socket
-	sys,  // several sockets
+	sys,  // different sockets
 };
 
 const char *toString(Distance distance); // "X", "PIX", "PXB", "PHB", "NODE", "SYS"
@@ -72,11 +72,13 @@ struct Pci {
 };
 
 Distance distanceBetween(const PciDevice &a, const PciDevice &b);
-// The bridge at which both ways meet; empty: in a root complex, or beyond.
+// The bridge at which both paths meet; empty: they meet in a root complex or beyond.
 std::string meetingPoint(const PciDevice &a, const PciDevice &b);
-// Bridges between that send peers' traffic up, where Linux looks for them (pci/p2pdma.c, calc_map_type_and_dist()).
+// Bridges between the devices whose ACS settings redirect peer-to-peer traffic upstream, determined like Linux does
+// (pci/p2pdma.c, calc_map_type_and_dist()).
 std::vector<const PciDevice *> redirectsBetween(const Pci &pci, const PciDevice &a, const PciDevice &b);
-// Whether Linux 6.12 lets peers through the root complexes of both (pci/p2pdma.c, pci_p2pdma_whitelist, AMD Zen).
+// Whether Linux 6.12 allows peer-to-peer traffic through the root complexes of both devices (pci/p2pdma.c,
+// pci_p2pdma_whitelist, AMD Zen).
 bool throughHostBridge(const Pci &pci, const PciDevice &a, const PciDevice &b);
 
 } // namespace nofctl::gpu

@@ -7,10 +7,10 @@ namespace nofctl::gpu {
 
 namespace {
 
-constexpr unsigned smallestPayload = 128;             // bytes, code 0
-constexpr unsigned mostCapabilities = (256 - 64) / 4; // that could lie beside each other
-constexpr unsigned mostExtended = (4096 - 256) / 8;   // likewise
-constexpr std::uint64_t resizableUnit = 1 << 20;      // bytes, bit 4 of the capability
+constexpr unsigned smallestPayload = 128;             // bytes, encoding 0
+constexpr unsigned mostCapabilities = (256 - 64) / 4; // that fit without overlap
+constexpr unsigned mostExtended = (4096 - 256) / 8;   // that fit without overlap
+constexpr std::uint64_t resizableUnit = 1 << 20;      // bytes, size of bit 4 of the capability
 constexpr unsigned mostResizable = 6;
 
 class Bytes {
@@ -21,7 +21,7 @@ public:
 	{
 		return at <= bytes_.size() && length <= bytes_.size() - at;
 	}
-	// Little-endian; what is not there is 0.
+	// Little-endian; 0 if out of bounds.
 	std::uint32_t get(std::size_t at, std::size_t length) const
 	{
 		std::uint32_t value = 0;
@@ -41,7 +41,7 @@ unsigned field(std::uint32_t value, std::uint32_t mask)
 	return (value & mask) / (mask & -mask);
 }
 
-// Codes from 0 to 5; the others are reserved, and taken for the smallest.
+// Encodings above 5 are reserved and treated as 0.
 unsigned payloadOf(unsigned code)
 {
 	constexpr unsigned largestCode = 5;

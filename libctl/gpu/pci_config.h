@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A device's PCI configuration space, as far as peer-to-peer transfers depend on it. Bytes from a file: trusted no more
-// than bytes from a wire.
+// Parses those parts of a PCI configuration space that affect peer-to-peer transfers. The input is untrusted.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +15,18 @@ struct Express {
 
 	Type type = Type::other;
 	unsigned offset = 0;
-	unsigned payloadMost = 0; // bytes, MaxPayload_Size that the device can
-	unsigned payload = 0;     // set
+	unsigned payloadMost = 0; // bytes, Max_Payload_Size Supported
+	unsigned payload = 0;     // bytes, Max_Payload_Size in use
 	unsigned readRequest = 0; // bytes, Max_Read_Request_Size
 	bool relaxedOrdering = false;
-	unsigned speedMost = 0, speed = 0; // generation: 1 is 2.5 GT/s, 5 is 32 GT/s; 0: not told
-	unsigned widthMost = 0, width = 0; // lanes; 0: not told
+	unsigned speedMost = 0, speed = 0; // maximum and current; 1 is 2.5 GT/s, 5 is 32 GT/s; 0: not reported
+	unsigned widthMost = 0, width = 0; // maximum and current number of lanes; 0: not reported
 };
 
 // Access Control Services; PCI Express Base 5.0, 7.7.8
 struct Acs {
 	unsigned offset = 0;
-	unsigned can = 0, on = 0; // bits as below
+	unsigned can = 0, on = 0; // capability and control bits, as below
 
 	enum : unsigned {
 		sourceValidation = 0x01,
@@ -38,7 +37,7 @@ struct Acs {
 		egressControl = 0x20,
 		directTranslated = 0x40,
 	};
-	// Those by which peers' traffic is sent up instead of across, as Linux counts them (pci_bridge_has_acs_redir())
+	// Bits that redirect peer-to-peer traffic upstream, as in Linux (pci_bridge_has_acs_redir())
 	static constexpr unsigned redirects = requestRedirect | completionRedirect | egressControl;
 	bool redirect() const { return on & redirects; }
 };
@@ -46,28 +45,28 @@ struct Acs {
 // Resizable BAR; PCI Express Base 5.0, 7.8.6
 struct Resizable {
 	unsigned bar = 0;
-	std::uint64_t most = 0; // bytes, the largest size that the device offers
+	std::uint64_t most = 0; // bytes, largest supported size
 };
 
 struct PciConfig {
-	std::size_t length = 0; // bytes that were there: 64 where the reader was not root
+	std::size_t length = 0; // bytes read: 64 without CAP_SYS_ADMIN
 	unsigned vendor = 0xffff, device = 0xffff;
 	unsigned classCode = 0; // 24 bits
 	unsigned command = 0;
 	bool bridge = false;
-	unsigned secondary = 0; // of a bridge: the bus below
+	unsigned secondary = 0; // secondary bus number of a bridge
 	std::optional<Express> express;
 	std::optional<Acs> acs;
 	std::vector<Resizable> resizable;
 
-	// Whether capabilities could be seen, and the extended ones.
+	// Whether capabilities, or also extended capabilities, could be read.
 	bool whole() const { return length >= wholeLength; }
 	bool extended() const { return length > wholeLength; }
 
 	static constexpr std::size_t wholeLength = 256, extendedLength = 4096;
 };
 
-// What is not there is left as it is; lists of capabilities that loop or lead astray end.
+// Members for missing parts keep their defaults. Loops and out-of-bounds pointers in capability lists end the parsing.
 PciConfig parsePciConfig(std::string_view bytes);
 
 } // namespace nofctl::gpu

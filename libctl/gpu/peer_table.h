@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which peers reach each other: a table, each row with its source. The first row that fits counts; one always does.
+// Rates peer-to-peer transfers by a table; each row cites its source. The first matching row applies; the rows cover
+// all states.
 #pragma once
 
 #include <span>
@@ -12,28 +13,28 @@ enum class Level { pass, warn, fail };
 
 const char *toString(Level level); // "PASS", "WARN", "FAIL"
 
-// How pages of a GPU get to a driver
+// How a driver accesses GPU pages
 enum class Means {
-	p2pdma,   // the kernel's own: amdgpu, and nvidia's open driver since CUDA 12.8
-	nvidiaFs, // nvidia-fs and nvidia-peermem, which go by what the GPU's driver maps
+	p2pdma,   // kernel P2PDMA: amdgpu, and nvidia's open driver since CUDA 12.8
+	nvidiaFs, // nvidia-fs and nvidia-peermem, which use mappings of the GPU driver
 };
 
 struct PeerState {
 	Distance distance = Distance::same;
-	bool redirect = false;                      // ACS sends peers' traffic up, at a bridge between
-	Translation translation = Translation::off; // the stricter one of both devices
-	bool hostBridge = false;                    // Linux lets peers through the root complexes of both
+	bool redirect = false;                      // ACS of a bridge between redirects traffic upstream
+	Translation translation = Translation::off; // the stricter one of the two devices
+	bool hostBridge = false;                    // Linux allows P2P through both root complexes
 };
 
 struct PeerRow {
 	const char *id;
 	Distance nearest, farthest;
-	std::optional<bool> redirect;   // not set: either
-	std::optional<bool> translated; // likewise; passthrough is not
-	std::optional<bool> hostBridge; // likewise
+	std::optional<bool> redirect;   // not set: any
+	std::optional<bool> translated; // not set: any; true for translations other than off and passthrough
+	std::optional<bool> hostBridge; // not set: any
 	Level p2pdma, nvidiaFs;
-	const char *what; // happens
-	const char *step; // to take; empty: none
+	const char *what; // description
+	const char *step; // advice; empty: none
 	const char *source;
 
 	Level level(Means means) const { return means == Means::p2pdma ? p2pdma : nvidiaFs; }

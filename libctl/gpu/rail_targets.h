@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Connections over rails.
+// Assigns connections to rails. A rail is a GPU with the NIC that serves it.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace nofctl::gpu {
 
-// Each connection with a rail becomes one through each of its interfaces. Where there is none, it goes as routed,
-// and what is returned says why.
+// Replaces each connection with a rail by one connection per interface of that rail. If there is no interface, the
+// connection uses default routing, and the returned notes give the reason.
 std::vector<std::string> spreadOverRails(nvmeof::Config &config, const Tree &tree);
 
 } // namespace nofctl::gpu

@@ -50,7 +50,7 @@ std::vector<Rail> planRails(const Node &node, const std::vector<const PciDevice 
 	const std::size_t share = (gpus.size() + cards.size() - 1) / cards.size();
 	std::map<const PciDevice *, Rail> rails;
 	std::map<const PciDevice *, std::size_t> load;
-	// first one GPU for each card, then the next
+	// assign one GPU to each card, then a second one, and so on
 	for (std::size_t round = 1; round <= share; round++)
 		for (const Pair &pair : pairs)
 			if (!rails.contains(pair.gpu) && load[pair.peer] < round) {
@@ -79,7 +79,7 @@ Result<std::vector<std::string>> railInterfaces(const Node &node, const std::str
 	if (gpu != "all" && !one)
 		return absent("there is no PCI device " + gpu);
 	if (one && std::ranges::find(gpus, one) == gpus.end())
-		gpus.push_back(one); // a stand-in
+		gpus.push_back(one); // stands in for a GPU
 	std::vector<std::string> interfaces;
 	for (const Rail &rail : planRails(node, gpus, railCards(node)))
 		if ((gpu == "all" || rail.gpu == one) && !rail.interface.empty() &&

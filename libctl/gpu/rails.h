@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which card serves which GPU: each has one of its own as far as there are enough, the nearest first.
+// Assigns a NIC to each GPU. GPUs share NICs only if there are not enough; the best and nearest pairs are assigned
+// first.
 #pragma once
 
 #include <string>
@@ -14,20 +15,20 @@ namespace nofctl::gpu {
 struct Rail {
 	const PciDevice *gpu = nullptr, *card = nullptr;
 	Pair pair;
-	std::string interface; // of the card, eth0; empty: it has none
+	std::string interface; // of the NIC, eth0; empty: none
 };
 
-// One for each GPU, in their order; none without cards. Refers to @node.
+// One rail per GPU, in that order; none if there are no cards. The result refers to @node.
 std::vector<Rail> planRails(const Node &node, const std::vector<const PciDevice *> &gpus,
 			    const std::vector<const PciDevice *> &cards);
-// Cards that can be one's: with a link, with RDMA where any has it.
+// NICs with a link; if any of these has RDMA, only those with RDMA.
 std::vector<const PciDevice *> railCards(const Node &node);
 
-// The interfaces that lead to storage for @gpu, or for "all" GPUs, each once. An error where there is no such GPU or
-// no card with an interface.
+// The interfaces to storage for @gpu, or for all GPUs if it is "all", without duplicates. noSuchObject: no such GPU, or
+// no NIC with an interface.
 nvmeof::Result<std::vector<std::string>> railInterfaces(const Node &node, const std::string &gpu);
 
-// A disk's paths by a card
+// A disk's paths through one NIC
 struct CardUse {
 	const Disk *disk = nullptr;
 	std::vector<const DiskPath *> paths;

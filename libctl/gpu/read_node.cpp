@@ -11,16 +11,16 @@ namespace nofctl::gpu {
 
 namespace {
 
-constexpr std::uint64_t sectorBytes = 512; // of "size" in sysfs, whatever the disk's blocks are
-constexpr unsigned mostLayers = 16;        // of devices upon devices
+constexpr std::uint64_t sectorBytes = 512; // unit of "size" in sysfs, regardless of the block size
+constexpr unsigned mostLayers = 16;        // nesting limit of stacked devices
 
-// Modules whose presence or version is of interest
+// Modules whose presence or version matters
 constexpr const char *modulesOfInterest[] = {
 	"nvidia", "nvidia_fs",  "nvidia_peermem", "amdgpu",      "nvme",      "nvme_core", "nvme_rdma",
 	"nvmeof", "nvmeof_tcp", "nvmeof_rdma",    "nvmeof_nvfs", "mlx5_core", "mlx5_ib",   "rdma_rxe",
 };
 
-// The PCI devices that an interface stands on
+// Adds the PCI devices below an interface
 void addLower(const Tree &tree, const Pci &pci, const std::string &name, std::set<std::string> &found, unsigned depth)
 {
 	const std::string folder = tree.target("/sys/class/net/" + name).value_or("");
@@ -56,7 +56,7 @@ std::map<std::string, Interface> readInterfaces(const Tree &tree, const Pci &pci
 	return interfaces;
 }
 
-// "4: ACTIVE"
+// "4: ACTIVE" becomes "ACTIVE"
 std::string portState(const std::string &text)
 {
 	const std::size_t blank = text.find(' ');
@@ -73,7 +73,7 @@ std::vector<RdmaDevice> readRdmas(const Tree &tree, const Pci &pci)
 		for (const auto &[address, device] : pci.devices)
 			if (std::ranges::find(device.rdmas, name) != device.rdmas.end())
 				one.pci = address;
-		one.interface = tree.text(folder + "/parent"); // of software devices
+		one.interface = tree.text(folder + "/parent"); // only software devices have "parent"
 		if (one.interface.empty())
 			one.interface = tree.text(folder + "/ports/1/gid_attrs/ndevs/0");
 		one.state = portState(tree.text(folder + "/ports/1/state"));
@@ -84,7 +84,7 @@ std::vector<RdmaDevice> readRdmas(const Tree &tree, const Pci &pci)
 	return rdmas;
 }
 
-// "traddr=10.0.0.1,trsvcid=4420,host_iface=eth0"
+// Value of @key in "traddr=10.0.0.1,trsvcid=4420,host_iface=eth0"
 std::string part(const std::string &address, const std::string &key)
 {
 	const std::string text = "," + address;
@@ -95,7 +95,7 @@ std::string part(const std::string &address, const std::string &key)
 	return text.substr(from, text.find(',', from) - from);
 }
 
-// The card: of RDMA by the interface, too, which a RoCE device has
+// Finds the NIC by the interface, for RDMA (RoCE) as well
 void putCard(DiskPath &path, const Node &node, const Tree &tree)
 {
 	path.interface = !path.hostIface.empty()    ? path.hostIface
@@ -137,7 +137,8 @@ Disk::Kind kindOf(const Tree &tree, const std::string &folder, const std::string
 	return tree.text(folder + "/md/level").empty() ? Disk::Kind::other : Disk::Kind::raid;
 }
 
-// Of nvme0n1 the device of nvme0; with native multipath the number is the subsystem's, and a controller has nvme0c1n1
+// PCI device of nvme0n1. With native multipath, nvme0 is the subsystem, and a controller's directory has nvme0c1n1
+// instead.
 std::string driveOf(const Tree &tree, const Pci &pci, const std::string &name)
 {
 	for (const auto &[address, device] : pci.devices)
@@ -157,7 +158,7 @@ std::string driveOf(const Tree &tree, const Pci &pci, const std::string &name)
 	return {};
 }
 
-// A namespace without a block device; the in-tree driver's hidden disks are its paths.
+// A namespace without a block device. Hidden disks of the in-tree driver, in contrast, are single paths.
 bool isGenericOnly(const Tree &tree, const std::string &name)
 {
 	return name.starts_with("nvmeof") && tree.text("/sys/block/" + name + "/hidden") == "1";
@@ -196,7 +197,7 @@ Disk readDisk(const Tree &tree, const Node &node, const std::string &name)
 	return disk;
 }
 
-// "\040" is a blank in /proc/self/mounts
+// Decodes octal escapes in /proc/self/mounts: "\040" is a blank
 std::string unescaped(const std::string &text)
 {
 	std::string out;
@@ -222,7 +223,7 @@ std::vector<std::string> split(const std::string &text, char at)
 	return parts;
 }
 
-// The disk of a partition is its own
+// For a partition such as nvme0n1p1, returns its disk
 std::string diskOf(const Node &node, const std::string &device)
 {
 	const Disk *disk = node.disk(device);

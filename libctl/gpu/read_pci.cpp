@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned display = 0x03, accelerator = 0x12, network = 0x02, bridge = 0x06; // base classes
 constexpr unsigned infiniband = 0x0207, nonVolatile = 0x0108, pciBridge = 0x0604;
-// Of a line of "resource", as include/linux/ioport.h has them
+// Flags in a line of "resource"; include/linux/ioport.h
 constexpr std::uint64_t flagMemory = 0x200, flagPrefetch = 0x2000, flagWide = 0x100000;
 const std::string devicesFolder = "/sys/bus/pci/devices";
 
@@ -19,7 +19,7 @@ bool digits(std::string_view text)
 	return !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF") == text.npos;
 }
 
-// "0000:07:00.0"
+// Whether @text looks like "0000:07:00.0"
 bool isAddress(std::string_view text)
 {
 	const std::size_t dot = text.rfind('.');
@@ -38,7 +38,7 @@ std::uint64_t hex(std::string_view text)
 	return value;
 }
 
-// "/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0": the root bus, and the bridges on the way
+// Derives the root bus and the bridges from a path such as "/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0"
 void putPlace(PciDevice &device)
 {
 	std::string_view rest = device.folder;
@@ -46,7 +46,7 @@ void putPlace(PciDevice &device)
 		const std::size_t end = std::min(rest.find('/'), rest.size());
 		const std::string part(rest.substr(0, end));
 		rest.remove_prefix(std::min(end + 1, rest.size()));
-		if (part.starts_with("pci")) { // one below another is that of a VMD: a root complex of its own
+		if (part.starts_with("pci")) { // a nested one belongs to a VMD, which is a root complex of its own
 			device.root = part;
 			device.above.clear();
 		} else if (isAddress(part) && part != device.address) {
@@ -57,7 +57,7 @@ void putPlace(PciDevice &device)
 
 std::vector<Bar> barsOf(const std::string &resource)
 {
-	constexpr std::size_t most = 6; // the expansion ROM and windows of bridges follow
+	constexpr std::size_t most = 6; // the expansion ROM and bridge windows follow
 	std::vector<Bar> bars;
 	const std::vector<std::string> lines = linesOf(resource);
 	for (std::size_t i = 0; i < std::min(most, lines.size()); i++) {
@@ -99,7 +99,7 @@ Kind kindOf(const PciConfig &config)
 	return sub == nonVolatile ? Kind::drive : Kind::other;
 }
 
-// A number of the first CPU of that node's, which knows its socket
+// Socket of the NUMA node's first CPU
 int socketOf(const Tree &tree, int numa)
 {
 	if (numa < 0)
@@ -110,7 +110,7 @@ int socketOf(const Tree &tree, int numa)
 	return socket && !first.empty() ? static_cast<int>(*socket) : numa;
 }
 
-// The device in whose folder it is, with a driver's folder perhaps in between; null: none
+// The device whose directory contains @folder, possibly below a directory of its driver; null: none
 PciDevice *ownerOf(Pci &pci, const std::string &folder)
 {
 	PciDevice *owner = nullptr;
@@ -145,7 +145,7 @@ PciDevice readDevice(const Tree &tree, const std::string &address, const std::st
 	return device;
 }
 
-// "AuthenticAMD" of "vendor_id\t: AuthenticAMD"
+// Returns "AuthenticAMD" for "vendor_id\t: AuthenticAMD"
 std::string cpuField(const Tree &tree, const std::string &name)
 {
 	const std::string line = tree.line("/proc/cpuinfo", name).value_or("");

@@ -8,7 +8,7 @@ namespace nofctl::gpu {
 
 Pci readPci(const Tree &tree);
 
-// "0000:07:00.0" from that, or from "07:00.0"; empty: it is neither.
+// Completes "07:00.0" to "0000:07:00.0"; empty if @text is not a PCI address.
 std::string pciAddress(const std::string &text);
 
 } // namespace nofctl::gpu

@@ -14,7 +14,7 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::size_t rowBytes = 16; // zeros are left out by rows of so many
+constexpr std::size_t rowBytes = 16; // rows of this size that are all zero are left out
 
 bool isText(std::string_view content)
 {
@@ -22,7 +22,7 @@ bool isText(std::string_view content)
 				   [](unsigned char c) { return c == '\n' || c == '\t' || (c >= ' ' && c < 0x7f); });
 }
 
-// @blanks: they are escaped as well, so that a path is one word.
+// @blanks: escape blanks too, so that a path stays one word.
 std::string escaped(std::string_view text, bool blanks)
 {
 	std::string out;
@@ -85,7 +85,7 @@ std::string formatBytes(std::string_view content)
 	return out;
 }
 
-// One "OFFSET:HEX"
+// Parses one "OFFSET:HEX"
 bool putRow(std::string &content, std::string_view row)
 {
 	std::size_t at = 0;
@@ -121,7 +121,7 @@ std::optional<std::string> parseBytes(std::string_view text)
 	return content;
 }
 
-// What stands behind the letter: a path, and the rest.
+// Parses the text after the letter: a path, and the rest.
 bool putLine(MemoryTree &tree, char kind, std::string_view line)
 {
 	const std::size_t blank = line.find(' ');

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A machine's files in one text, to be sent to who is asked for help, and to be read again by `--root FILE`. The first
- * line says what it is; then a line for each: "f PATH TEXT" with escapes (\n, \\, \xHH), "b PATH LENGTH OFFSET:HEX..."
- * for one that is no text, zeros left out, "l PATH TARGET" for a link, and "n PATH" for what is only known to be there.
+ * Text format for the files of a machine, for bug reports; `--root FILE` reads it. The first line is recordingHead.
+ * Each other line is one entry: "f PATH TEXT", a text file with escapes (\n, \\, \xHH); "b PATH LENGTH OFFSET:HEX...",
+ * a binary file without its zero rows; "l PATH TARGET", a symbolic link; "n PATH", a path that exists, with unknown
+ * content.
  */
 #pragma once
 
@@ -18,7 +19,7 @@ namespace nofctl::gpu {
 inline constexpr std::string_view recordingHead = "nvmeof-recording 1";
 
 std::string formatRecording(const MemoryTree &tree);
-// invalid, with the line that is wrong.
+// Errors: invalid, with the number of the bad line.
 nvmeof::Result<MemoryTree> parseRecording(std::string_view text);
 
 } // namespace nofctl::gpu

@@ -18,7 +18,7 @@ using Address = std::array<std::uint8_t, 16>;
 constexpr unsigned flagUp = 1; // RTF_UP
 constexpr const char *loopback = "lo";
 
-// Not known, 0 is taken for it.
+// Returns 0 for text that is not hexadecimal.
 std::uint32_t hex(const std::string &text)
 {
 	std::uint32_t value = 0;
@@ -46,7 +46,7 @@ bool within(const Address &address, const Address &network, unsigned bits)
 	return true;
 }
 
-// Lines of /proc/net/route: Iface Destination Gateway Flags RefCnt Use Metric Mask ..., in the CPU's order of bytes
+// /proc/net/route: Iface Destination Gateway Flags RefCnt Use Metric Mask ...; numbers in host byte order
 std::string route4(const Tree &tree, std::uint32_t address)
 {
 	std::string best;
@@ -65,7 +65,7 @@ std::string route4(const Tree &tree, std::uint32_t address)
 	return best;
 }
 
-// Lines of /proc/net/ipv6_route: destination, its length, source, its length, gateway, metric, ..., flags, interface
+// /proc/net/ipv6_route: destination, prefix length, source, prefix length, gateway, metric, ..., flags, interface
 std::string route6(const Tree &tree, const Address &address)
 {
 	std::string best;
@@ -101,7 +101,7 @@ std::string interfaceWith(const Tree &tree, const std::string &text)
 	Address wanted{};
 	if (::inet_pton(AF_INET6, text.substr(0, text.find('%')).c_str(), wanted.data()) != 1)
 		return interfaceTowards(tree, text);
-	// lines of /proc/net/if_inet6: address, index, length, scope, flags, interface
+	// /proc/net/if_inet6: address, index, prefix length, scope, flags, interface
 	for (const std::string &line : linesOf(tree.read("/proc/net/if_inet6").value_or(""))) {
 		const std::vector<std::string> words = wordsOf(line);
 		if (words.size() == 6 && addressOf(words[0]) == wanted)
@@ -113,7 +113,7 @@ std::string interfaceWith(const Tree &tree, const std::string &text)
 std::vector<std::string> addressesOf(const Tree &tree, const std::string &interface)
 {
 	std::vector<std::string> addresses;
-	std::string last; // lines "|-- 10.0.0.1", and below each what it is: "/32 host LOCAL"
+	std::string last; // from lines "|-- 10.0.0.1", each followed by its type: "/32 host LOCAL"
 	for (const std::string &line : linesOf(tree.read("/proc/net/fib_trie").value_or(""))) {
 		const std::vector<std::string> words = wordsOf(line);
 		if (words.size() == 2 && words[0] == "|--")

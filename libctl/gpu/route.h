@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which interface leads to an address, by the main routing table as /proc shows it.
+// Finds the interface for an address in the main routing table, as shown in /proc.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace nofctl::gpu {
 
-// Empty: none does, or it is no address. Rules beside the main table (ip rule) are not looked at.
+// Empty: no route, or not an address. Policy routing (ip rule) is not considered.
 std::string interfaceTowards(const Tree &tree, const std::string &address);
-// The interface that has that address; of IPv4 the one whose network it is in.
+// The interface with that IPv6 address. For IPv4, the interface whose network contains the address.
 std::string interfaceWith(const Tree &tree, const std::string &address);
-// Addresses of an interface, without those of the link alone.
+// Addresses of an interface, without link-local IPv6 addresses.
 std::vector<std::string> addressesOf(const Tree &tree, const std::string &interface);
 
 } // namespace nofctl::gpu

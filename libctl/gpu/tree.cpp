@@ -10,7 +10,7 @@ namespace nofctl::gpu {
 
 namespace {
 
-// "a/b/../c" is "a/c"
+// Resolves @target relative to @link: "a/b/../c" becomes "a/c"
 std::string joined(const std::string &link, const std::string &target)
 {
 	if (target.starts_with('/'))
@@ -73,7 +73,7 @@ std::string Tree::linkName(const std::string &link) const
 
 std::optional<std::string> FolderTree::read(const std::string &file) const
 {
-	// what a recording has here may be a device, or a pipe that nobody writes to
+	// in a copied directory, the path may be a device or a FIFO without a writer
 	std::error_code ignored;
 	if (!std::filesystem::is_regular_file(root_ + file, ignored))
 		return std::nullopt;
@@ -181,7 +181,7 @@ std::optional<std::string> KeepingTree::target(const std::string &link) const
 	return target;
 }
 
-// Of a long file only the lines that somebody has asked for
+// Keeps only the requested lines of a long file
 std::optional<std::string> KeepingTree::line(const std::string &file, const std::string &start) const
 {
 	std::optional<std::string> line = from_.line(file, start);

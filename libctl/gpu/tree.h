@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Files of a machine, its sysfs above all: this one's, a copy in a folder, or a recording. All readers read through it.
+// Access to the files of a machine, mainly sysfs: of this machine, of a copy in a directory, or of a recording. All
+// readers use this interface.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +13,30 @@
 
 namespace nofctl::gpu {
 
-// Paths are absolute, as they are on the machine itself.
+// Paths are absolute paths on the machine itself.
 class Tree {
 public:
 	virtual ~Tree() = default;
-	// At most mostBytes of it. Nothing: it is not there, or cannot be read.
+	// Reads at most mostBytes. Nothing if the file does not exist or cannot be read.
 	virtual std::optional<std::string> read(const std::string &file) const = 0;
-	// Names in it that begin so, sorted; none where it is no folder.
+	// Sorted names in @folder that begin with @start. Empty if it is not a directory.
 	virtual std::vector<std::string> list(const std::string &folder, const std::string &start = "") const = 0;
-	// Where a link leads; nothing where there is none.
+	// Resolved target of a symbolic link; nothing if there is none.
 	virtual std::optional<std::string> target(const std::string &link) const = 0;
-	// Its first line that begins so, of a file of any length.
+	// The first line that begins with @start. The file may have any length.
 	virtual std::optional<std::string> line(const std::string &file, const std::string &start) const = 0;
 
-	// Without blanks at the end; empty where there is nothing to read.
+	// Content without trailing blanks; empty if it cannot be read.
 	std::string text(const std::string &file) const;
-	// Nothing where that is no number; 0x... is one, too.
+	// Accepts decimal and 0x...; nothing for other content.
 	std::optional<std::int64_t> number(const std::string &file) const;
-	// The last component of where the link leads: a driver, a group. Empty: none.
+	// The last component of the link's target: the name of a driver or group. Empty: no link.
 	std::string linkName(const std::string &link) const;
 
 	static constexpr std::size_t mostBytes = 1 << 20;
 };
 
-// The machine itself, or a copy: what is below @root counts as /. Absolute links are followed below it, too.
+// This machine, or a copy: @root serves as /. Absolute links are resolved below it, too.
 class FolderTree : public Tree {
 public:
 	explicit FolderTree(std::string root = "") : root_(std::move(root)) {}
@@ -49,7 +50,7 @@ private:
 	std::string root_;
 };
 
-// What was recorded, or made up by a test.
+// A recording, or files made by a test.
 class MemoryTree : public Tree {
 public:
 	std::optional<std::string> read(const std::string &file) const override;
@@ -59,7 +60,7 @@ public:
 
 	void file(const std::string &path, std::string content) { files_[path] = std::move(content); }
 	void link(const std::string &path, std::string target) { links_[path] = std::move(target); }
-	void name(const std::string &path) { names_.insert(path); } // there is something, of which no more is known
+	void name(const std::string &path) { names_.insert(path); } // exists, content unknown
 
 	const std::map<std::string, std::string> &files() const { return files_; }
 	const std::map<std::string, std::string> &links() const { return links_; }
@@ -70,7 +71,7 @@ private:
 	std::set<std::string> names_;
 };
 
-// Passes on what another one has, and keeps all that was asked for and is there.
+// Forwards to another tree and records everything that was read.
 class KeepingTree : public Tree {
 public:
 	explicit KeepingTree(const Tree &from) : from_(from) {}
@@ -87,11 +88,11 @@ private:
 	mutable MemoryTree kept_;
 };
 
-// The last component.
+// The last component of a path.
 std::string baseOf(std::string_view path);
-// Lines without their ends.
+// Lines without line ends.
 std::vector<std::string> linesOf(std::string_view text);
-// Words between blanks.
+// Words separated by blanks.
 std::vector<std::string> wordsOf(std::string_view text);
 
 } // namespace nofctl::gpu

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where the kernel has the tables of the firmware: /sys/firmware/acpi/tables/NBFT, of several NBFT1, NBFT2, ...
+// Reads the firmware tables that the kernel exposes: /sys/firmware/acpi/tables/NBFT, or NBFT1, NBFT2, ... if there are
+// several.
 #include "nbft.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ std::vector<std::string> filesIn(const std::filesystem::path &folder)
 			files.push_back(at->path().string());
 	}
 	std::ranges::sort(files, [](const std::string &a, const std::string &b) {
-		return a.size() != b.size() ? a.size() < b.size() : a < b; // NBFT10 behind NBFT9
+		return a.size() != b.size() ? a.size() < b.size() : a < b; // NBFT10 sorts after NBFT9
 	});
 	return files;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The NVMe Boot Firmware Table as it lies in memory; NVM Express Boot Specification 1.0, 3.1.
+// Memory layout of the NVMe Boot Firmware Table; NVM Express Boot Specification 1.0, 3.1.
 #pragma once
 
 #include "../wire/bytes.h"
@@ -9,7 +9,7 @@ namespace nofctl::nbft::layout {
 using wire::Le16;
 using wire::Le32;
 
-// First byte of each structure but the header
+// Structure ID: the first byte of each structure except the header
 enum Structure : std::uint8_t {
 	s_control = 1,
 	s_host = 2,
@@ -23,22 +23,22 @@ enum Structure : std::uint8_t {
 
 constexpr std::uint8_t major_revision = 1;
 constexpr std::uint8_t transport_tcp = 3;
-constexpr std::uint16_t f_valid = 1; // bit 0 of the flags of every structure
+constexpr std::uint16_t f_valid = 1; // bit 0 of the flags in every structure
 
-// Something of variable length in the heap; the offset counts from the begin of the table.
+// Reference to a heap object of variable length. The offset counts from the start of the table.
 struct Object {
 	Le32 offset;
 	Le16 length;
 };
 static_assert(sizeof(Object) == 6);
 
-using Ip = std::array<std::uint8_t, 16>; // an IPv4 address is one of IPv6 that begins with ::ffff; all zero: none
+using Ip = std::array<std::uint8_t, 16>; // IPv4 addresses are IPv4-mapped (::ffff:0:0/96); all zero: none
 
 struct Header {
 	char signature[4];
-	Le32 length; // of all
+	Le32 length; // of the whole table
 	std::uint8_t major;
-	std::uint8_t checksum; // the sum of all bytes is 0
+	std::uint8_t checksum; // makes the sum of all bytes 0
 	char oem_id[6];
 	char oem_table_id[8];
 	Le32 oem_revision;
@@ -60,7 +60,7 @@ struct List {
 };
 static_assert(sizeof(List) == 8);
 
-// Directly behind the header
+// Control descriptor; directly follows the header
 struct Control {
 	std::uint8_t structure;
 	std::uint8_t major;
@@ -91,21 +91,21 @@ struct Host {
 };
 static_assert(sizeof(Host) == 32);
 
-// Host Fabric Interface
+// Host Fabric Interface descriptor
 struct Interface {
 	std::uint8_t structure;
 	std::uint8_t index;
 	std::uint8_t flags;
 	std::uint8_t transport;
 	std::uint8_t reserved[12];
-	Object info; // Transport
+	Object info; // refers to a Transport
 	std::uint8_t reserved2[10];
 };
 static_assert(sizeof(Interface) == 32);
 
 enum TransportFlag : std::uint8_t { t_default_route = 2, t_dhcp = 4 };
 
-// Of an interface of NVMe/TCP
+// Host Fabric Interface transport info descriptor for NVMe/TCP
 struct Transport {
 	std::uint8_t structure;
 	std::uint8_t version;
@@ -143,27 +143,27 @@ enum NamespaceFlag : std::uint16_t {
 enum NamespaceTransportFlag : std::uint16_t { nt_header_digest = 2, nt_data_digest = 4 };
 enum IdType : std::uint8_t { id_eui64 = 1, id_nguid = 2, id_uuid = 3 };
 
-// Subsystem Namespace
+// Subsystem Namespace descriptor
 struct Namespace {
 	std::uint8_t structure;
 	Le16 index;
 	Le16 flags;
 	std::uint8_t transport;
 	Le16 transport_flags;
-	std::uint8_t discovery; // 0: none
+	std::uint8_t discovery; // index of the discovery descriptor; 0: none
 	std::uint8_t reserved;
-	Object traddr; // Ip
+	Object traddr; // refers to an Ip
 	Object trsvcid;
 	Le16 port;
-	Le32 nsid; // 0: the identifier tells
+	Le32 nsid; // 0: use id
 	std::uint8_t id_type;
 	std::uint8_t id[16];
 	std::uint8_t security;
 	std::uint8_t interface;
 	std::uint8_t reserved2;
-	Object more_interfaces; // a byte for each
+	Object more_interfaces; // one index per byte
 	Object nqn;
-	Object extended; // Extended
+	Object extended; // refers to an Extended
 	std::uint8_t reserved3[62];
 };
 static_assert(sizeof(Namespace) == 128);
@@ -192,7 +192,7 @@ struct Security {
 	Le16 flags;
 	std::uint8_t secret_type;
 	std::uint8_t reserved;
-	Object lists[5]; // of what may be used
+	Object lists[5]; // lists of permitted mechanisms
 	Object secret;
 	std::uint8_t reserved2[22];
 };

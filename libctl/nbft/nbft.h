@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * What firmware that has booted over NVMe/TCP has left: who this host is, which of its interfaces it has used, and what
- * it was connected to. NVM Express Boot Specification 1.0, chapter 3.
- */
+// The NVMe Boot Firmware Table (NBFT), which firmware provides after booting over NVMe/TCP: host identity, network
+// interfaces, and the connected subsystems. NVM Express Boot Specification 1.0, chapter 3.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +16,12 @@
 
 namespace nofctl::nbft {
 
-// Texts are printable ASCII; empty: the firmware has said nothing.
+// Strings are printable ASCII; empty: not specified by the firmware.
 struct Host {
 	std::string nqn;
 	std::optional<nvmeof::Uuid> id;
-	bool nqnConfigured = false, idConfigured = false; // by somebody; else the firmware's own
-	bool selected = false;                            // of several tables the one to go by
+	bool nqnConfigured = false, idConfigured = false; // set by an administrator; otherwise the firmware's default
+	bool selected = false;                            // primary host descriptor of several tables
 };
 
 struct Interface {
@@ -31,23 +29,23 @@ struct Interface {
 	std::string mac;   // "52:54:00:12:34:56"
 	unsigned vlan = 0; // 0: none
 	std::string address, gateway, dhcpServer;
-	unsigned prefix = 0;          // bits of the network part of address
-	std::vector<std::string> dns; // in the order in which to ask
-	bool dhcp = false;            // all this came by DHCP
-	bool defaultRoute = false;    // the firmware's default route went over it
-	unsigned metric = 0;          // of routes over it; 0: none
+	unsigned prefix = 0;          // prefix length of address
+	std::vector<std::string> dns; // in order of preference
+	bool dhcp = false;            // configured by DHCP
+	bool defaultRoute = false;    // had the firmware's default route
+	unsigned metric = 0;          // route metric; 0: none
 	std::string hostName;
 };
 
 struct Security {
 	unsigned index = 0;
-	bool authentication = false, channel = false; // the subsystem wants it
+	bool authentication = false, channel = false; // required by the subsystem
 };
 
 struct Discovery {
 	unsigned index = 0, interface = 0;
 	std::string uri;
-	std::string nqn; // empty: the one that all go by
+	std::string nqn; // empty: the well-known discovery NQN
 	std::optional<unsigned> security;
 };
 
@@ -57,67 +55,68 @@ const char *toString(Availability availability); // "unknown", "available", "una
 
 struct Namespace {
 	unsigned index = 0;
-	nvmeof::Address address; // of the subsystem's port
+	nvmeof::Address address; // of the subsystem port
 	std::string subsysnqn;
 	unsigned portId = 0;
-	std::uint32_t nsid = 0; // 0: id tells
+	std::uint32_t nsid = 0; // 0: use id
 	std::string idType;     // "eui64", "nguid", "uuid"
-	std::string id;         // as the kernel writes it in sysfs
+	std::string id;         // formatted as in sysfs
 	std::vector<unsigned> interfaces;
 	std::optional<unsigned> discovery, security;
 	bool bootable = true;
-	bool discovered = false; // by a discovery service; else it was configured
+	bool discovered = false; // found through a discovery service; otherwise configured
 	Availability availability = Availability::unknown;
 	bool hdrDigest = false, dataDigest = false;
-	unsigned cntlid = 0, adminQueueSize = 0; // 0: not told
-	bool dhcp = false;                       // DHCP has named it, by
+	unsigned cntlid = 0, adminQueueSize = 0; // 0: not specified
+	bool dhcp = false;                       // from a DHCP root path:
 	std::string dhcpRootPath;
 };
 
 struct BootTable {
-	std::string file; // where it was read
-	std::string oem;  // who made it
+	std::string file; // path of the table's file
+	std::string oem;  // OEM ID in the header
 	unsigned major = 0, minor = 0;
 	Host host;
 	std::vector<Interface> interfaces;
 	std::vector<Security> securities;
 	std::vector<Discovery> discoveries;
 	std::vector<Namespace> namespaces;
-	std::vector<std::string> problems; // what is left out, or odd: "subsystem 2: it has no NQN"
+	std::vector<std::string> problems; // ignored or unusual entries: "subsystem 2: it has no NQN"
 
-	const Interface *interface(unsigned index) const; // null: there is none
+	const Interface *interface(unsigned index) const; // null: no such interface
 	const Security *security(unsigned index) const;
 };
 
-inline constexpr std::size_t largestTable = 1 << 20; // bytes; of a file no more is read
+inline constexpr std::size_t largestTable = 1 << 20; // bytes; limit for reading a file
 
-// An entry that is of no use is left out, and told of; one in the header, the control or the host descriptor, or a list
-// that is not within the table: invalid.
+// Invalid entries are left out and listed in BootTable::problems. Errors: invalid, if the header, the control or host
+// descriptor, or the position of a list is invalid.
 nvmeof::Result<BootTable> parse(std::span<const std::uint8_t> bytes);
 
 inline constexpr const char *usualFolder = "/sys/firmware/acpi/tables";
 
-// NBFT, NBFT1, ... in @folder, in that order
+// Paths of NBFT, NBFT1, ... in @folder, in that order
 std::vector<std::string> filesIn(const std::filesystem::path &folder = usualFolder);
-// noSuchObject, notPermitted; invalid, with the file's name.
+// Errors: noSuchObject, notPermitted; failed with EFBIG, if the file exceeds largestTable; invalid, if it is not a
+// valid table. The message contains the file name.
 nvmeof::Result<BootTable> read(const std::string &file);
 
 // A network interface of this machine
 struct Link {
 	std::string name;
-	std::vector<std::string> addresses; // numeric, without scope
+	std::vector<std::string> addresses; // numeric, without scopes
 	std::string mac;
 };
 
 std::vector<Link> linksOfMachine();
 
 struct Path {
-	nvmeof::ConnectOptions options; // to, as whom, from where, with which digests; the rest is for others to say
+	nvmeof::ConnectOptions options; // address, identity, local address and digests; other options are not set
 	const BootTable *table = nullptr;
-	std::vector<unsigned> namespaces; // entries of the table that are reached by it
+	std::vector<unsigned> namespaces; // indexes of the table entries that use this path
 };
 
-// An entry that is not to be connected to, and why
+// An entry that must not be connected to, with the reason
 struct Skipped {
 	const BootTable *table = nullptr;
 	unsigned index = 0;
@@ -125,15 +124,15 @@ struct Skipped {
 };
 
 struct Paths {
-	std::vector<Path> paths; // each association once
+	std::vector<Path> paths; // no duplicate associations
 	std::vector<Skipped> skipped;
-	std::vector<std::string> notes; // what is otherwise than the table says
+	std::vector<std::string> notes; // differences between the tables and this machine
 };
 
 /*
- * What is to be connected to by @tables, which have to outlive it: from the address of each interface that an entry
- * names or, where its card has another one now, through that card. Where none of them is there, once, from wherever
- * the kernel likes. @all: also what the firmware could not reach.
+ * The connections for @tables; the result refers to these. For each interface of an entry, connects from the address of
+ * that interface or, if the NIC has another address now, through that NIC. If no interface exists, makes one connection
+ * with default routing. @all: includes subsystems that the firmware could not reach.
  */
 Paths pathsOf(std::span<const BootTable> tables, std::span<const Link> links, bool all = false);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The bytes of one table, of which nothing is believed.
+// Parses one table. The input is untrusted.
 #include "nbft.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ template <typename T> const T *find(const std::vector<T> &all, unsigned index)
 	return found == all.end() ? nullptr : &*found;
 }
 
-// Nothing: it does not lie within @bytes.
+// Nothing if the part exceeds @bytes.
 std::optional<Bytes> part(Bytes bytes, std::uint64_t offset, std::uint64_t length)
 {
 	if (offset > bytes.size() || length > bytes.size() - offset)
@@ -35,7 +35,7 @@ std::optional<Bytes> part(Bytes bytes, std::uint64_t offset, std::uint64_t lengt
 	return bytes.subspan(offset, length);
 }
 
-// @who, @what: with which a problem begins, "subsystem 2", "subsystem 2: its NQN"
+// @who, @what: start of a problem message, "subsystem 2", "subsystem 2: its NQN"
 class Reader {
 public:
 	Reader(Bytes bytes, const layout::Header &header) : bytes_(bytes), header_(header) {}
@@ -58,7 +58,7 @@ private:
 	std::vector<unsigned> interfacesOf(const layout::Namespace &raw, const std::string &who);
 
 	std::optional<Bytes> object(const layout::Object &at) const;
-	// Empty where it is absent, or told of as of no use
+	// Empty if the object is absent, or if it is invalid and has been reported.
 	std::string text(const layout::Object &at, const std::string &what);
 	std::string nqn(const layout::Object &at, const std::string &what);
 	void odd(std::string what) { table_.problems.push_back(std::move(what)); }
@@ -117,7 +117,7 @@ Result<void> Reader::readHost(const layout::Control &control)
 	return {};
 }
 
-// An element may be longer than what is known of it here.
+// Elements may be longer than T: newer revisions can append fields.
 template <wire::Layout T>
 Result<void> Reader::readList(const layout::List &list, std::uint8_t structure, const char *called, Put<T> put)
 {
@@ -129,7 +129,7 @@ Result<void> Reader::readList(const layout::List &list, std::uint8_t structure, 
 	for (unsigned i = 0; i < list.count; i++) {
 		const T raw = *wire::decode<T>(all->subspan(std::size_t(i) * list.length));
 		const std::string who = fmt::format("{} {}", called, unsigned(raw.index));
-		if (!(raw.flags & layout::f_valid)) // a place that is free
+		if (!(raw.flags & layout::f_valid)) // unused element
 			continue;
 		if (raw.structure != structure)
 			odd(fmt::format("entry {} of the {}s is something else", i + 1, called));
@@ -235,7 +235,7 @@ std::vector<unsigned> Reader::interfacesOf(const layout::Namespace &raw, const s
 			continue;
 		if (table_.interface(index))
 			found.push_back(index);
-		else if (index) // some have 0 for none
+		else if (index) // some firmware uses 0 for "none"
 			odd(fmt::format("{}: there is no interface {}", who, index));
 	}
 	return found;
@@ -282,7 +282,7 @@ void Reader::readExtended(Namespace &to, const layout::Namespace &raw, const std
 		to.dhcpRootPath = text(more->dhcp_root_path, who + ": its DHCP root path");
 }
 
-// Nothing: it is of no use.
+// Nothing if it is not a valid address.
 std::optional<std::string> traddrOf(std::optional<Bytes> bytes)
 {
 	std::optional<layout::Ip> ip = bytes ? wire::decode<layout::Ip>(*bytes) : std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// From what the firmware was connected to to what this host is to be connected to.
+// Derives the connections of this host from the firmware tables.
 #include "nbft.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool has(const Link &link, const std::string &address)
 	return std::ranges::find(link.addresses, address) != link.addresses.end();
 }
 
-// As firmware has them, fe80::/64
+// fe80::/64, in the form that firmware uses
 bool isLinkLocal(const std::string &address)
 {
 	return address.starts_with("fe80:");
@@ -48,10 +48,10 @@ private:
 	std::span<const Link> links_;
 	const bool all_;
 	Paths found_;
-	std::map<std::string, std::size_t> known_; // paths by connectionKey()
+	std::map<std::string, std::size_t> known_; // indexes of paths by connectionKey()
 };
 
-// Empty: nothing is against it.
+// Empty if the entry may be connected to.
 std::string Planner::refusal(const BootTable &table, const Namespace &ns) const
 {
 	if (ns.subsysnqn == discoveryNqn)
@@ -77,7 +77,7 @@ ConnectOptions Planner::optionsOf(const BootTable &table, const Namespace &ns) c
 	return options;
 }
 
-// That has its address, or else its MAC address. Of a VLAN's the latter says nothing: its parent has the same.
+// Finds the link by address, then by MAC address. For a VLAN the MAC address is ambiguous: the parent has the same one.
 const Link *Planner::linkOf(const Interface &interface) const
 {
 	for (const Link &link : links_)
@@ -89,7 +89,7 @@ const Link *Planner::linkOf(const Interface &interface) const
 	return nullptr;
 }
 
-// Null: from wherever the kernel likes.
+// @link null: default routing.
 void Planner::addFrom(const BootTable &table, const Namespace &ns, const Interface *interface, const Link *link)
 {
 	ConnectOptions options = optionsOf(table, ns);

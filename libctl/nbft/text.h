@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What stands in a table, as text.
+// Converts fields of the table to text.
 #pragma once
 
 #include <optional>
@@ -11,9 +11,9 @@
 
 namespace nofctl::nbft {
 
-std::string ipText(const layout::Ip &ip);                    // empty: none
-std::string macText(std::span<const std::uint8_t, 6> bytes); // empty: none
-// Up to a NUL, after which there is nothing else; printable ASCII. Nothing: it is something else.
+std::string ipText(const layout::Ip &ip);                    // empty: no address
+std::string macText(std::span<const std::uint8_t, 6> bytes); // empty: no address
+// Printable ASCII, optionally padded with NULs. Nothing for other content.
 std::optional<std::string> plainText(std::span<const std::uint8_t> bytes);
 bool isHostName(std::string_view text);
 

@@ -58,7 +58,7 @@ double laneGigatransfers(unsigned generation)
 double laneBytesPerSecond(unsigned generation)
 {
 	constexpr unsigned lastOf8b10b = 2, firstOfFlits = 6;
-	// 8b/10b up to 5 GT/s, 128b/130b up to 32 GT/s, flits of 242 of 256 bytes at 64 GT/s
+	// 8b/10b up to 5 GT/s, 128b/130b up to 32 GT/s; at 64 GT/s, flits with 242 of 256 bytes for TLPs
 	const double kept = generation <= lastOf8b10b   ? 8.0 / 10
 			    : generation < firstOfFlits ? 128.0 / 130
 							: 242.0 / 256;
@@ -67,7 +67,7 @@ double laneBytesPerSecond(unsigned generation)
 
 double expressEfficiency(double bytes, double payload)
 {
-	constexpr double otherTlps = 5; // two doorbells, the reading of the entry and its answer, the completion entry
+	constexpr double otherTlps = 5; // two doorbells, read request and completion of the SQ entry, CQ entry
 	const double entries = constant("sqe").value + constant("cqe").value + 2 * constant("doorbell").value;
 	const double tlps = otherTlps + std::ceil(bytes / payload);
 	return bytes / (bytes + entries + tlps * constant("tlp").value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a plan is computed from that nobody chooses, each with its source.
+// Constants of the sizing model, each with its source.
 #pragma once
 
 #include <span>
@@ -15,17 +15,18 @@ struct Constant {
 };
 
 std::span<const Constant> constants();
-// Of a name that there is; another one is a bug, and ends the program.
+// Aborts if there is no constant of that name.
 const Constant &constant(std::string_view name);
 
-// PCI Express: GT/s of a lane, and what is left of it after encoding; 0 for a generation that there is not
+// PCI Express: GT/s per lane, and bytes per second after encoding; 0 for an unknown generation
 double laneGigatransfers(unsigned generation);
 double laneBytesPerSecond(unsigned generation);
 
 /*
- * The part of what goes over PCI Express that is data, for a command of @bytes: submission queue entry, completion
- * queue entry and two doorbells besides, each TLP with its overhead, data in TLPs of @payload bytes. With all data in
- * one TLP (@payload >= @bytes) it is the model by which 94.6 % at 4 KiB and 68.8 % at 512 bytes are given.
+ * Fraction of PCI Express traffic that is data, for a command of @bytes bytes. The rest is the submission queue entry,
+ * the completion queue entry, two doorbells, and the overhead of each TLP; data moves in TLPs of @payload bytes. With
+ * all data in one TLP (@payload >= @bytes), this is the model behind the published 94.6 % at 4 KiB and 68.8 % at 512
+ * bytes.
  */
 double expressEfficiency(double bytes, double payload);
 

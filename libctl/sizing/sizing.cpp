@@ -22,7 +22,7 @@ std::string sourceOf(std::initializer_list<const char *> names)
 	return text;
 }
 
-// What of a card's rate is data
+// Fraction of the link rate that is data
 double wireEfficiency(bool rdma)
 {
 	const double payload = constant(rdma ? "roce-payload" : "tcp-payload").value;
@@ -33,7 +33,7 @@ std::vector<Stage> stagesOf(const Demand &demand)
 {
 	const double wire = wireEfficiency(demand.rdma);
 	auto gigabits = [&](double count, double each) { return count * each * giga / bitsOfByte * wire; };
-	// a host has its share of what all share
+	// resources shared by all hosts count per host
 	const double share = 1.0 / demand.hosts;
 	const double drives = demand.namespaces * share,
 		     targets = gigabits(demand.targets, demand.targetGigabits) * share;

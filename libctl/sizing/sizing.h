@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// From what there is, or is wanted, to bandwidths, widths, times and memory.
+// Computes bandwidths, stripe widths, times and memory from a configuration.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +9,29 @@
 
 namespace nofctl::sizing {
 
-// Of one host, unless it says otherwise
+// Values are per host, unless noted otherwise
 struct Demand {
 	unsigned gpus = 8;
 	unsigned cards = 8;
-	double cardGigabits = 400;   // a second
-	unsigned cardGeneration = 5; // of PCI Express
+	double cardGigabits = 400;   // Gbit/s
+	unsigned cardGeneration = 5; // PCI Express generation
 	unsigned cardLanes = 16;
 	bool rdma = true;
-	unsigned targets = 4;        // JBOFs
-	double targetGigabits = 800; // a second, of one
+	unsigned targets = 4;        // storage enclosures (JBOFs)
+	double targetGigabits = 800; // Gbit/s of each
 	unsigned namespaces = 16;
-	double readRate = 12e9, writeRate = 6e9; // bytes a second of one namespace
-	unsigned paths = 2;                      // of each subsystem, from this host
-	double io = 1 << 20;                     // bytes of a request
-	double chunk = 128 << 10;                // of the stripe
-	unsigned depth = 128;                    // entries of a queue
-	unsigned queues = 16;                    // of a controller
-	unsigned agents = 32;                    // of each GPU, that submit by themselves
-	double latency = 200e-6;                 // seconds of a request
-	double payload = 256;                    // MaxPayload
-	double parameters = 0;                   // of a model whose state is written; 0: none
-	double window = 900;                     // seconds that it may take
-	unsigned hosts = 1;                      // that share the targets, and the state
+	double readRate = 12e9, writeRate = 6e9; // bytes/s of one namespace
+	unsigned paths = 2;                      // per subsystem, from this host
+	double io = 1 << 20;                     // bytes per request
+	double chunk = 128 << 10;                // stripe chunk, bytes
+	unsigned depth = 128;                    // entries per queue
+	unsigned queues = 16;                    // per controller
+	unsigned agents = 32;                    // submitting agents per GPU
+	double latency = 200e-6;                 // seconds per request
+	double payload = 256;                    // MaxPayload, bytes
+	double parameters = 0;                   // of a model that writes checkpoints; 0: none
+	double window = 900;                     // seconds for one checkpoint
+	unsigned hosts = 1;                      // hosts that share targets and checkpoint
 };
 
 enum class Verdict { none, enough, short_ };
@@ -41,30 +41,30 @@ struct Line {
 	double value = 0;
 	std::string unit;    // "B/s", "B", "s", "", "%"
 	std::string formula; // in words
-	std::string source;  // of the constants in it; empty: only what was given
+	std::string source;  // of the constants used; empty: inputs only
 	Verdict verdict = Verdict::none;
 };
 
 struct Stage {
 	std::string name;
-	double read = 0, write = 0; // bytes a second
+	double read = 0, write = 0; // bytes/s
 };
 
 struct Sizing {
-	std::vector<Stage> stages; // of one host, from the drives on
-	std::size_t narrowest = 0; // of them, for writes
+	std::vector<Stage> stages; // per host, from the drives to the GPUs
+	std::size_t narrowest = 0; // index of the narrowest stage for writes
 	std::vector<Line> lines;
 };
 
 Sizing size(const Demand &demand);
 
-// What is on a machine; what is not known is not set.
+// Actual values of a machine; unknown ones are not set.
 struct Live {
 	std::optional<unsigned> gpus, cards, namespaces, targets;
-	std::optional<double> cardGigabits; // the slowest
-	std::optional<unsigned> leastPaths; // usable ones of a namespace
+	std::optional<double> cardGigabits; // slowest card
+	std::optional<unsigned> leastPaths; // usable paths of a namespace
 	std::optional<unsigned> leastDepth, leastQueues;
-	std::optional<unsigned> stripeWidth; // the widest
+	std::optional<unsigned> stripeWidth; // widest stripe
 };
 
 struct Shortage {
@@ -72,7 +72,7 @@ struct Shortage {
 	double wanted = 0;
 	std::optional<double> there;
 	bool enough = false;
-	std::string step; // empty: none
+	std::string step; // advice; empty: none
 };
 
 std::vector<Shortage> compare(const Demand &demand, const Live &live);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Stripes that are configured, and those that there are.
+// Compares configured stripes with existing ones and creates them.
 #pragma once
 
 #include <string>
@@ -12,20 +12,20 @@
 
 namespace nofctl::stripe {
 
-// A configured stripe, with what is there of its members
+// A configured stripe, and the members that exist
 struct Parts {
-	std::vector<std::string> disks;   // names, in order; "" for one that is not there
-	std::vector<std::string> missing; // wwids
-	std::uint64_t bytes = 0;          // of the stripe; only when none is missing
+	std::vector<std::string> disks;   // names, in order; "" for a missing member
+	std::vector<std::string> missing; // wwids of missing members
+	std::uint64_t bytes = 0;          // size of the stripe; only if no member is missing
 
 	bool whole() const { return missing.empty(); }
 };
 
 Parts partsOf(const nvmeof::ConfigStripe &stripe, const nvmeof::Snapshot &all);
-// The one target of a stripe over these disks.
+// The single target of a stripe over @disks.
 Target stripedTarget(const std::vector<std::string> &disks, std::uint64_t chunk, std::uint64_t bytes);
 nvmeof::Result<void> makeStripe(const std::string &name, const Target &target);
-// Whether a device of device mapper is a stripe of that name of ours.
+// Whether @mapped is one of our stripes, judged by its name and uuid.
 bool isStripe(const Mapped &mapped);
 
 } // namespace nofctl::stripe

@@ -15,14 +15,14 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::uint64_t regionSectors = 1024; // that are copied, and written, one at a time
+constexpr std::uint64_t regionSectors = 1024; // region size of the mirror: unit of copying and of write tracking
 
 std::string device(const std::string &name)
 {
 	return "/dev/mapper/" + name;
 }
 
-// Over whatever stripe is below: the table that is @from's
+// Gives @name the table of @from, then removes both devices below
 Result<void> becomes(const std::string &name, const std::string &from)
 {
 	Result<std::optional<Mapped>> below = findMapped(from);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A stripe moves to other members while it is in use: device mapper's mirror copies, and writes go to both until all is
- * there. What ends it in between leaves the old members whole; the copy can be ended, or gone on with, later.
+ * Moves a stripe to other members while it is in use. A device-mapper mirror copies the data and writes to both sides
+ * until the copy is complete. If it is interrupted, the old members are still complete; the copy can be undone or
+ * finished later.
  */
 #pragma once
 
@@ -12,27 +13,27 @@
 
 namespace nofctl::stripe {
 
-// Of the mirror's status
+// From the mirror's status
 struct CopyState {
-	std::uint64_t done = 0, of = 0; // regions
-	bool broken = false;            // one side does not take writes any more
+	std::uint64_t done = 0, of = 0; // copied and total regions
+	bool broken = false;            // one side has failed
 };
 
-// "2 254:1 254:2 12/40 1 AA 1 core"; nothing: it is none of a mirror.
+// Parses "2 254:1 254:2 12/40 1 AA 1 core"; nothing if it is not the status of a mirror.
 std::optional<CopyState> parseCopy(const std::string &status);
 
-// What is below it is NAME-old and NAME-new.
+// Names of the two devices below the mirror: NAME-old and NAME-new.
 std::string oldName(const std::string &name);
 std::string newName(const std::string &name);
 
-// From an ordinary stripe to one that is being copied to @to.
+// Turns a stripe into a mirror that copies to @to.
 nvmeof::Result<void> beginCopy(const Mapped &stripe, const Target &to);
-// Whether it is being copied.
+// Whether the stripe is a mirror, that is, being copied.
 bool isCopying(const Mapped &stripe);
 nvmeof::Result<CopyState> copyState(const std::string &name);
-// All is there: the new members alone.
+// Keeps only the new members. Must be called after the copy is complete.
 nvmeof::Result<void> endCopy(const std::string &name);
-// The old members alone.
+// Keeps only the old members.
 nvmeof::Result<void> undoCopy(const std::string &name);
 
 } // namespace nofctl::stripe

@@ -15,12 +15,12 @@ using namespace nvmeof;
 
 namespace {
 
-// What the library says of the last failure, instead of on stderr
+// Last error message of libdevmapper, captured instead of printed to stderr
 thread_local std::string lastWords;
 
 __attribute__((format(printf, 5, 6))) void keepWords(int level, const char *, int, int, const char *format, ...)
 {
-	constexpr int errors = 3; // _LOG_ERR; lower is worse
+	constexpr int errors = 3; // _LOG_ERR; lower values are more severe
 	constexpr int levelBits = 7;
 	if ((level & levelBits) > errors)
 		return;
@@ -46,7 +46,7 @@ public:
 	dm_task *get() const { return task_.get(); }
 	int number() const { return task_ ? dm_task_get_errno(task_.get()) : ENOMEM; }
 	bool run() { return task_ && dm_task_run(task_.get()); }
-	// With udev, its rules have been through when this returns.
+	// Waits until udev has processed the device.
 	bool runWithNodes()
 	{
 		std::uint32_t cookie = 0;
@@ -158,7 +158,7 @@ Result<void> replaceTable(const std::string &name, const std::vector<Target> &ta
 	if (Result<void> done = change(DM_DEVICE_SUSPEND, name, "cannot be suspended:"); !done)
 		return done;
 	Result<void> resumed = change(DM_DEVICE_RESUME, name, "cannot be resumed:");
-	if (!resumed) { // with the old table, then: nothing is to stand still
+	if (!resumed) { // resume with the old table, so that I/O does not stay blocked
 		Task(DM_DEVICE_CLEAR, name).run();
 		static_cast<void>(change(DM_DEVICE_RESUME, name, ""));
 	}

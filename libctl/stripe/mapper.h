@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Devices of device mapper, by libdevmapper. As root.
+// Device-mapper devices, through libdevmapper. Requires root.
 #pragma once
 
 #include <cstdint>
@@ -19,25 +19,25 @@ struct Target {
 struct Mapped {
 	std::string name;
 	std::string uuid;
-	int users = 0; // that have it open
+	int users = 0; // openers
 	bool suspended = false;
 	std::vector<Target> table;
 
 	std::uint64_t sectors() const;
 };
 
-// The uuid of a stripe of ours begins so.
+// Prefix of the uuid of our stripes.
 inline constexpr const char *uuidStart = "NVMEOF-STRIPE-";
 
-// Nothing: there is no device of that name.
+// Nothing if no device has that name.
 nvmeof::Result<std::optional<Mapped>> findMapped(const std::string &name);
 nvmeof::Result<std::vector<std::string>> mappedNames();
 
 nvmeof::Result<void> createMapped(const std::string &name, const std::string &uuid, const std::vector<Target> &table);
-// Another table, with what is under way finished first.
+// Replaces the table after outstanding I/O has completed.
 nvmeof::Result<void> replaceTable(const std::string &name, const std::vector<Target> &table);
 nvmeof::Result<void> removeMapped(const std::string &name);
-// The status of its first target; empty where it has none.
+// Status of the first target; empty if there is none.
 nvmeof::Result<std::string> mappedStatus(const std::string &name);
 
 } // namespace nofctl::stripe

@@ -45,12 +45,12 @@ Error failure(const std::string &disk, int number, const std::string &message)
 	return error;
 }
 
-// "xfs", "gpt"; empty: nothing that is known
+// "xfs", "gpt"; empty: no known content
 std::string contentOf(blkid_probe probe)
 {
 	blkid_probe_enable_superblocks(probe, 1);
 	blkid_probe_enable_partitions(probe, 1);
-	if (blkid_do_safeprobe(probe) == 1) // 0: found; below 0: several, or it cannot be read
+	if (blkid_do_safeprobe(probe) == 1) // 1: nothing found; 0: found; negative: ambiguous or unreadable
 		return {};
 	for (const char *name : {"TYPE", "PTTYPE"}) {
 		const char *value = nullptr;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the machine itself says of disks that are to be members.
+// Checks of disks that are to become members of a stripe.
 #pragma once
 
 #include "plan.h"
 
 namespace nofctl::stripe {
 
-// Optimal I/O size and zones, from sysfs.
+// Fills in optimal I/O size and zoned, from sysfs.
 void putQueue(Member &member);
-// An error where somebody has it open, or, unless @force, where there are data on it: a file system, partitions.
+// Fails if the disk is open or, unless @force is set, has data: a file system or partitions.
 nvmeof::Result<void> checkFree(const Member &member, bool force);
 
 } // namespace nofctl::stripe

@@ -16,7 +16,7 @@ using namespace nvmeof;
 
 namespace {
 
-// One of each group in turn, until all are out.
+// Takes one element of each group in turn.
 template <typename T> std::vector<T> inTurn(std::vector<std::vector<T>> groups)
 {
 	std::vector<T> all;
@@ -42,7 +42,7 @@ std::vector<std::vector<Member>> groupsBy(std::vector<Member> members, std::stri
 	return list;
 }
 
-// Neighbours in the stripe are of different subsystems, and within one of different owners.
+// Orders members so that neighbours belong to different subsystems and, within a subsystem, to different owners.
 std::vector<Member> spread(std::vector<Member> members)
 {
 	std::vector<std::vector<Member>> bySubsystem = groupsBy(std::move(members), &Member::subsystem);
@@ -178,7 +178,7 @@ std::string stripedParameters(const std::vector<std::string> &devices, std::uint
 
 Result<std::vector<std::string>> mkfsOptions(const std::string &type, std::uint64_t chunk, std::size_t width)
 {
-	constexpr std::uint64_t block = 4096; // of ext4
+	constexpr std::uint64_t block = 4096; // block size of ext4
 	if (type == "xfs")
 		return std::vector<std::string>{"-d", fmt::format("su={},sw={}", chunk, width)};
 	if (type == "ext4")

@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr std::chrono::milliseconds look = 50ms; // several controllers, and udev, may bring what is waited for
+constexpr std::chrono::milliseconds look = 50ms; // poll interval: several controllers and udev may complete the wait
 
 Error errorOf(ErrorCode code, std::string message)
 {
@@ -30,7 +30,7 @@ Error errorOf(ErrorCode code, std::string message)
 	return error;
 }
 
-// A path of a volume is wanted as long as the volume is attached, whatever becomes of its target meanwhile.
+// A path stays until the volume is detached, even if its target is unreachable for long.
 std::vector<ConnectOptions> persistent(std::vector<ConnectOptions> paths)
 {
 	for (ConnectOptions &path : paths) {
@@ -42,7 +42,7 @@ std::vector<ConnectOptions> persistent(std::vector<ConnectOptions> paths)
 	return paths;
 }
 
-// One that goes on trying says only that it has not come yet; why is in its controller.
+// A timeout error does not contain the cause; it is taken from the controller, which keeps trying.
 Error explained(Client &client, Error error)
 {
 	if (error.code != ErrorCode::timedOut || error.object.none())
@@ -94,7 +94,8 @@ private:
 	std::uint32_t subsystem_ = 0;
 };
 
-// In the book before anything is connected: from now on no detach of another volume takes what this one connects.
+// Adds the volume to the book before connecting. From then on a detach of another volume does not remove these
+// connections.
 Result<void> Attach::enter()
 {
 	const std::vector<ForeignController> others = foreignControllers(nqn());
@@ -131,7 +132,7 @@ Result<void> Attach::connect()
 	return any ? Result<void>() : Result<void>(*result_.paths.front().error);
 }
 
-// Whether every controller of the subsystem that is expected soon has told what it has.
+// Whether all controllers of the subsystem that are not lost or being deleted are live and have been scanned.
 Result<bool> Attach::scanned()
 {
 	Result<std::vector<Controller>> all = client_.controllers(subsystem_);
@@ -143,7 +144,7 @@ Result<bool> Attach::scanned()
 	});
 }
 
-// A namespace that was made a moment ago may not have been told of.
+// A namespace that was just created may not have been reported by an event yet.
 Result<void> Attach::rescan()
 {
 	Result<std::vector<Controller>> all = client_.controllers(subsystem_);
@@ -172,7 +173,7 @@ Error Attach::missing(bool seen) const
 Result<void> Attach::awaitDisk()
 {
 	for (bool rescanned = false;;) {
-		Result<bool> complete = scanned(); // before looking: what it has is seen then
+		Result<bool> complete = scanned(); // before the list, which then has the result of complete scans
 		if (!complete)
 			return complete.error();
 		Result<std::vector<Namespace>> all = client_.namespaces(subsystem_);
@@ -215,12 +216,12 @@ Result<void> Attach::applySettings()
 	return options_.settings == SubsystemSettings() ? Result<void>() : client_.set(found->name, options_.settings);
 }
 
-// Bounded as a detach is: what failed has used the time that it was given.
+// Has a time limit of its own, because the failed attach may have used up its timeout.
 void Attach::undo()
 {
 	Result<Page> page = Page::open(places_, nqn(), Clock::now() + 5s);
 	if (!page)
-		return; // it stays in the book, for the detach that follows
+		return; // the volume stays in the book; a later detach removes it
 	page->remove(options_.id);
 	static_cast<void>(release(client_, nqn(), *page, places_));
 }

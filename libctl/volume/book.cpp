@@ -25,7 +25,8 @@ using Json = nlohmann::json;
 
 namespace {
 
-// An NQN as the name of a folder: everything but letters, digits and "-_.:" as %xx, and no leading dot.
+// Encodes an NQN as a directory name: characters other than letters, digits and "-_.:" become %xx, as does a leading
+// dot.
 std::string fileName(const std::string &text)
 {
 	std::string name;
@@ -41,11 +42,11 @@ Error fileError(const fs::path &file, int number)
 {
 	Error error = errorFromErrno(number, file.string() + ": " + std::strerror(number));
 	if (error.code == ErrorCode::noSuchObject)
-		error.code = ErrorCode::failed; // it is no volume that is not there
+		error.code = ErrorCode::failed; // noSuchObject would mean that the volume does not exist
 	return error;
 }
 
-// A file that cannot be read is no entry: its name is not that of a volume, or somebody has put it there.
+// A file that cannot be parsed is ignored: it is not an entry.
 std::optional<Entry> read(const fs::path &file)
 {
 	std::ifstream stream(file);
@@ -87,8 +88,8 @@ Page::~Page()
 		::close(fd_);
 }
 
-// The lock goes with the descriptor: whoever is killed leaves none. The folder stays, or two could hold locks of one
-// name.
+// Closing the descriptor releases the lock, so a killed process leaves none. The directory is never removed: otherwise
+// two processes could lock different files of the same name.
 Result<Page> Page::open(const Places &places, const std::string &nqn, Clock::time_point deadline)
 {
 	const fs::path folder = places.book / fileName(nqn), lock = folder / "lock";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which volumes are attached: a small file for each, in a folder for each subsystem. Who asked may have ended since.
+// The list of attached volumes: one small file per volume, one directory per subsystem. Entries outlive the process
+// that made them.
 #pragma once
 
 #include <chrono>
@@ -21,7 +22,7 @@ struct Entry {
 	bool operator==(const Entry &) const = default;
 };
 
-// One subsystem's part, for who holds its lock; waited for until @deadline.
+// The volumes of one subsystem. Holds an exclusive lock on them; open() waits for it until @deadline.
 class Page {
 public:
 	using Clock = std::chrono::steady_clock;
@@ -44,7 +45,7 @@ private:
 	int fd_;
 };
 
-// Of all subsystems, in a fixed order; no lock.
+// The volumes of all subsystems, sorted. Takes no lock.
 std::vector<Entry> allEntries(const Places &places);
 
 } // namespace nofctl::volume

@@ -20,7 +20,7 @@ Error inUse(const std::string &disk, const std::vector<User> &users)
 	return error;
 }
 
-// The book has the namespace under another identifier as well: its users stay, and so does the disk.
+// Whether the book also has the namespace under another identifier. In that case other users keep the disk.
 bool hasOtherName(const Page &page, const Entry &entry, const Namespace &ns)
 {
 	return std::ranges::any_of(page.entries(),
@@ -32,7 +32,8 @@ bool ofNqn(const std::vector<Controller> &controllers, std::uint32_t subsystem)
 	return std::ranges::any_of(controllers, [&](const Controller &one) { return one.subsystem == subsystem; });
 }
 
-// Whether volumes were attached over it: there is a subsystem of the same NQN for each identity of this host.
+// Whether the subsystem has controllers for volumes. This host may have several subsystems with the same NQN, one per
+// host identity.
 Result<bool> hasOurs(Client &client, const Subsystem &subsystem)
 {
 	Result<std::vector<Controller>> all = client.controllers(subsystem.id);
@@ -41,7 +42,7 @@ Result<bool> hasOurs(Client &client, const Subsystem &subsystem)
 	return std::ranges::any_of(*all, [](const Controller &one) { return one.owner == owner; });
 }
 
-// All at once, and to their end.
+// Disconnects all controllers in parallel and waits for completion.
 Result<std::vector<std::string>> disconnect(Client &client, const std::vector<Controller> &controllers)
 {
 	std::vector<Pending<Result<void>>> pending;
@@ -51,7 +52,7 @@ Result<std::vector<std::string>> disconnect(Client &client, const std::vector<Co
 	std::vector<std::string> names;
 	for (std::size_t i = 0; i < pending.size(); i++) {
 		Result<void> done = pending[i].take();
-		if (!done && done.error().code != ErrorCode::noSuchObject) // it may go by itself
+		if (!done && done.error().code != ErrorCode::noSuchObject) // may have been removed meanwhile
 			return done.error();
 		names.push_back(controllers[i].name);
 	}
@@ -96,7 +97,7 @@ Result<Detached> release(Client &client, const std::string &nqn, const Page &pag
 	std::erase_if(*controllers, [&](const Controller &one) { return one.subsysnqn != nqn || one.owner != owner; });
 	if (controllers->empty() || !page.entries().empty())
 		return done;
-	std::vector<Claim> claims; // nobody is to begin to use a disk between this look and its end
+	std::vector<Claim> claims; // no new user may open the disks exclusively between this check and the disconnect
 	for (const Namespace &ns : *namespaces) {
 		if (!ofNqn(*controllers, ns.subsystem))
 			continue;
@@ -104,7 +105,7 @@ Result<Detached> release(Client &client, const std::string &nqn, const Page &pag
 		if (!users)
 			return users.error();
 		done.keeping.insert(done.keeping.end(), users->begin(), users->end());
-		if (!users->empty() || ns.usablePaths == 0) // opening one without a path may wait for one
+		if (!users->empty() || ns.usablePaths == 0) // opening a disk without a usable path may block
 			continue;
 		claims.emplace_back(places, ns.name);
 		if (claims.back().refused())
@@ -141,7 +142,7 @@ Result<Detached> detach(Client &client, const Entry &entry, const Places &places
 	Result<Detached> done = release(client, entry.nqn, *page, places);
 	if (done)
 		done->was = was;
-	else if (was) // it is asked for again: then its controllers are not gone, and it is still attached
+	else if (was) // the disconnect failed: the volume is still attached, and the caller will retry
 		static_cast<void>(page->add(entry.id));
 	return done;
 }

@@ -22,7 +22,7 @@ constexpr std::uint64_t mark = 0x6e; // 'n'
 constexpr int volumeShift = 40, markShift = 56;
 constexpr std::uint64_t publicationMask = (std::uint64_t(1) << volumeShift) - 1;
 
-// FNV-1a: the same on every node, which std::hash is not
+// FNV-1a, because std::hash may differ between nodes
 std::uint16_t hashOf(const std::string &text)
 {
 	std::uint32_t hash = 2166136261;
@@ -37,10 +37,11 @@ const Registrant *thisHost(const ReservationReport &report)
 	return found == report.registrants.end() ? nullptr : &*found;
 }
 
-// The disk's ioctls of linux/pr.h: the driver sends each once, by any path, and decides what became of a lost one.
+// Persistent reservation ioctls of the disk (linux/pr.h). The driver sends each command once, on any path, and
+// determines the outcome of a lost one.
 class Disk {
 public:
-	// Read-only: a node that was open for writing makes udev look at it again.
+	// Read-only, because udev processes a device again after it was open for writing.
 	explicit Disk(const Namespace &ns)
 		: name_(ns.name), fd_(::open(("/dev/" + ns.name).c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)),
 		  error_(fd_ < 0 ? errno : 0)
@@ -76,7 +77,7 @@ public:
 	}
 
 private:
-	// A positive result is an enum pr_status, whose values linux/pr.h has only since 6.4.
+	// A positive result is an enum pr_status, which linux/pr.h defines only since 6.4.
 	Result<void> ask(const char *what, unsigned long request, auto &argument)
 	{
 		const int result = error_ ? -1 : ::ioctl(fd_, request, &argument);
@@ -109,8 +110,8 @@ Result<void> perform(Disk &disk, const FenceStep &step)
 			return done;
 	for (std::uint64_t victim : step.victims)
 		if (Result<void> done = disk.preempt(step.key, victim); !done && done.error().sysErrno != EBUSY)
-			return done; // a conflict: it has gone by itself, which the next report tells
-	if (step.reserve)            // a conflict: another was faster, which the next report tells
+			return done; // conflict: the registrant has left; the next report shows it
+	if (step.reserve)            // conflict: another host was faster; the next report shows it
 		if (Result<void> done = disk.reserve(step.key); !done && done.error().sysErrno != EBUSY)
 			return done;
 	return {};
@@ -151,7 +152,7 @@ bool FenceKey::sameVolume(const FenceKey &other) const
 	return value >> volumeShift == other.value >> volumeShift;
 }
 
-// A later key of this very host stays: the host has the right, by a call that has overtaken this one.
+// If this host has a key of a later publication, that key stays: the call for it has overtaken this one.
 FenceStep nextFenceStep(const ReservationReport &report, FenceKey key)
 {
 	FenceStep step;
@@ -185,7 +186,7 @@ FenceStep nextFenceStep(const ReservationReport &report, FenceKey key)
 
 Result<void> takeFence(const Namespace &ns, const std::optional<Uuid> &self, FenceKey key)
 {
-	constexpr int tries = 4; // others come and go between a report and what follows it
+	constexpr int tries = 4; // other hosts may change registrations between a report and the commands that follow
 	Disk disk(ns);
 	std::optional<std::uint64_t> enrolled;
 	Result<void> done = refusalOf(ns, "others register all the time");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The right to write to a namespace, for one host at a time, by reservations of the target: "write exclusive,
- * registrants only". A host that lost the right is registered no longer, and the target refuses its writes, whatever it
- * still has in its queues. The key says which publication of which volume a host is registered for: a later one takes
- * the right from earlier ones, and never the other way round.
+ * Grants the right to write to a namespace to one host at a time, by reservations of type Write Exclusive - Registrants
+ * Only. A host that loses the right is unregistered, and the target then refuses its writes, including those still
+ * queued. The key identifies the volume and the publication that a host is registered for: a later publication preempts
+ * earlier ones, never the reverse.
  */
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace nofctl::volume {
 
-// A mark (8 bits), a hash of the volume's name (16), the number of the publication (40): that of the time, in 10 ms
+// Mark (8 bits), hash of the volume name (16 bits), publication number (40 bits): a time in units of 10 ms
 struct FenceKey {
 	std::uint64_t value = 0;
 
@@ -28,7 +28,7 @@ struct FenceKey {
 	static std::optional<FenceKey> parse(const std::string &text); // 16 hexadecimal digits
 	std::string toString() const;
 	std::uint64_t publication() const;
-	bool ours() const; // made by make()
+	bool ours() const; // carries the mark of make()
 	bool sameVolume(const FenceKey &other) const;
 
 	bool operator==(const FenceKey &) const = default;
@@ -39,23 +39,21 @@ inline bool hasFence(const nvmeof::Namespace &ns)
 	return ns.reservations & nvmeof::writeExclusiveRegistrants;
 }
 
-// The next step towards holding the right
+// The next step to obtain the right
 struct FenceStep {
-	std::optional<std::string> refusal;  // the right is not to be had; why
-	std::optional<std::uint64_t> enroll; // a key to register, with whatever is registered already
-	std::uint64_t key = 0;               // by which this host is registered then
-	std::vector<std::uint64_t> victims;  // keys of earlier publications
+	std::optional<std::string> refusal;  // why the right cannot be obtained
+	std::optional<std::uint64_t> enroll; // key to register, replacing any existing one
+	std::uint64_t key = 0;               // key of this host after that
+	std::vector<std::uint64_t> victims;  // keys of earlier publications to preempt
 	bool reserve = false;
 	bool done() const { return !refusal && !enroll && victims.empty() && !reserve; }
 };
 FenceStep nextFenceStep(const ReservationReport &report, FenceKey key);
 
-/*
- * Takes the right, and looks afterwards whether it has it. Error EBUSY: a later publication has it, or software that is
- * not this one has registered hosts. This host is not registered after an error.
- */
+// Obtains the right and verifies it. Errors: EBUSY, if a later publication has the right, or other software has
+// registered a host. After an error, a registration made by this call is withdrawn.
 nvmeof::Result<void> takeFence(const nvmeof::Namespace &ns, const std::optional<nvmeof::Uuid> &self, FenceKey key);
-// Gives it back. No error where this host has lost it.
+// Gives up the right. Not an error if this host has lost it already.
 nvmeof::Result<void> dropFence(const nvmeof::Namespace &ns, const std::optional<nvmeof::Uuid> &self);
 
 } // namespace nofctl::volume

@@ -9,7 +9,8 @@
 
 namespace nofctl::volume {
 
-// Until none of them is under way, or @over says so, which is asked every @look ms; -1: when something has happened.
+// Waits until all operations are complete or @over returns true. @look: interval for checking @over, ms; -1: only check
+// after events.
 template <typename T, typename Over>
 void finishAll(nvmeof::Client &client, const std::vector<nvmeof::Pending<T>> &all, const Over &over, int look = -1)
 {

@@ -7,7 +7,7 @@
 
 namespace nofctl::volume {
 
-// Of a file in sysfs or the like; empty when there is none.
+// The first line of a file, for example in sysfs; empty if it cannot be read.
 inline std::string firstLine(const std::filesystem::path &file)
 {
 	std::string line;

@@ -29,7 +29,7 @@ GrpcCode grpcCodeOf(const nvmeof::Error &error)
 		return GrpcCode::deadlineExceeded;
 	case ErrorCode::notPermitted:
 		return GrpcCode::permissionDenied;
-	case ErrorCode::refused: // the target's side is to be set up; asking again alone helps nobody
+	case ErrorCode::refused: // the target needs configuration; a retry alone does not help
 	case ErrorCode::noModule:
 		return GrpcCode::failedPrecondition;
 	case ErrorCode::connectionRefused:

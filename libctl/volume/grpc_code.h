@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How an orchestrator that speaks gRPC is told of an error: Documentation/cluster.md has the same table.
+// gRPC status codes for errors reported to an orchestrator. The same table is in Documentation/cluster.md.
 #pragma once
 
 #include <nvmeof/error.h>
 
 namespace nofctl::volume {
 
-// Values of gRPC's status codes
+// Values of the gRPC status codes
 enum class GrpcCode {
 	ok = 0,
 	cancelled = 1,
@@ -21,7 +21,7 @@ enum class GrpcCode {
 	unauthenticated = 16,
 };
 
-// Somebody uses the disk, or another driver has the subsystem: in no code of the library's, as it would not mind.
+// The disk is in use, or another driver is connected to the subsystem. ErrorCode has no value for this.
 bool inUse(const nvmeof::Error &error);
 
 GrpcCode grpcCodeOf(const nvmeof::Error &error);

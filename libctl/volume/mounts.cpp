@@ -56,7 +56,7 @@ Error untold(std::string message)
 	return errorFromErrno(EIO, std::move(message));
 }
 
-// The directory that a mount covers, within its own file system
+// The directory that a mount covers: its file system and the path within
 std::pair<dev_t, std::string> coveredBy(const std::vector<Mount> &all, const Mount &mount)
 {
 	auto parent = std::ranges::find(all, mount.parent, &Mount::id);
@@ -66,7 +66,7 @@ std::pair<dev_t, std::string> coveredBy(const std::vector<Mount> &all, const Mou
 	return {parent->device, (std::filesystem::path(parent->root) / below).lexically_normal()};
 }
 
-// A descriptor of a path alone: opening it asks the file system nothing.
+// An O_PATH descriptor: opening it causes no file system I/O.
 class PathHandle {
 public:
 	explicit PathHandle(const std::string &path) : fd_(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC)) {}
@@ -81,7 +81,7 @@ public:
 	explicit operator bool() const { return fd_ >= 0; }
 	bool isLink() const
 	{
-		struct stat of; // of the link itself, which a file system cannot be mounted on
+		struct stat of; // status of the link itself, which cannot be a mount point
 		const bool known = ::fstatat(fd_, "", &of, AT_EMPTY_PATH | AT_NO_AUTOMOUNT) == 0;
 		return known && S_ISLNK(of.st_mode);
 	}
@@ -129,7 +129,7 @@ Result<std::optional<Mount>> mountAt(const Places &places, const std::string &pa
 		return std::optional<Mount>();
 	if (!handle)
 		return errorFromErrno(errno, path + ": " + std::strerror(errno));
-	if (handle.isLink()) { // what is done to the path would be done elsewhere
+	if (handle.isLink()) { // otherwise operations on the path would affect the link's target
 		Error error;
 		error.code = ErrorCode::invalid;
 		error.message = path + " is a symbolic link: only its directories may be; remove it";
@@ -140,9 +140,9 @@ Result<std::optional<Mount>> mountAt(const Places &places, const std::string &pa
 		return all.error();
 	const std::string name = handle.name();
 	auto found = std::ranges::find(*all, handle.mountId(), &Mount::id);
-	if (name.empty() || found == all->end()) // no /proc, or unmounted in this moment
+	if (name.empty() || found == all->end()) // /proc is missing, or the file system was just unmounted
 		return untold(path + ": the kernel does not tell on which mount it is; try again");
-	return found->point == name ? std::optional(*found) : std::nullopt; // else something below a mount point
+	return found->point == name ? std::optional(*found) : std::nullopt; // otherwise the path is below a mount point
 }
 
 std::vector<std::string> copiesOf(const std::vector<Mount> &all, const std::string &point)

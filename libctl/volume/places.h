@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where the machine tells of itself, and where is kept what is attached. Tests have others.
+// System directories, and the directory that lists the attached volumes. Tests use others.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@ struct Places {
 	std::filesystem::path proc = "/proc";
 	std::filesystem::path dev = "/dev";
 	std::filesystem::path udev = "/run/udev";
-	// Lives as long as the kernel's controllers do: until the next boot.
+	// On tmpfs: like the kernel's controllers, the entries last until the next boot.
 	std::filesystem::path book = "/run/nvmeof/volumes";
 };
 

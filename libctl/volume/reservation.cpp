@@ -20,12 +20,12 @@ using nofctl::wire::get;
 
 namespace {
 
-// NVMe Base 2.0, 7.4: the header and the entries, with 128-bit identifiers
+// NVMe Base 2.0, 7.4: extended data structure: a header and entries with 128-bit host identifiers
 constexpr std::size_t entryBytes = 64;
 constexpr std::size_t mostEntries = 1023;
 constexpr std::uint8_t lastType = 6;
 
-// The target's report, in as many bytes as it needs
+// Reads the report with a buffer that grows to the required size
 Result<std::vector<std::uint8_t>> readReport(const Namespace &ns)
 {
 	const std::string node = "/dev/" + ns.name;

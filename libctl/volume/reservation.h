@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The reservation report of a disk, as the target gives it; NVMe Base 2.0, 7.4 and 8.19
+// The reservation report of a namespace; NVMe Base 2.0, 7.4 and 8.19
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,25 @@
 namespace nofctl::volume {
 
 struct Registrant {
-	std::string host; // its identifier, as a UUID
+	std::string host; // host identifier, as a UUID
 	std::uint64_t key = 0;
 	bool holds = false;
 	bool thisHost = false;
 };
 
 struct ReservationReport {
-	std::uint32_t generation = 0; // raised with each registration that comes, changes or goes
-	std::uint8_t type = 0;        // 1 to 6; 0: nobody holds it
-	bool persists = false;        // registrations outlive a loss of power
+	std::uint32_t generation = 0; // counts changes of registrations
+	std::uint8_t type = 0;        // 1 to 6; 0: no reservation holder
+	bool persists = false;        // PTPLS: reservations persist through power loss
 	std::vector<Registrant> registrants;
 };
 
-// Entries that a report of so many bytes tells of; a registrant has one for each of its controllers, or one for all
+// Number of entries according to the header. A registrant has one entry per controller, or a single entry.
 std::size_t reservationEntries(std::span<const std::uint8_t> report);
-// @self: this host. Nothing: it is none.
+// @self: ID of this host. Nothing if the report is malformed.
 std::optional<ReservationReport> parseReservation(std::span<const std::uint8_t> report,
 						  const std::optional<nvmeof::Uuid> &self);
-// Error refused: the target's NVMe status
+// If the target refuses the command: failed with EOPNOTSUPP, and the NVMe status in the message.
 nvmeof::Result<ReservationReport> readReservation(const nvmeof::Namespace &ns, const std::optional<nvmeof::Uuid> &self);
 
 } // namespace nofctl::volume

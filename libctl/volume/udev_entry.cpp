@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// std::filesystem::equivalent() says of device nodes that it cannot say.
+// std::filesystem::equivalent() does not support device nodes.
 bool leadsTo(const fs::path &link, const fs::path &node)
 {
 	std::error_code one, other;
@@ -21,7 +21,7 @@ bool leadsTo(const fs::path &link, const fs::path &node)
 
 } // namespace
 
-// A line "I:..." is written when the rules are through and the links made; "S:..." is a link, below /dev.
+// udev writes a line "I:..." after it has applied the rules and created the links. "S:..." is a link below /dev.
 UdevEntry udevEntry(const Places &places, const std::string &disk)
 {
 	UdevEntry entry;

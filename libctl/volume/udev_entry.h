@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What udev's database has of a disk. Read as files, so that a container needs no more of udev than /run/udev.
+// A disk's entry in the udev database. Reads the files directly, so that a container needs only /run/udev.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace nofctl::volume {
 
 struct UdevEntry {
-	bool ready = false; // its node is there, and udev is through with it; without a udevd: the node
-	std::string byId;   // /dev/disk/by-id/..., one that leads to the disk; of several the one with the UUID
+	bool ready = false; // the node exists and udev has processed it; without udevd: the node exists
+	std::string byId;   // a link below /dev/disk/by-id to the disk; preferably the one with the UUID
 };
 
 UdevEntry udevEntry(const Places &places, const std::string &disk);

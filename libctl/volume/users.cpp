@@ -35,9 +35,9 @@ std::vector<fs::path> entries(const fs::path &folder)
 	return found;
 }
 
-// The disk and its partitions
+// A disk and its partitions
 struct Family {
-	std::vector<fs::path> folders; // in sysfs
+	std::vector<fs::path> folders; // directories in sysfs
 	std::set<std::string> names, numbers;
 
 	Family(const Places &places, const std::string &disk)
@@ -68,11 +68,11 @@ void findHolders(const Places &places, const Family &family, std::vector<User> &
 		}
 }
 
-// A block volume that was given to a container is the node itself, out of devtmpfs.
+// If a container uses the disk as a block volume, the node itself is bind-mounted from devtmpfs.
 void findMounts(const Places &places, const Family &family, std::vector<User> &users)
 {
 	const Result<std::vector<Mount>> mounts = mountsOf(places);
-	if (!mounts) { // then nothing is done to the disk
+	if (!mounts) { // users are unknown, so the disk counts as in use
 		users.push_back({"unseen", mounts.error().message});
 		return;
 	}
@@ -166,7 +166,7 @@ std::string toString(const std::vector<User> &users)
 	return text;
 }
 
-// Read-only: a node that was open for writing makes udev look at it again.
+// Read-only, because udev processes a device again after it was open for writing.
 Claim::Claim(const Places &places, const std::string &disk)
 	: fd_(::open((places.dev / disk).c_str(), O_RDONLY | O_EXCL | O_NONBLOCK | O_CLOEXEC)),
 	  refused_(fd_ < 0 && errno == EBUSY)

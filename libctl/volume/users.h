@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Who uses a disk.
+// Finds the users of a disk.
 #pragma once
 
 #include <string>
@@ -12,24 +12,22 @@
 namespace nofctl::volume {
 
 struct User {
-	std::string kind; // "mount", "bind" (of the node itself), "swap", "device" (dm, md, ...), "program", "unseen"
-	std::string what; // where it is mounted, name of the device, "fio, process 12"
+	std::string kind; // "mount", "bind" (of the device node), "swap", "device" (dm, md, ...), "program", "unseen"
+	std::string what; // mount point, device name, or "fio, process 12"
 
 	bool operator==(const User &) const = default;
 };
 
-// Of the disk and its partitions, as far as this process sees: not mounts of other mount namespaces.
+// Users of the disk and its partitions that this process can see; mounts in other mount namespaces are not included.
 std::vector<User> usersOf(const Places &places, const std::string &disk);
-/*
- * The same, with what the kernel counts: one that is not seen from here counts, too. udev and others look at a disk for
- * a moment whenever something has changed: those are waited for, two seconds at most.
- */
+// Like usersOf(), but also considers the kernel's count of openers, which includes users that are not visible here.
+// udev and other programs open a disk briefly after a change; waits up to 2 s for these to finish.
 nvmeof::Result<std::vector<User>> allUsersOf(const Places &places, nvmeof::Client &client, const std::string &disk);
 
 // "mounted on /data; in use by dm-3 (scratch)"
 std::string toString(const std::vector<User> &users);
 
-// While this lives nobody can mount the disk, or make it part of another device. Empty: somebody has.
+// Opens a disk exclusively: while the Claim exists, the disk cannot be mounted or added to another device.
 class Claim {
 public:
 	Claim(const Places &places, const std::string &disk);
@@ -40,7 +38,7 @@ public:
 
 private:
 	int fd_ = -1;
-	bool refused_ = false; // by who has it; a node that is not there refuses nothing
+	bool refused_ = false; // another opener has it exclusively; false if the node does not exist
 };
 
 } // namespace nofctl::volume

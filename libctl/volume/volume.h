@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Volumes as an orchestrator has them: attached to this node and detached again, any number of times and by several at
- * once, in whatever state somebody has left the subsystem. Whose a controller is the kernel remembers, by its owner;
- * which volumes are attached is in the Book. Both outlive who asked.
+ * Volumes of an orchestrator, attached to this node and detached from it. Both operations are idempotent and may run
+ * concurrently, in any state of the subsystem. The kernel records the owner of each controller; the book records the
+ * attached volumes. Both outlive the calling process.
  */
 #pragma once
 
@@ -19,21 +19,21 @@
 
 namespace nofctl::volume {
 
-inline constexpr const char *owner = "nvmeof-volume"; // ConnectOptions::owner of the controllers made here
+inline constexpr const char *owner = "nvmeof-volume"; // see ConnectOptions::owner
 
 struct AttachOptions {
-	// One for each address, of one subsystem. Where they do not say it, a path is tried, and kept, until the
-	// volumes are detached.
+	// One per address, all of the same subsystem. Unless set otherwise, each path is retried without limit until
+	// the volumes are detached.
 	std::vector<nvmeof::ConnectOptions> paths;
 	VolumeId id;
-	nvmeof::SubsystemSettings settings; // what is set of them is set
+	nvmeof::SubsystemSettings settings; // only members that are set are applied
 	std::chrono::milliseconds timeout = nvmeof::defaultTimeout;
 };
 
-// A path that was asked for. Without an error it is live.
+// A requested path. It is live if error is not set.
 struct AttachedPath {
 	std::string transport, address;
-	std::string controller; // empty: there is none
+	std::string controller; // empty: no controller exists
 	std::optional<nvmeof::Error> error;
 };
 
@@ -41,43 +41,44 @@ struct Attached {
 	Entry entry;
 	nvmeof::Subsystem subsystem;
 	nvmeof::Namespace ns;
-	std::string byId;                // a link below /dev/disk/by-id; empty: udev has made none
-	std::vector<AttachedPath> paths; // as asked for
-	bool already = false;            // it was attached before
+	std::string byId;                // a link below /dev/disk/by-id; empty: none
+	std::vector<AttachedPath> paths; // in the order of AttachOptions::paths
+	bool already = false;            // it had been attached before
 };
 
 /*
- * Connects what is not connected, waits for the disk with its links, and remembers the volume. One live path is enough.
- * Errors: noSuchObject, the subsystem is there and the namespace is not; EBUSY, another driver has the subsystem;
- * timedOut; what connect() has, of the first path, where none can be had. After an error it is as it was before.
+ * Connects missing paths, waits for the disk and its links, and adds the volume to the book. One live path suffices.
+ * Errors: noSuchObject, if the subsystem has no such namespace; EBUSY, if another driver is connected to the subsystem;
+ * timedOut; the error of the first path, if no path can be connected. After an error, the previous state is restored.
  */
 nvmeof::Result<Attached> attach(nvmeof::Client &client, const AttachOptions &options, const Places &places = {},
 				std::stop_token stop = {});
 
 struct Detached {
-	bool was = false;                      // attached, until now
-	std::vector<std::string> disconnected; // controllers: no volume of the subsystem was left
-	std::vector<User> keeping;             // who uses other disks of it, so that its controllers stay
+	bool was = false;                      // it was attached before the call
+	std::vector<std::string> disconnected; // controllers, if this was the last volume of the subsystem
+	std::vector<User> keeping;             // users of other disks that keep the controllers
 };
 
-// Error EBUSY where somebody uses the disk: nothing was done. A volume that is not attached is no error.
+// Errors: EBUSY, if the disk is in use; nothing has changed then. Detaching a volume that is not attached is not an
+// error.
 nvmeof::Result<Detached> detach(nvmeof::Client &client, const Entry &entry, const Places &places = {},
 				std::chrono::milliseconds timeout = nvmeof::defaultTimeout);
 
-// What is in the book, with what is there of it.
+// An entry of the book, with its disk if that exists.
 struct Listed {
 	Entry entry;
-	std::optional<nvmeof::Namespace> ns; // its disk is there
+	std::optional<nvmeof::Namespace> ns; // set if the disk exists
 	std::string byId;
-	std::vector<User> users; // that are seen
+	std::vector<User> users; // as usersOf() reports
 };
 
 nvmeof::Result<std::vector<Listed>> list(nvmeof::Client &client, const Places &places = {});
-// The namespace of that name among those of subsystems of that NQN; nothing: it is not there.
+// The namespace of the entry, in any subsystem with its NQN; nothing if it does not exist.
 nvmeof::Result<std::optional<nvmeof::Namespace>> find(nvmeof::Client &client, const Entry &entry);
 
-// With the lock of the subsystem, when no volume of it is attached any more: its controllers that were made here go,
-// unless one of its disks is used.
+// Must be called with @page, which holds the lock of the subsystem. If no volume of the subsystem is attached any more
+// and none of its disks is in use, disconnects the controllers created for volumes.
 nvmeof::Result<Detached> release(nvmeof::Client &client, const std::string &nqn, const Page &page,
 				 const Places &places);
 

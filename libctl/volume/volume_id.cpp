@@ -39,7 +39,7 @@ std::optional<std::uint32_t> parseNsid(std::string_view text)
 {
 	std::uint32_t nsid = 0;
 	auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), nsid);
-	// all of them, NVMe Base 2.0, 3.2.1.5, is no namespace
+	// UINT32_MAX is the broadcast NSID (NVMe Base 2.0, 3.2.1.5)
 	if (error != std::errc() || end != text.data() + text.size() || nsid == 0 || nsid == UINT32_MAX)
 		return std::nullopt;
 	return nsid;

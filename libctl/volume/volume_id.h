@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What an orchestrator knows of a volume within its subsystem: one of the identifiers that namespaces have.
+// Identifies a volume within its subsystem: by one of the identifiers of a namespace.
 #pragma once
 
 #include <array>
@@ -17,13 +17,13 @@ using Nguid = std::array<std::uint8_t, 16>;
 using Eui64 = std::array<std::uint8_t, 8>;
 
 struct VolumeId {
-	std::variant<nvmeof::Uuid, Nguid, Eui64, std::uint32_t> value; // the last: NSID
+	std::variant<nvmeof::Uuid, Nguid, Eui64, std::uint32_t> value; // uint32_t: NSID
 
 	bool operator==(const VolumeId &) const = default;
 	bool names(const nvmeof::Namespace &ns) const;
 	// "uuid.6f1b2c3d-...", "nguid.<32 digits>", "eui.<16 digits>", "nsid.1"
 	std::string toString() const;
-	// The same; hexadecimal digits in either case, with - between them or without.
+	// The inverse of toString(). Hexadecimal digits in either case, with or without "-".
 	static std::optional<VolumeId> parse(std::string_view text);
 };
 

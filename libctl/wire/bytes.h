@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Little-endian integers and texts as they lie in a structure of NVMe's: no alignment, no padding.
+// Little-endian integers and strings in NVMe data structures, without alignment or padding.
 #pragma once
 
 #include <algorithm>
@@ -51,11 +51,11 @@ using Le32 = Le<std::uint32_t>;
 using Le64 = Le<std::uint64_t>;
 static_assert(sizeof(Le16) == 2 && sizeof(Le32) == 4 && sizeof(Le64) == 8 && alignof(Le64) == 1);
 
-// What lies in memory as it goes over the wire: made of Le<> and bytes
+// A type whose memory is its wire format: consists of Le<> and bytes
 template <class T>
 concept Layout = std::is_trivially_copyable_v<T> && alignof(T) == 1;
 
-// Nothing: there are fewer bytes. What follows behind is left.
+// Nothing if @from is too short. Further bytes are ignored.
 template <Layout T> std::optional<T> decode(std::span<const std::uint8_t> from)
 {
 	if (from.size() < sizeof(T))
@@ -81,7 +81,7 @@ template <Layout T> Bytes encode(const T &value)
 	return {bytes.begin(), bytes.end()};
 }
 
-// What is written or read at an offset lies within the structure: anything else is a mistake of the program's.
+// Bounds check. Offsets are fixed by the program, so a violation is a bug.
 template <class Byte> std::span<Byte> within(std::span<Byte> at, std::size_t offset, std::size_t length)
 {
 	if (offset > at.size() || length > at.size() - offset)
@@ -99,7 +99,7 @@ template <class T> T get(std::span<const std::uint8_t> at, std::size_t offset)
 	return *decode<Le<T>>(within(at, offset, sizeof(T)));
 }
 
-// A number at its place in a structure that is only known by offsets
+// An integer at a known offset of a structure
 template <class T> struct Field {
 	std::size_t offset;
 
@@ -116,14 +116,14 @@ template <class T> T get(std::span<const std::uint8_t> at, Field<T> field)
 	return get<T>(at, field.offset);
 }
 
-// A text likewise
+// A string at a known offset of a structure
 struct TextField {
 	std::size_t offset, room;
 
 	constexpr operator std::size_t() const { return offset; }
 };
 
-// As much of @text as there is room for. @padding: a blank, or NUL for NQNs
+// Truncates @text if necessary. @padding: a blank, or NUL for NQNs
 template <class Byte> void setText(std::span<Byte> field, std::string_view text, char padding)
 {
 	auto end = std::ranges::copy(text.substr(0, field.size()), field.begin()).out;
@@ -140,7 +140,7 @@ inline void put(std::span<std::uint8_t> at, TextField field, std::string_view te
 	setText(within(at, field.offset, field.room), text, padding);
 }
 
-// Ended by a NUL where there is one, and padded with blanks.
+// The text up to the first NUL, without trailing blanks.
 template <std::size_t room> std::string text(const char (&field)[room])
 {
 	std::string text(field, ::strnlen(field, room));

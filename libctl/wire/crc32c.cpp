@@ -8,7 +8,7 @@
 
 namespace nofctl::wire {
 
-// ISA-L takes an int, and does not say that it leaves the data alone.
+// ISA-L takes an int length and a pointer to non-const data.
 std::uint32_t crc32c(std::uint32_t before, std::span<const std::uint8_t> data)
 {
 	std::uint32_t crc = ~before;

@@ -6,9 +6,9 @@
 
 namespace nofctl::wire {
 
-// As of a digest of NVMe/TCP; RFC 3720, B.4
+// CRC-32C as in NVMe/TCP digests; RFC 3720, B.4
 std::uint32_t crc32c(std::span<const std::uint8_t> data);
-// Of data that come in pieces: @before is that of those that went before.
+// Continues a CRC: @before is the CRC of the preceding data.
 std::uint32_t crc32c(std::uint32_t before, std::span<const std::uint8_t> data);
 
 } // namespace nofctl::wire

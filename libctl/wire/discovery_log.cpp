@@ -5,7 +5,7 @@ namespace nofctl::wire {
 
 namespace {
 
-constexpr std::uint16_t admin_queue_entries = 32; // the least that a host may ask for
+constexpr std::uint16_t admin_queue_entries = 32; // minimum admin queue size
 
 } // namespace
 

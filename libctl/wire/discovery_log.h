@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The discovery log page (70h); NVMe Base 2.0, 5.16.1.23, and the TSAS of TCP and RDMA of their transports' chapters.
+// The discovery log page (70h); NVMe Base 2.0, 5.16.1.23. TSAS: NVMe TCP Transport and NVMe RDMA Transport
+// specifications.
 #pragma once
 
 #include "bytes.h"
 
 namespace nofctl::wire {
 
-constexpr std::size_t discovery_block = 1024; // the header is as long as an entry
+constexpr std::size_t discovery_block = 1024; // size of the header and of each entry
 
 struct DiscoveryHeader {
 	Le64 genctr;
@@ -16,7 +17,7 @@ struct DiscoveryHeader {
 };
 static_assert(sizeof(DiscoveryHeader) == discovery_block);
 
-// Transport Specific Address Subtype, with TRTYPE RDMA
+// Transport Specific Address Subtype for TRTYPE RDMA
 struct RdmaSubtype {
 	std::uint8_t qptype;
 	std::uint8_t prtype;
@@ -37,11 +38,11 @@ struct DiscoveryEntry {
 	Le16 asqsz;
 	Le16 eflags;
 	std::uint8_t reserved[20];
-	char trsvcid[32]; // padded with blanks, as is traddr
+	char trsvcid[32]; // padded with blanks, like traddr
 	std::uint8_t reserved2[192];
 	char subnqn[256]; // padded with NUL
 	char traddr[256];
-	std::uint8_t tsas[256]; // of TCP: SECTYPE and nothing else
+	std::uint8_t tsas[256]; // TCP: only SECTYPE is used
 
 	std::uint8_t sectype() const { return tsas[0]; }
 	RdmaSubtype rdma() const { return *wire::decode<RdmaSubtype>(tsas); }
@@ -72,10 +73,10 @@ enum RdmaQptype : std::uint8_t { qp_connected = 1, qp_datagram = 2 };
 enum RdmaPrtype : std::uint8_t { pr_none = 1, pr_infiniband = 2, pr_roce = 3, pr_roce_v2 = 4, pr_iwarp = 5 };
 enum RdmaCms : std::uint8_t { cms_rdma_cm = 1 };
 
-// Controller IDs are none from here on, 0xfffe (which one does not matter) and 0xffff (made as hosts connect) aside.
+// Reserved range of controller IDs. Above it are 0xfffe (static, any controller) and 0xffff (dynamic controllers).
 constexpr std::uint16_t first_reserved_cntlid = 0xfff0, last_reserved_cntlid = 0xfffd;
 
-// Of a TCP port, without security; its controllers are made as hosts connect. @address: numeric
+// An entry for a TCP port without security and with dynamic controllers. @address: numeric
 DiscoveryEntry makeEntry(SubsystemType type, std::string_view nqn, std::string_view address, std::uint16_t port);
 
 } // namespace nofctl::wire

@@ -60,7 +60,7 @@ std::optional<Connect> Connect::decode(const Command &cmd, std::span<const std::
 Command propertyGet(Property property)
 {
 	Command cmd = fabricsCommand(fc_property_get);
-	cmd.cdw10 = property == prop_cap; // ATTRIB: eight bytes, or four
+	cmd.cdw10 = property == prop_cap; // ATTRIB: 8-byte property, otherwise 4 bytes
 	cmd.cdw11 = property;
 	return cmd;
 }

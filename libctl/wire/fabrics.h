@@ -6,8 +6,8 @@
 
 namespace nofctl::wire {
 
-constexpr const char *discovery_nqn = "nqn.2014-08.org.nvmexpress.discovery"; // that every discovery service goes by
-constexpr std::uint16_t any_cntlid = 0xffff; // the controller gets its ID by the Connect of its admin queue
+constexpr const char *discovery_nqn = "nqn.2014-08.org.nvmexpress.discovery"; // well-known discovery NQN
+constexpr std::uint16_t any_cntlid = 0xffff; // dynamic controller model: the admin Connect assigns the ID
 
 enum FabricsType : std::uint8_t { fc_property_set = 0x00, fc_connect = 0x01, fc_property_get = 0x04 };
 
@@ -28,7 +28,7 @@ static_assert(sizeof(ConnectData) == 1024);
 // A Connect command and its data
 struct Connect {
 	std::uint16_t qid = 0;
-	std::uint32_t entries = 32; // of the queue: SQSIZE + 1
+	std::uint32_t entries = 32; // queue entries: SQSIZE + 1
 	std::uint32_t kato = 0;     // ms
 	std::uint8_t attributes = 0;
 	std::array<std::uint8_t, 16> hostid{};
@@ -37,11 +37,11 @@ struct Connect {
 
 	Command command() const;
 	ConnectData data() const;
-	// Nothing: too few or too many data
+	// Nothing if @data has the wrong size.
 	static std::optional<Connect> decode(const Command &cmd, std::span<const std::uint8_t> data);
 };
 
-Command propertyGet(Property property); // eight bytes: CAP is as long, of the others they are zero
+Command propertyGet(Property property); // the result has 8 bytes; for 4-byte properties the upper half is zero
 Command propertySet(Property property, std::uint32_t value);
 
 } // namespace nofctl::wire

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Identify data structures; NVMe Base 2.0, 5.17, and NVM Command Set 1.0, 4.1.5. tests/unit/wire_libnvme.cpp compares
-// the offsets with those of libnvme's structures.
+// Offsets in the Identify data structures; NVMe Base 2.0, 5.17, and NVM Command Set 1.0, 4.1.5.
+// tests/unit/wire_libnvme.cpp compares them with libnvme's structures.
 #pragma once
 
 #include "nvme.h"
@@ -17,10 +17,10 @@ enum Cns : std::uint8_t {
 	cns_indep = 8,
 };
 
-constexpr std::size_t identify_size = 4096; // of each of them
+constexpr std::size_t identify_size = 4096; // of each data structure
 
 enum ControllerType : std::uint8_t { ctrl_io = 1, ctrl_discovery = 2, ctrl_admin = 3 }; // CNTRLTYPE; 0: not reported
-enum LogPageAttribute : std::uint8_t { lpa_extended = 1 << 2 };                         // LPA: offsets of 64 bits
+enum LogPageAttribute : std::uint8_t { lpa_extended = 1 << 2 };                         // LPA bit 2: 64-bit offsets
 enum IdType : std::uint8_t { nidt_eui64 = 1, nidt_nguid = 2, nidt_uuid = 3, nidt_csi = 4 };
 
 namespace at {
@@ -44,8 +44,8 @@ constexpr U32 oaes{92};
 constexpr U32 ctratt{96};
 constexpr U8 cntrltype{111};
 constexpr U8 dctype{1806};
-constexpr U8 ciu{135};   // TP8028, Base 2.3, as are CIRN and CCRL
-constexpr U64 cirn{136}; //
+constexpr U8 ciu{135}; // TP8028, Base 2.3; also CIRN and CCRL
+constexpr U64 cirn{136};
 constexpr U16 crdt1{128};
 constexpr U8 acl{258};
 constexpr U8 aerl{259};
@@ -102,12 +102,12 @@ constexpr U32 anagrpid{92};
 constexpr U8 nsattr{99};
 constexpr std::size_t nguid = 104;
 constexpr std::size_t eui64 = 120;
-constexpr std::size_t lbaf0 = 128; // metadata bytes, then the exponent of the block size
+constexpr std::size_t lbaf0 = 128; // metadata size, then the exponent of the block size
 constexpr U16 lbaf0_ms{lbaf0};
 constexpr U8 lbaf0_ds{lbaf0 + 2};
 constexpr U8 lbaf1_ds{lbaf0 + 6};
 
-// Identify Namespace of the NVM Command Set: the first format's Extended LBA Format
+// Identify Namespace of the NVM Command Set: Extended LBA Format 0
 constexpr U32 elbaf0{12};
 
 // I/O Command Set Independent Identify Namespace
@@ -124,10 +124,10 @@ using Id16 = std::array<std::uint8_t, 16>;
 
 Command identify(Cns cns, std::uint32_t nsid = 0);
 
-// Active Namespace ID list: as many as fit, of those that are given in ascending order
+// Active Namespace ID list. @nsids must be sorted; entries that do not fit are dropped.
 Bytes activeList(std::span<const std::uint32_t> nsids);
 
-// Namespace Identification Descriptor list: of what there is
+// Namespace Identification Descriptor list with the given identifiers
 Bytes descriptorList(const std::optional<Id16> &nguid, const std::optional<Id16> &uuid);
 
 } // namespace nofctl::wire

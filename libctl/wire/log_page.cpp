@@ -37,14 +37,14 @@ struct CcrDescriptor {
 };
 static_assert(sizeof(CcrDescriptor) == 8);
 
-constexpr std::uint8_t ana_state = 0xf; // of the byte that tells it
+constexpr std::uint8_t ana_state = 0xf; // bits of the ANA State field
 
 bool knownState(std::uint8_t state)
 {
 	return (state >= ana_optimized && state <= ana_persistent_loss) || state == ana_change;
 }
 
-// The group that @rest begins with, which is taken from its front
+// Decodes the group at the start of @rest and removes it from @rest
 std::optional<AnaGroup> takeGroup(std::span<const std::uint8_t> &rest)
 {
 	const auto descriptor = decode<AnaDescriptor>(rest);

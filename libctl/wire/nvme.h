@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Commands and completions; NVMe Base 2.0 and NVM Command Set 1.0 unless another is named.
+// Commands and completions; NVMe Base 2.0 and NVM Command Set 1.0, unless another specification is named.
 #pragma once
 
 #include "bytes.h"
@@ -7,7 +7,7 @@
 
 namespace nofctl::wire {
 
-// Figure 87; the data pointer of fabrics is always an SGL descriptor.
+// Figure 87. The data pointer of commands over fabrics is always an SGL descriptor.
 struct Sgl {
 	Le64 addr;
 	Le32 length;
@@ -16,15 +16,15 @@ struct Sgl {
 };
 static_assert(sizeof(Sgl) == 16);
 
-constexpr std::uint8_t sgl_in_capsule = 0x01; // data block, address is an offset in the capsule
-constexpr std::uint8_t sgl_transport = 0x5a;  // transport data block
-constexpr std::uint8_t use_sgl = 0x40;        // in the flags of a command; fabrics know nothing else
+constexpr std::uint8_t sgl_in_capsule = 0x01; // data block descriptor, address is an offset in the capsule
+constexpr std::uint8_t sgl_transport = 0x5a;  // transport SGL data block descriptor
+constexpr std::uint8_t use_sgl = 0x40;        // PSDT in the command flags; fabrics always use SGLs
 
 struct Command {
 	std::uint8_t opcode;
 	std::uint8_t flags;
 	Le16 cid;
-	Le32 nsid; // fabrics commands: the first byte is FCTYPE
+	Le32 nsid; // fabrics commands: byte 0 is FCTYPE
 	Le32 cdw2, cdw3;
 	Le64 metadata;
 	Sgl sgl;
@@ -33,11 +33,11 @@ struct Command {
 	std::uint8_t fctype() const { return static_cast<std::uint8_t>(nsid & 0xff); }
 	std::uint64_t slba() const { return cdw10 | std::uint64_t(cdw11) << 32; }
 	std::uint32_t blocks() const { return (cdw12 & 0xffff) + 1; }
-	// Of Get Log Page, bytes
+	// Get Log Page fields; lengths in bytes
 	std::uint64_t logBytes() const { return ((cdw10 >> 16 | std::uint64_t(cdw11 & 0xffff) << 16) + 1) * 4; }
 	std::uint64_t logOffset() const { return cdw12 | std::uint64_t(cdw13) << 32; }
 	bool logRetain() const { return cdw10 >> 15 & 1; }
-	// Whether the command brings data; figure 86
+	// Whether the command transfers data to the controller; figure 86
 	bool hostToController() const;
 };
 static_assert(sizeof(Command) == 64);
@@ -47,7 +47,7 @@ struct Completion {
 	Le16 sqhd;
 	Le16 sqid;
 	Le16 cid;
-	Le16 status; // status field << 1, no phase in fabrics
+	Le16 status; // status field << 1; the phase tag is unused in fabrics
 };
 static_assert(sizeof(Completion) == 16);
 
@@ -98,7 +98,7 @@ enum LogPage : std::uint8_t {
 	log_reservation = 0x80,
 };
 
-// What the completion of an Asynchronous Event Request tells; figure 145
+// Result of an Asynchronous Event Request; figure 145
 struct AsyncEvent {
 	std::uint8_t type;
 	std::uint8_t info;
@@ -114,11 +114,11 @@ constexpr AsyncEvent event_reservation{6, 0, log_reservation};
 constexpr AsyncEvent event_ccr_completed{2, 0xf4, log_ccr};
 constexpr AsyncEvent event_discovery_changed{2, 0xf0, log_discovery};
 
-// Without data
+// A command without data
 Command plain(std::uint8_t opcode);
 Command setFeature(Feature feature, std::uint32_t value);
 
-// A part of a log page from byte @offset on. @bytes: a multiple of 4. @retain: an event that told of the log stays.
+// Reads part of a log page from byte @offset on. @bytes: a multiple of 4. @retain: Retain Asynchronous Event
 Command getLog(std::uint8_t page, std::uint64_t offset, std::uint32_t bytes, bool retain = false);
 
 } // namespace nofctl::wire

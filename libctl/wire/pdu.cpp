@@ -26,7 +26,7 @@ std::size_t roundUp(std::size_t n, std::size_t to)
 	return (n + to - 1) / to * to;
 }
 
-// Where data begin
+// Offset of the data
 std::size_t dataOffset(std::size_t head, const PduFormat &format)
 {
 	return roundUp(head + (format.headerDigest ? digest_size : 0), (std::size_t(format.alignment) + 1) * 4);
@@ -37,7 +37,7 @@ void appendDigest(Bytes &to, std::span<const std::uint8_t> over)
 	append(to, bytesOf(Le32(crc32c(over))));
 }
 
-// Looks at one common header; what each step finds wrong ends it.
+// Validates a common header; the first fault found ends the checks.
 class Shaper {
 public:
 	Shaper(const PduHeader &header, const PduFormat &format, std::size_t longest)
@@ -113,7 +113,7 @@ PduShape Shaper::shape()
 	return shape_;
 }
 
-// What is left to be checked when all of a PDU is there
+// Checks that require the complete PDU
 std::optional<PduFault> digests(Pdu &pdu, std::span<const std::uint8_t> stream, const PduShape &shape)
 {
 	if (shape.head != pdu.head.size()) {
@@ -153,7 +153,7 @@ PduShape shapeOf(const PduHeader &header, const PduFormat &format, std::size_t l
 	return Shaper(header, format, longest).shape();
 }
 
-// What is wrong is told as soon as the common header is there: who waits for what it promises may wait for ever.
+// Reports faults as soon as the common header is complete: the promised length may never arrive.
 Pdu cut(std::span<const std::uint8_t> stream, const PduFormat &format, std::size_t longest)
 {
 	Pdu pdu;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// NVMe/TCP PDUs, cut out of a stream of bytes and written into one; NVMe TCP Transport 1.0, section 3.6.2.
+// Parses NVMe/TCP PDUs from a byte stream and assembles them; NVMe TCP Transport 1.0, section 3.6.2.
 #pragma once
 
 #include "nvme.h"
@@ -87,7 +87,7 @@ struct R2tPdu {
 };
 static_assert(sizeof(R2tPdu) == 24);
 
-// H2CTermReq and C2HTermReq; the header of the PDU that was wrong follows as data.
+// H2CTermReq and C2HTermReq. The header of the faulty PDU follows as data.
 struct TermPdu {
 	PduHeader h;
 	Le16 fes;
@@ -97,18 +97,18 @@ struct TermPdu {
 static_assert(sizeof(TermPdu) == 24);
 
 enum FatalStatus : std::uint16_t {
-	fes_header = 1, // FEI: offset of the wrong field in the header
+	fes_header = 1, // FEI: offset of the faulty field in the header
 	fes_sequence = 2,
-	fes_digest = 3, // FEI: the digest that came
+	fes_digest = 3, // FEI: the received digest
 	fes_range = 4,
 	fes_limit = 5,
-	fes_parameter = 6, // FEI: offset likewise
+	fes_parameter = 6, // FEI: offset of the faulty field
 };
 
-// The size of the header, with the fields of its type; 0: there is no such type
+// Size of the header including type-specific fields; 0: unknown type
 std::size_t headerSize(std::uint8_t type);
 
-// A header of its type; Data and Term PDUs come in two
+// Creates a header of that type. Data and Term PDUs exist in both directions.
 template <class Pdu> Pdu make(PduType type)
 {
 	Pdu pdu{};
@@ -121,27 +121,27 @@ template <class Pdu> Pdu make()
 	return make<Pdu>(Pdu::type);
 }
 
-// What was agreed on with ICReq and ICResp.
+// Parameters negotiated by ICReq and ICResp.
 struct PduFormat {
 	bool headerDigest = false, dataDigest = false;
-	std::uint8_t alignment = 0; // that the peer wants data to have: its HPDA or CPDA, dwords, 0's based
+	std::uint8_t alignment = 0; // data alignment that the peer requires: its HPDA or CPDA, dwords, 0's based
 
-	// What of it holds for a PDU: ICReq, ICResp and Term PDUs have neither digests nor alignment.
+	// The parameters that apply to a PDU type: ICReq, ICResp and Term PDUs have neither digests nor alignment.
 	PduFormat of(std::uint8_t type) const;
 };
 
-// Fills in what follows from the length of the data: PLEN, PDO, digest flags. @head: of headerSize() bytes; @format:
-// of its type
+// Sets the fields that depend on the data length: PLEN, PDO, digest flags. @head: headerSize() bytes; @format: result
+// of PduFormat::of() for its type
 void seal(std::span<std::uint8_t> head, std::size_t dataLength, const PduFormat &format);
-// Adds a PDU to @to as it goes over the wire, with a header that was sealed.
+// Appends a PDU in wire format to @to. @head must be sealed.
 void assemble(Bytes &to, std::span<const std::uint8_t> head, std::span<const std::uint8_t> data,
 	      const PduFormat &format);
 
-// The same for data that are sent from where they are: what goes before them, and what behind.
+// The same for data that are sent from elsewhere: the parts before and after the data.
 void assembleHead(Bytes &to, std::span<const std::uint8_t> head, const PduFormat &format);
 void assembleTail(Bytes &to, std::uint32_t digest, const PduFormat &format); // @digest: crc32c() of the data
 
-// Both at once; @format: of the connection
+// seal() and assemble(). @format: of the connection
 template <Layout Pdu>
 void write(Bytes &to, const Pdu &pdu, const PduFormat &format = {}, std::span<const std::uint8_t> data = {})
 {
@@ -152,38 +152,38 @@ void write(Bytes &to, const Pdu &pdu, const PduFormat &format = {}, std::span<co
 	assemble(to, head, data, its);
 }
 
-// Why a connection cannot go on, as a Term PDU tells it
+// A fatal transport error, as reported in a Term PDU
 struct PduFault {
 	FatalStatus fes;
 	std::uint32_t fei;
 	const char *why;
 };
 
-// What a PDU has where, as its common header tells
+// Layout of a PDU, derived from its common header
 struct PduShape {
 	std::optional<PduFault> fault = {};
-	std::size_t head = 0;                // bytes of the header, with its digest
-	std::size_t dataAt = 0, dataEnd = 0; // the same: there are none. Behind them is their digest, if there is one
-	std::size_t length = 0;              // of all of it
+	std::size_t head = 0;                // header bytes, including the header digest
+	std::size_t dataAt = 0, dataEnd = 0; // equal: no data. The data digest, if any, follows
+	std::size_t length = 0;              // bytes of the whole PDU
 };
 
-// @format: of the connection. @longest: that is taken, in bytes
+// @format: of the connection. @longest: largest accepted PDU, bytes
 PduShape shapeOf(const PduHeader &header, const PduFormat &format, std::size_t longest);
 
-// A PDU in the bytes that it was cut out of
+// A PDU within the bytes it was parsed from
 struct Pdu {
-	std::size_t length = 0; // of all of it; 0: it is not complete yet, or there is a fault
+	std::size_t length = 0; // bytes of the PDU; 0: incomplete, or a fault
 	std::optional<PduFault> fault = {};
 	std::span<const std::uint8_t> head = {}, data = {}; // without digests
-	bool damaged = false;                               // the data digest is wrong: one command's failure
+	bool damaged = false;                               // wrong data digest: only this command fails
 
 	std::uint8_t type() const { return head[0]; }
-	// Of its type, which has been looked at
+	// As the type's structure. The caller must have checked type().
 	template <Layout T> T as() const { return *decode<T>(head); }
 };
 
-// The PDU that @stream begins with. Whether it may come now, and what its fields say beyond lengths, is for others to
-// judge. @longest: that is taken, in bytes
+// Parses the PDU at the start of @stream. Checks lengths and digests only: the caller checks the sequence and other
+// fields. @longest: largest accepted PDU, bytes
 Pdu cut(std::span<const std::uint8_t> stream, const PduFormat &format, std::size_t longest);
 
 } // namespace nofctl::wire

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What NVMe/RDMA has besides commands and completions: private data of the connection manager's messages, and keyed
-// data blocks; NVMe RDMA Transport 1.0, 3.2 and 3.5, NVMe Base 2.0, 4.1.2.
+// Additional structures of NVMe/RDMA: private data of connection manager messages, and keyed SGL descriptors; NVMe RDMA
+// Transport 1.0, 3.2 and 3.5, NVMe Base 2.0, 4.1.2.
 #pragma once
 
 #include "nvme.h"
 
 namespace nofctl::wire {
 
-// Private data of a connect request
+// Private data of a connect request (RDMA_CM_REQUEST)
 struct RdmaRequest {
 	Le16 recfmt;
 	Le16 qid;
-	Le16 hrqsize; // entries of the host's receive queue
-	Le16 hsqsize; // of its send queue, less one
-	Le16 cntlid;  // of I/O queues; older hosts leave it zero
+	Le16 hrqsize; // entries of the host's receive queue (HRQSIZE)
+	Le16 hsqsize; // entries of the host's send queue minus 1 (HSQSIZE)
+	Le16 cntlid;  // for I/O queues; older hosts leave it 0
 	std::uint8_t reserved[22];
 };
 static_assert(sizeof(RdmaRequest) == 32);
 
-// Of the message that accepts
+// Private data of an accept message
 struct RdmaAccept {
 	Le16 recfmt;
 	Le16 crqsize;
@@ -26,7 +26,7 @@ struct RdmaAccept {
 };
 static_assert(sizeof(RdmaAccept) == 32);
 
-// Of the one that rejects
+// Private data of a reject message
 struct RdmaReject {
 	Le16 recfmt;
 	Le16 status;
@@ -45,10 +45,10 @@ enum RdmaRejectStatus : std::uint16_t {
 	rj_cntlid = 9,
 };
 
-constexpr std::uint8_t sgl_keyed = 0x40;            // keyed data block, address
-constexpr std::uint8_t sgl_keyed_invalidate = 0x4f; // likewise, and the answer is to invalidate its key
+constexpr std::uint8_t sgl_keyed = 0x40;            // keyed SGL data block descriptor, address
+constexpr std::uint8_t sgl_keyed_invalidate = 0x4f; // likewise; the target invalidates the key in its response
 
-// A descriptor of that kind, in the place of an Sgl
+// A keyed SGL data block descriptor; has the size of Sgl
 struct KeyedSgl {
 	Le64 addr;
 	std::uint8_t length24[3];

@@ -5,14 +5,14 @@ namespace nofctl::wire {
 
 namespace {
 
-constexpr std::uint16_t key_all = 0x5f; // EKTYPE: every field of an entry tells it apart
+constexpr std::uint16_t key_all = 0x5f; // EKTYPE: the key consists of all fields
 
 std::uint32_t asTel(std::size_t bytes)
 {
 	return static_cast<std::uint32_t>(bytes);
 }
 
-// Of @all, the first @length bytes; what is left stays in @all. Nothing: there are not so many.
+// Removes the first @length bytes from @all and returns them. Nothing if there are fewer.
 std::optional<std::span<const std::uint8_t>> cut(std::span<const std::uint8_t> &all, std::size_t length)
 {
 	if (length > all.size())
@@ -22,7 +22,7 @@ std::optional<std::span<const std::uint8_t>> cut(std::span<const std::uint8_t> &
 	return part;
 }
 
-// The attributes of one entry
+// Decodes the attributes of one entry
 bool decodeAttributes(std::span<const std::uint8_t> data, std::size_t count, Registration &into)
 {
 	while (count--) {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * What a host tells a centralized discovery controller of itself, or a direct discovery controller of the subsystems
- * that it knows: the data of the Discovery Information Management command (21h). TP8010, as libnvme's structures have
- * it.
- */
+// Data of the Discovery Information Management command (21h). With it, a host registers itself, or a direct discovery
+// controller registers its subsystems, with a centralized discovery controller. TP8010; layout as in libnvme.
 #pragma once
 
 #include "bytes.h"
@@ -21,7 +18,7 @@ enum DiscoveryType : std::uint8_t { dc_unknown = 0, dc_direct = 1, dc_centralize
 enum AttributeType : std::uint16_t { attr_host_id = 1, attr_symbolic_name = 2 };
 
 struct DimHeader {
-	Le32 tdl; // bytes of all, this included
+	Le32 tdl; // total length in bytes, including this header
 	std::uint8_t reserved[4];
 	Le64 nument;
 	Le16 entfmt;
@@ -36,10 +33,10 @@ struct DimHeader {
 };
 static_assert(sizeof(DimHeader) == discovery_block);
 
-// Behind an entry as the discovery log has it; then come the attributes.
+// An extended discovery information entry; its attributes follow.
 struct ExtendedEntry {
 	DiscoveryEntry entry;
-	Le32 tel; // bytes of this entry with all of its attributes
+	Le32 tel; // length in bytes, including attributes
 	Le16 numexat;
 	std::uint8_t reserved[2];
 };
@@ -47,16 +44,16 @@ static_assert(sizeof(ExtendedEntry) == 1032);
 
 struct AttributeHeader {
 	Le16 type;
-	Le16 length; // of the value, a multiple of 4
+	Le16 length; // of the value; a multiple of 4
 };
 
 struct Registration {
 	DimEntity entity = dim_host;
-	std::string nqn;                        // of the host, or of the discovery controller
-	std::array<std::uint8_t, 16> hostid{};  //
+	std::string nqn; // of the host or discovery controller
+	std::array<std::uint8_t, 16> hostid{};
 	std::string name;                       // of the machine
-	std::string version;                    // of its operating system
-	std::vector<DiscoveryEntry> interfaces; // by which it reaches targets; or what its log would tell
+	std::string version;                    // of the operating system
+	std::vector<DiscoveryEntry> interfaces; // of a host: its interfaces to targets; otherwise its log entries
 
 	bool operator==(const Registration &other) const;
 };
@@ -64,12 +61,11 @@ struct Registration {
 // An interface of a host. @address: numeric
 DiscoveryEntry makeInterface(TransportType transport, std::string_view nqn, std::string_view address);
 
-// The command; its data go with it.
+// The command without its data.
 Command informationManagement(DimTask task);
 
 Bytes encodeRegistration(const Registration &registration);
-// Nothing: the data are no registration of a host or of a direct discovery controller, or do not keep to their own
-// lengths.
+// Nothing if @data is not a registration of a host or direct discovery controller, or if its lengths are inconsistent.
 std::optional<Registration> decodeRegistration(std::span<const std::uint8_t> data);
 
 } // namespace nofctl::wire

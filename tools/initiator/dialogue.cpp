@@ -10,9 +10,9 @@ using namespace nofctl::wire;
 
 namespace {
 
-constexpr std::size_t in_capsule = 8192; // bytes that any controller takes on an admin queue; 3.3.2.2.2
+constexpr std::size_t in_capsule = 8192; // in-capsule data that every controller accepts on an admin queue; 3.3.2.2.2
 constexpr std::uint32_t least_h2c_data = 4096;
-constexpr std::size_t longest_head = 255 + 4; // PDO is a byte; a digest
+constexpr std::size_t longest_head = 255 + 4; // PDO is one byte; plus a digest
 constexpr std::uint8_t longest_cpda = 31;
 constexpr std::uint16_t slot_mask = 3;
 constexpr std::uint16_t cid_step = slot_mask + 1;
@@ -27,7 +27,7 @@ constexpr PduFault wrong(FatalStatus fes, std::size_t field, const char *why)
 	return {fes, static_cast<std::uint32_t>(field), why};
 }
 
-// With SUCCESS there is no completion to tell it.
+// The completion that C2HData with SUCCESS implies
 Completion success(std::uint16_t cid)
 {
 	Completion completion{};
@@ -68,7 +68,7 @@ void Dialogue::command(Bytes &out, Slot slot, Command cmd, Data data, std::uint3
 	write(out, pdu, format_, inside ? data : Data());
 }
 
-// What may come at most: so much is left of what was asked for.
+// Limit of a received PDU: the data that are still expected
 std::size_t Dialogue::longest() const
 {
 	return std::max(sizeof(IcResp), longest_head + (expected_ - received_));
@@ -146,7 +146,7 @@ Dialogue::Fault Dialogue::hello(const IcResp &response)
 	return {};
 }
 
-// Of a command that is at the controller
+// Checks that the command is outstanding
 Dialogue::Fault Dialogue::isNext(std::uint16_t cid, Slot &slot) const
 {
 	const auto index = static_cast<std::uint16_t>(cid & slot_mask);
@@ -262,7 +262,7 @@ Dialogue::News Dialogue::end(bool damaged)
 	return news;
 }
 
-// The specification wants these bits to be zero, and a host not to look at them.
+// Finds violations that the specification tells hosts to ignore, such as reserved bits that are not zero.
 const char *Dialogue::oddity() const
 {
 	if (receiver_.padded())
@@ -288,7 +288,7 @@ const char *Dialogue::oddity() const
 	return nullptr;
 }
 
-// H2CTermReq has the header that was wrong behind it.
+// H2CTermReq carries the header of the PDU in error.
 Dialogue::News Dialogue::fail(const PduFault &fault, Bytes &out)
 {
 	auto term = make<TermPdu>(pdu_h2c_term);

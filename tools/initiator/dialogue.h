@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is said on an admin queue over NVMe/TCP, without the connection: commands become PDUs, and what comes is told
- * when it may come, is the next of what was asked for, and no more than that. NVMe TCP Transport 1.0, 3.6.
+ * The protocol of an NVMe/TCP admin queue, without the connection: encodes commands as PDUs, and accepts a received PDU
+ * only if it is allowed in this state, in order, and within the requested length. NVMe TCP Transport 1.0, 3.6.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace initiator {
 
-// Who has a command at the controller; each has one at most.
+// The origin of a command; each has at most one outstanding.
 enum class Slot : std::uint8_t { command, keepAlive, event };
 constexpr std::size_t slot_count = 3;
 
@@ -20,28 +20,29 @@ public:
 	struct News {
 		Kind kind = Kind::nothing;
 		Slot slot = Slot::command;                // done
-		std::uint32_t offset = 0;                 // data, of the slot command
-		Data data = {};                           // of what was given to next()
+		std::uint32_t offset = 0;                 // data, for the slot command
+		Data data = {};                           // points into the bytes given to next()
 		nofctl::wire::Completion completion = {}; // done
-		nofctl::wire::PduFault fault = {};        // fault; terminated: what the controller says of it
-		const char *odd = nullptr;                // not in order, but nothing that a host has to mind
+		nofctl::wire::PduFault fault = {};        // fault; terminated: the error in the controller's Term PDU
+		const char *odd = nullptr;                // a violation that a host tolerates; null: none
 	};
 
 	struct Digests {
 		bool header = false, data = false;
 	};
 
-	// What is to be sent is added to @out. Once, before anything else
+	// These functions append PDUs to @out. hello() is called once, first.
 	void hello(nofctl::wire::Bytes &out, Digests digests);
-	// @data: to the controller; they have to stay until it is done. @expected: bytes from it
+	// @data: to be sent to the controller; has to stay valid until the command completes. @expected: bytes to be
+	// received
 	void command(nofctl::wire::Bytes &out, Slot slot, nofctl::wire::Command cmd, Data data, std::uint32_t expected);
 	bool open(Slot slot) const { return open_ >> static_cast<unsigned>(slot) & 1; }
 
-	// What comes next in @bytes, which is taken from their front. A fault is the end, and @out says so to the
-	// controller.
+	// Processes the next PDU or part in @bytes and removes it from there. After a fault the connection is unusable;
+	// @out then has a Term PDU for the controller.
 	News next(Data &bytes, nofctl::wire::Bytes &out);
 	bool ready() const { return ready_; }
-	// At the beginning of a connection
+	// For a new connection
 	void reset() { *this = Dialogue(); }
 
 private:
@@ -62,14 +63,14 @@ private:
 	const char *oddity() const;
 
 	Receiver receiver_;
-	nofctl::wire::PduFormat format_; // of what is sent
+	nofctl::wire::PduFormat format_; // for sending
 	Digests wanted_;
 	std::uint32_t longestData_ = 0; // MAXH2CDATA
 	std::array<std::uint16_t, slot_count> cids_{};
-	std::uint16_t last_ = 0; // number that a command identifier was made of
-	std::uint8_t open_ = 0;  // bit of each slot
-	bool ready_ = false;     // ICResp has come
-	bool lastData_ = false;  // of the slot command
+	std::uint16_t last_ = 0; // counter for command identifiers
+	std::uint8_t open_ = 0;  // one bit per slot
+	bool ready_ = false;     // ICResp was received
+	bool lastData_ = false;  // LAST_PDU was received for the slot command
 	std::uint32_t expected_ = 0, received_ = 0;
 	Data data_ = {};
 	std::uint32_t sent_ = 0;

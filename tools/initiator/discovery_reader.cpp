@@ -22,7 +22,8 @@ void DiscoveryReader::read(std::uint64_t offset, std::uint64_t length, bool reta
 	session_.run(getLog(log_discovery, offset, bytes, retain), bytes);
 }
 
-// Whether a piece from the middle is the beginning: an entry has a name where a header has none.
+// Detects a controller that ignores the offset and returns the start of the log: an entry has an NQN where the header
+// has zeros.
 void DiscoveryReader::compare(std::uint32_t offset, Data data)
 {
 	constexpr std::size_t name = offsetof(DiscoveryEntry, subnqn);
@@ -40,7 +41,7 @@ void DiscoveryReader::data(std::uint32_t offset, Data data)
 	if (part_ == Part::entries) {
 		compare(offset, data);
 		const std::uint64_t at = at_ + offset;
-		if (at < discovery_block) // the header once more, ahead of them
+		if (at < discovery_block) // skip the header, if offsets are not supported
 			data = data.subspan(std::min<std::size_t>(data.size(), discovery_block - at));
 		if (!data.empty())
 			user_.entries(std::max<std::uint64_t>(at, discovery_block) - discovery_block, data);
@@ -68,7 +69,7 @@ DiscoveryReader::Outcome DiscoveryReader::unusable(const char *what)
 	return fail({Reason::unusable, Step::live, 0, what});
 }
 
-// A piece that is not there any more is refused: so the log may have changed.
+// A read beyond the end of a log that has become shorter fails; the header is read again to find out.
 DiscoveryReader::Outcome DiscoveryReader::refused(std::uint16_t status)
 {
 	if ((status & st_type_and_code) == st_discover_restart)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reads a discovery log that may change while it is read, over a session with a controller that may tell anything: its
- * header, its entries in pieces, and the header once more, as hosts do. Entries are handed on as they come, and are of
- * one generation only if that is what done() says in the end.
+ * Reads a discovery log that may change during the read, from a controller that is not trusted: the header, the entries
+ * in pieces, and the header again, as hosts do. Entries are passed on as they arrive; they belong to one generation
+ * only if done() finally returns whole.
  */
 #pragma once
 
@@ -19,9 +19,9 @@ public:
 
 	class User {
 	public:
-		// All of it; first, and again when it is read once more
+		// The complete header; called for the first read and for the check
 		virtual void header(Data header) = 0;
-		// Of the entries, from byte @offset of the first one on; in order
+		// Bytes of the entries, from @offset on, in order
 		virtual void entries(std::uint64_t offset, Data data) = 0;
 
 	protected:
@@ -31,16 +31,16 @@ public:
 	enum class Part : std::uint8_t { header, entries, check };
 	enum class Outcome {
 		going,
-		whole,  // read, and of one generation; an event that told of it is cleared
-		torn,   // it has changed meanwhile
-		failed, // failure() says why
+		whole,  // complete, and of one generation; an event for the log is cleared
+		torn,   // the log has changed during the read
+		failed, // see failure()
 	};
 
 	DiscoveryReader(Session &session, User &user) : session_(session), user_(user) {}
 
-	// The session is live and not busy. @most: bytes of one transfer, 1,024 at least
+	// The session has to be live and not busy. @most: bytes per transfer, at least 1,024
 	void start(std::uint32_t most);
-	// What the session tells its user meanwhile
+	// Forward the callbacks of the session to these.
 	void data(std::uint32_t offset, Data data);
 	Outcome done(const nofctl::wire::Completion &completion);
 
@@ -71,12 +71,12 @@ private:
 	Page page_;
 	Header first_, now_;
 	Failure failure_;
-	std::uint64_t at_ = 0, end_ = 0; // in the log
+	std::uint64_t at_ = 0, end_ = 0; // position in the log
 	std::uint32_t most_ = 0;
-	std::uint16_t refused_ = 0; // status of a piece
+	std::uint16_t refused_ = 0; // status of a failed piece
 	std::array<std::uint8_t, 18> begin_{};
-	bool same_ = false;   // so far a piece from the middle is the beginning
-	bool astray_ = false; // one was
+	bool same_ = false;   // the current piece has matched the start of the log so far
+	bool astray_ = false; // a piece was the start of the log
 	Part part_ = Part::header;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A fabric address as sockets have it.
+// A fabric address as a socket address
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct Endpoint {
 	socklen_t length = 0;
 
 	int family() const { return address.ss_family; }
-	// Nothing: it is not numeric, or its scope is none of this machine's.
+	// Absent: the address is not numeric, or its scope does not exist on this machine.
 	static std::optional<Endpoint> of(const nvmeof::Address &address);
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Why a connection to a controller came to nothing, or to its end.
+// Why a connection to a controller failed or ended
 #pragma once
 
 #include <cstdint>
@@ -7,43 +7,43 @@
 
 namespace initiator {
 
-// What a host does, one after the other
+// Steps of a host, in this order
 enum class Step : std::uint8_t {
 	tcp,      // connect over TCP
 	hello,    // ICReq, ICResp
 	connect,  // Connect
-	cap,      // Property Get
-	vs,       //
+	cap,      // Property Get of CAP
+	vs,       // Property Get of VS
 	enable,   // Property Set of CC
 	ready,    // Property Get of CSTS, until it is
-	identify, // Identify Controller
-	events,   // Set Features, of events; left out where there are none
-	live,     // what comes then is the user's
+	identify, // Property Get of CSTS until RDY is set
+	events,   // Set Features for events; skipped if there are none
+	live,     // used by the caller
 };
 const char *toString(Step step);
 
 enum class Reason : std::uint8_t {
 	none,
-	local,       // this machine has no socket, port or memory left
-	refused,     // nobody listens
-	unreachable, // no way there
-	timedOut,    // no answer in time
-	closed,      // in order
+	local,       // no socket, port or memory left
+	refused,     // connection refused
+	unreachable, // no route
+	timedOut,    // no response in time
+	closed,      // closed by the peer in an orderly way
 	reset,
-	terminated, // by a Term PDU of the controller's
-	protocol,   // what came is against it
-	digest,     // damaged
-	busy,       // the service has no time for this host now
-	status,     // of a command, that is not good
-	unusable,   // a good answer that is of no use
+	terminated, // Term PDU from the controller
+	protocol,   // protocol violation by the peer
+	digest,     // data digest error
+	busy,       // Connect Controller Busy
+	status,     // a command failed
+	unusable,   // a successful response that cannot be used
 };
-const char *toString(Reason reason); // a word for programs: "timed_out"
+const char *toString(Reason reason); // identifier for programs: "timed_out"
 
 struct Failure {
 	Reason reason = Reason::none;
 	Step step = Step::tcp;
-	std::uint32_t number = 0; // errno; status; that of a Term PDU
-	const char *what = "";    // for people; a constant
+	std::uint32_t number = 0; // errno, NVMe status, or status of a Term PDU
+	const char *what = "";    // for messages; a constant
 
 	explicit operator bool() const { return reason != Reason::none; }
 };

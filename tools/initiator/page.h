@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A short page of data, of which all is needed at once. Mostly it comes in one piece, and nothing is kept.
+// A short page of data that is needed as a whole. It usually arrives in one piece and is not copied then.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,8 @@ class Page {
 public:
 	using Data = std::span<const std::uint8_t>;
 
-	// What has come, in order. All @length bytes when they are there, until the next call; else nothing
+	// Takes received data, in order. Returns all @length bytes once they are complete, valid until the next call;
+	// else an empty span
 	Data take(std::uint32_t offset, Data data, std::size_t length)
 	{
 		if (offset == 0)

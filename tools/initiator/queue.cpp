@@ -41,7 +41,7 @@ bool Queue::prepare(const Endpoint &to)
 	fd_ = ::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd_ < 0)
 		return false;
-	// an event request waits for no answer: what follows it is not to wait for one either
+	// event requests get no immediate response: Nagle would delay the command after them
 	const int on = 1;
 	::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	return true;
@@ -60,7 +60,7 @@ void Queue::open(const Endpoint &to, Duration timeout)
 	wait(timeout);
 }
 
-// Not at once: who is about to do the next thing is not told that it has failed.
+// Deferred, so that open() never calls back before it returns.
 void Queue::failLater(int error)
 {
 	state_ = State::failing;
@@ -113,7 +113,7 @@ void Queue::submit(Slot slot, const Command &cmd, Data data, std::uint32_t expec
 		wait(timeout);
 }
 
-// An error here is one that the loop tells of, too.
+// The loop reports errors of the socket as well, so they are ignored here.
 void Queue::send()
 {
 	if (shared_.sent.empty())
@@ -142,7 +142,7 @@ void Queue::flush()
 	send();
 }
 
-// False: the connection has ended.
+// False: a callback has closed the connection.
 bool Queue::connected()
 {
 	state_ = State::open;
@@ -169,11 +169,11 @@ void Queue::ready(std::uint32_t events)
 
 void Queue::threw()
 {
-	ended_ = nullptr; // of a function that is left
+	ended_ = nullptr; // points into a function that was left by the exception
 	fail({Reason::local, Step::tcp, 0, "a callback failed"});
 }
 
-// @toTheEnd: which is told once only. Else a read that brings less than it could was the last one.
+// @toTheEnd: read until EOF, as edge-triggered epoll reports it only once. Otherwise a short read was the last one.
 void Queue::receive(bool toTheEnd)
 {
 	for (;;) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * An admin queue over NVMe/TCP: one connection, driven by a loop. It blocks nowhere, waits for nothing without a
- * deadline, and keeps no data: what comes is handed on as it comes.
+ * An admin queue over NVMe/TCP: one connection, driven by an event loop. It does not block, every wait has a deadline,
+ * and received data are passed on without a copy.
  */
 #pragma once
 
@@ -15,17 +15,17 @@
 
 namespace initiator {
 
-// What the queues of one thread have in common
+// Resources shared by the queues of one thread
 struct Shared {
 	explicit Shared(serving::Loop &loop) : poller(loop), wheel(loop), received(128 * 1024) {}
 
 	serving::Poller poller;
 	serving::Wheel wheel;
-	std::vector<std::uint8_t> received; // while it is looked at
-	nofctl::wire::Bytes sent;           // while it is made
+	std::vector<std::uint8_t> received; // receive buffer
+	nofctl::wire::Bytes sent;           // send buffer
 	std::uint64_t bytesIn = 0, bytesOut = 0;
-	std::uint64_t commands = 0;  // that were sent
-	std::uint64_t exchanges = 0; // answers to ICReq and to commands
+	std::uint64_t commands = 0;  // sent
+	std::uint64_t exchanges = 0; // responses to ICReq and to commands
 	std::uint64_t writes = 0;    // to sockets
 };
 
@@ -34,14 +34,14 @@ public:
 	using Data = std::span<const std::uint8_t>;
 	using Duration = serving::Wheel::Clock::duration;
 
-	// Each of them may do anything to the queue, end it too.
+	// Callbacks. Each may do anything with the queue, including to destroy it.
 	class User {
 	public:
-		virtual void connected() = 0; // over TCP: greet() is next
-		virtual void ready() = 0;     // ICResp has come
+		virtual void connected() = 0; // TCP connection established: call greet()
+		virtual void ready() = 0;     // ICResp received
 		virtual void data(std::uint32_t offset, Data data) = 0;
 		virtual void done(Slot slot, const nofctl::wire::Completion &completion) = 0;
-		virtual void failed(const Failure &failure) = 0; // It is closed. The step is the user's to say.
+		virtual void failed(const Failure &failure) = 0; // The queue is closed. The user sets the step.
 		virtual void odd(const char *what) = 0;          // Dialogue::News::odd
 
 	protected:
@@ -53,13 +53,13 @@ public:
 	Queue(const Queue &) = delete;
 	Queue &operator=(const Queue &) = delete;
 
-	// Makes a socket ahead of time, for whoever wants open() to be quick. False: errno tells why.
+	// Creates a socket in advance, so that open() is faster. False: errno has the reason.
 	bool prepare(const Endpoint &to);
-	// It is closed. What comes of it is told later, also what fails at once.
+	// The queue has to be closed. The outcome is reported by a later callback, also an immediate failure.
 	void open(const Endpoint &to, Duration timeout);
 	void greet(Dialogue::Digests digests, Duration timeout);
-	// It is ready, and the slot is free. @data: have to stay until it is done. The slot keepAlive has no timeout:
-	// who sends it looks whether the last one is still open.
+	// The queue has to be ready and the slot free. @data has to stay valid until the command completes. The slot
+	// keepAlive has no timeout: its sender checks whether the previous command is still outstanding.
 	void submit(Slot slot, const nofctl::wire::Command &cmd, Data data, std::uint32_t expected, Duration timeout);
 	void close();
 
@@ -86,10 +86,10 @@ private:
 	Shared &shared_;
 	User &user_;
 	Dialogue dialogue_;
-	std::unique_ptr<nofctl::wire::Bytes> unsent_; // what the socket did not take
-	bool *ended_ = nullptr;                       // is made true when this connection ends
+	std::unique_ptr<nofctl::wire::Bytes> unsent_; // not accepted by the socket yet
+	bool *ended_ = nullptr;                       // set to true when this connection ends
 	int fd_ = -1;
-	int error_ = 0; // failing: errno
+	int error_ = 0; // errno in state failing
 	State state_ = State::closed;
 };
 

@@ -22,7 +22,7 @@ Stream cutFront(Stream &bytes, std::size_t length)
 
 } // namespace
 
-// False: not all of it is there yet.
+// False: incomplete
 bool Receiver::fill(Stream &bytes, std::span<std::uint8_t> to, std::size_t begin)
 {
 	const Stream front = cutFront(bytes, to.size() - (at_ - begin));

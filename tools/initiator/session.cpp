@@ -15,13 +15,13 @@ using Clock = serving::Wheel::Clock;
 
 namespace {
 
-constexpr std::uint32_t queue_entries = 32;                 // of an admin queue, the least that a host may ask for
+constexpr std::uint32_t queue_entries = 32;                 // of the admin queue: the minimum of the specification
 constexpr std::uint32_t cc_enabled = 1 | 6 << 16 | 4 << 20; // EN, entries of 64 and 16 bytes
 constexpr std::uint32_t csts_ready = 1, csts_fatal = 2;
-constexpr std::uint64_t authentication_required = 0x60000; // ATR and ASCR in the answer to Connect
+constexpr std::uint64_t authentication_required = 0x60000; // ATR and ASCR in the completion of Connect
 constexpr std::uint8_t discovery_controller = 2;
 constexpr unsigned traffic_based = 6; // bit of CTRATT
-constexpr unsigned page_shift = 12;   // of CAP.MPSMIN 0
+constexpr unsigned page_shift = 12;   // for CAP.MPSMIN 0
 constexpr auto look_again = 10ms;
 constexpr std::uint32_t least_kato = 100;
 
@@ -104,7 +104,7 @@ void Session::sendConnect()
 	queue_.submit(Slot::command, connect.command(), bytesOf(data), 0, options_->patience);
 }
 
-// Each of these answers leads to the next question.
+// Handles the completion of a step and sends the command of the next one.
 void Session::advance(const Completion &completion)
 {
 	const std::uint64_t result = completion.result;
@@ -170,7 +170,7 @@ void Session::learn(Data id)
 	told_.cmic = get(id, at::cmic);
 }
 
-// Controllers from before NVMe 1.4 do not tell what they are.
+// Controllers older than NVMe 1.4 report no controller type.
 void Session::identified()
 {
 	if (options_->discovery && told_.cntrltype && told_.cntrltype != discovery_controller)
@@ -191,7 +191,8 @@ void Session::becomeLive()
 	user_.live();
 }
 
-// No answer by the next time is none. Where traffic counts, there may have been enough of it.
+// Fails if the previous keep-alive was not answered. With traffic-based keep-alive, recent traffic replaces the
+// command.
 void Session::keepAlive()
 {
 	const bool traffic = told_.ctratt >> traffic_based & 1;

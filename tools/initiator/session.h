@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * An association with a controller, by its admin queue alone: brought up as a host does it, one command after the
- * other, and kept by keep-alives. Then it is the user's, who has one command under way at most, and an event request.
+ * An association with a controller through its admin queue only. Connects and initializes the controller like a host,
+ * one command after the other, and sends keep-alives. When live, the user has at most one command and one event request
+ * outstanding.
  */
 #pragma once
 
@@ -17,30 +18,30 @@ struct Who {
 
 struct SessionOptions {
 	std::string subsysnqn;
-	bool discovery = true; // it has to be a discovery controller
+	bool discovery = true; // require a discovery controller
 	Dialogue::Digests digests = {};
-	std::uint32_t kato = 0;                        // ms; 0: the association ends when nothing is said for a while
-	std::uint32_t events = 0;                      // that are wanted, as of Set Features; those that there are
-	std::chrono::milliseconds patience{10000};     // for an answer
-	std::chrono::milliseconds longestReady{30000}; // to wait for CSTS.RDY, if the controller wants more than that
+	std::uint32_t kato = 0;                        // ms; 0: none, so the association may end when idle
+	std::uint32_t events = 0;                      // events to enable, if supported; Set Features
+	std::chrono::milliseconds patience{10000};     // per response
+	std::chrono::milliseconds longestReady{30000}; // limit of the wait for CSTS.RDY
 };
 
 constexpr std::uint32_t want_discovery_changes = 1u << 31, want_ana_changes = 1u << 11;
 
-// What a controller has told of itself
+// What the controller reports about itself
 struct Told {
 	std::uint64_t cap = 0;
 	std::uint32_t vs = 0;
 	std::uint32_t oaes = 0, ctratt = 0;
 	std::uint32_t anaGroupMax = 0, anaGroups = 0; // ANAGRPMAX, NANAGRPID
 	std::uint32_t namespaces = 0, mostNamespaces = 0;
-	std::uint32_t events = 0; // that it will tell of
+	std::uint32_t events = 0; // enabled events
 	std::uint16_t cntlid = 0;
 	std::uint16_t kas = 0;
 	std::uint8_t mdts = 0, lpa = 0, cntrltype = 0, dctype = 0, anacap = 0, cmic = 0;
 
-	bool offsets() const { return lpa >> 2 & 1; } // of Get Log Page
-	// Most bytes of one transfer, up to @most
+	bool offsets() const { return lpa >> 2 & 1; } // offsets in Get Log Page
+	// Maximum bytes of one transfer, up to @most
 	std::uint32_t longest(std::uint32_t most) const;
 };
 
@@ -50,14 +51,14 @@ public:
 
 	class User {
 	public:
-		// A step has been done. The session is not to be ended by it.
+		// A step has completed. Must not close the session.
 		virtual void passed(Step step) = 0;
-		// It is all yours. This and what follows may do anything to the session.
+		// The session is live. This and the following callbacks may do anything with the session.
 		virtual void live() = 0;
 		virtual void data(std::uint32_t offset, Data data) = 0;
 		virtual void done(const nofctl::wire::Completion &completion) = 0;
 		virtual void event(const nofctl::wire::Completion &completion) = 0;
-		virtual void failed(const Failure &failure) = 0; // It is closed.
+		virtual void failed(const Failure &failure) = 0; // The session is closed.
 		virtual void odd(const char *what) = 0;          // Dialogue::News::odd
 
 	protected:
@@ -66,9 +67,9 @@ public:
 
 	Session(Shared &shared, User &user) : shared_(shared), user_(user), queue_(shared, *this) {}
 
-	// Makes a socket ahead of time.
+	// Creates a socket in advance.
 	bool prepare(const Endpoint &to) { return queue_.prepare(to); }
-	// @who and @options have to stay. @pause: go on by greet() only, when TCP has been passed
+	// @who and @options have to stay valid. @pause: wait for greet() after the TCP connection
 	void open(const Endpoint &to, const Who &who, const SessionOptions &options, bool pause = false);
 	void greet();
 	void close();
@@ -79,9 +80,10 @@ public:
 	bool armed() const { return queue_.busy(Slot::event); }
 	const Told &told() const { return told_; }
 
-	// It is live and not busy. @data: have to stay until it is done; @expected: bytes that come
+	// The session has to be live and not busy. @data has to stay valid until the command completes; @expected:
+	// bytes to be received
 	void run(const nofctl::wire::Command &cmd, std::uint32_t expected = 0, Data data = {});
-	// It is live and not armed: asks for an event.
+	// Sends an Asynchronous Event Request. The session has to be live and not armed.
 	void arm();
 
 private:
@@ -111,12 +113,12 @@ private:
 	Queue queue_;
 	const Who *who_ = nullptr;
 	const SessionOptions *options_ = nullptr;
-	serving::Wheel::Clock::time_point until_; // by then it has to be ready
+	serving::Wheel::Clock::time_point until_; // deadline of CSTS.RDY
 	Told told_;
 	Page page_;
 	Step step_ = Step::tcp;
 	bool pause_ = false;
-	bool heard_ = false; // since the last keep-alive
+	bool heard_ = false; // a completion was received since the last keep-alive
 };
 
 } // namespace initiator

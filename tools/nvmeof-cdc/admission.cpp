@@ -7,7 +7,7 @@ namespace cdc {
 
 namespace {
 
-constexpr unsigned turns = 8; // of hosts whose first choice this is, to one of others
+constexpr unsigned turns = 8; // hosts whose first choice is this instance, per host of another instance
 
 } // namespace
 
@@ -21,7 +21,7 @@ void Admission::enqueue(Line &line, const std::string &host, std::uint64_t conne
 	found->second->connections.push_back(connection);
 }
 
-// The one whose turn it is, then goes to the end of the line with what else it has.
+// Takes one connection of the first host; the host then moves to the end of the line if it has more.
 std::optional<std::uint64_t> Admission::take(Line &line)
 {
 	if (line.hosts.empty())
@@ -39,7 +39,7 @@ std::optional<std::uint64_t> Admission::take(Line &line)
 	return connection;
 }
 
-// The last one to come of those who can go elsewhere
+// Removes the latest connection among hosts whose first choice is another instance
 bool Admission::displace()
 {
 	if (others_.hosts.empty())

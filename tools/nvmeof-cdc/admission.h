@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Who is served when more hosts come than can be served at once: so many at a time, some more wait, the rest is told at
- * once that the service is busy. Hosts have their turn one after the other, however many connections one makes; those
- * for whom another instance is the first choice wait behind those for whom it is this one, but not for ever.
+ * Admission control for hosts that connect: a bounded number is served at a time, a bounded number waits, and all
+ * others get Connect Controller Busy. Waiting hosts are served round robin, regardless of how many connections each one
+ * opens. Hosts whose first choice is another instance wait behind hosts whose first choice is this one, but do not
+ * starve.
  */
 #pragma once
 
@@ -27,13 +28,15 @@ public:
 
 	explicit Admission(Limits limits) : limits_(limits) {}
 
-	// @firstChoice: of this host's. Who had to make room for it is in displaced().
+	// @firstChoice: this instance is the first choice of @host. A connection that was pushed out of the queue for
+	// this one is returned by displaced().
 	Verdict ask(std::uint64_t connection, const std::string &host, bool firstChoice);
-	// Has been served, or is gone; whoever it was. True: it was being served, and next() may have one.
+	// Removes a connection that was served or has closed. Returns true if it was being served, so that next() may
+	// admit another.
 	bool leave(std::uint64_t connection);
-	// Whose turn it is now, if there is room
+	// Admits the next waiting connection if a place is free
 	std::optional<std::uint64_t> next();
-	// Connections that waited and do not any more, since others are to wait: they are busy cases now
+	// Connections removed from the queue to make room for others; the caller answers them with busy
 	std::vector<std::uint64_t> displaced();
 
 	std::size_t active() const { return active_.size(); }
@@ -45,7 +48,7 @@ private:
 		std::deque<std::uint64_t> connections;
 	};
 	struct Line {
-		std::list<Host> hosts; // in turn
+		std::list<Host> hosts; // in round-robin order
 		std::unordered_map<std::string, std::list<Host>::iterator> byName;
 	};
 	struct Place {
@@ -62,9 +65,9 @@ private:
 	Limits limits_;
 	Line mine_, others_;
 	std::unordered_set<std::uint64_t> active_;
-	std::unordered_map<std::uint64_t, Place> where_; // who waits
+	std::unordered_map<std::uint64_t, Place> where_; // waiting connections
 	std::vector<std::uint64_t> displaced_;
-	unsigned served_ = 0; // of mine_ since the last of others_
+	unsigned served_ = 0; // admitted from mine_ since the last one from others_
 };
 
 } // namespace cdc

@@ -27,7 +27,7 @@ std::string recordText(std::optional<Json> record)
 
 } // namespace
 
-// A registration may have a thousand records, and be repeated a hundred times in a second.
+// Bounded: a registration can have a thousand records and can arrive a hundred times per second.
 std::vector<std::string> auditLines(const Model &model, const std::vector<Change> &changes, std::size_t most)
 {
 	const std::size_t mostCompared = std::min(changes.size(), 10 * most);

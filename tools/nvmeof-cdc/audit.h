@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Audit lines for changed records
+// Audit log lines for changed records
 #pragma once
 
 #include "model.h"
@@ -8,8 +8,9 @@ namespace cdc {
 
 constexpr std::size_t most_audited = 100;
 
-// Lines "targets/KEY: BEFORE -> AFTER", as JSON, for records that are others by @changes than in @model: @most of them,
-// of the first 10 x @most changes, and how many changes were not looked at. A renewed lease alone is no change.
+// Returns one line "targets/KEY: BEFORE -> AFTER", in JSON, for each record that @changes make differ from @model.
+// Returns at most @most lines and compares at most the first 10 x @most changes; a last line has the number of changes
+// that were not compared. A renewed lease alone does not count as a change.
 std::vector<std::string> auditLines(const Model &model, const std::vector<Change> &changes,
 				    std::size_t most = most_audited);
 

@@ -77,7 +77,7 @@ Result<std::unique_ptr<Store>> openBackup(const std::filesystem::path &file)
 			return no("something in it is no record");
 		news.changes.push_back({record["key"].get<std::string>(), storedText(record["value"])});
 	}
-	Model model; // what it does not take is not put back either
+	Model model; // validates the records, so that a record that the service rejects is not restored either
 	const std::vector<std::string> problems = model.apply(news);
 	if (!problems.empty())
 		return no(problems[0].c_str());

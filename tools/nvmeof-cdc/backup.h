@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * All records but instances, and the generation, as one JSON document: {"backup": 1, "generation": N, "time": S,
- * "records": [{"key": ..., "value": {...}}]}. It is taken from a service that runs, and put back by 'nvmeof-cdc move'.
+ * A backup: all records except instances, and the generation, as one JSON document: {"backup": 1, "generation": N,
+ * "time": S, "records": [{"key": ..., "value": {...}}]}. 'nvmeofctl cdc backup' reads it from a running service;
+ * 'nvmeof-cdc move' restores it.
  */
 #pragma once
 
@@ -16,7 +17,7 @@ namespace cdc {
 // @time: seconds since 1970
 Json backupJson(const Model &model, double time);
 
-// A store that tells what stands in such a document, and takes nothing. Errors: it cannot be read, or is none.
+// A read-only store with the contents of a backup file. Errors: the file cannot be read or is not a backup.
 nvmeof::Result<std::unique_ptr<Store>> openBackup(const std::filesystem::path &file);
 
 } // namespace cdc

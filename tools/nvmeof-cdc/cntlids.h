@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Controller IDs, of which each is one controller's at a time. All workers'.
+// Allocates controller IDs; each is used by one controller at a time. Shared by all workers.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ public:
 	{
 		std::lock_guard lock(mutex_);
 		for (std::size_t tries = 0; tries < used_.size(); tries++) {
-			next_ = next_ % (used_.size() - 1) + 1; // not 0; those that went come back late
+			next_ = next_ % (used_.size() - 1) + 1; // never 0; a freed ID is reused as late as possible
 			if (!used_[next_]) {
 				used_[next_] = true;
 				return static_cast<std::uint16_t>(next_);

@@ -77,7 +77,7 @@ Result<Address> addressOf(const toml::node &node)
 	return text ? parseAddress(*text, default_port) : Result<Address>(text.error());
 }
 
-// An empty list is one.
+// An empty list is valid.
 Result<std::vector<Address>> addressesOf(const toml::node &node)
 {
 	std::vector<Address> addresses;
@@ -134,7 +134,7 @@ public:
 			.add("control", pathOf, into(rules_.control))
 			.add("web", addressesOf, into(rules_.web))
 			.add("drain", millisOf, into(rules_.drainMs))
-			.add("registration-lease", secondsOf, // of earlier versions, in which 0 was for ever
+			.add("registration-lease", secondsOf, // key of earlier versions, where 0 meant no limit
 			     [this](std::int64_t seconds) {
 				     if (seconds > 0)
 					     rules_.registration.leaseSeconds = seconds;
@@ -264,7 +264,7 @@ private:
 			rules_.registration.ddcs.push_back(std::move(ddc));
 	}
 
-	// What a record may be is said where it is read from JSON.
+	// Record::of() validates the values.
 	template <typename T>
 	void record(const toml::table &table, std::vector<T> &to, std::initializer_list<const char *> keys)
 	{
@@ -331,7 +331,7 @@ Result<Rules> readRules(const std::filesystem::path &file)
 	RulesReading reading = inspectRules(file);
 	if (reading.problems.empty())
 		return std::move(reading.rules);
-	ConfigReading same; // says it in its words
+	ConfigReading same; // for its error text
 	same.problems = std::move(reading.problems);
 	return same.outcome().error();
 }

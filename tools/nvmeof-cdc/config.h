@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What stands in cdc.toml.
+// The configuration, cdc.toml
 #pragma once
 
 #include <filesystem>
@@ -20,34 +20,34 @@ struct EtcdRules {
 	std::filesystem::path ca, certificate, key;
 	std::string user;
 	std::filesystem::path passwordFile;
-	std::filesystem::path cache; // what was known last; empty: it is not kept
+	std::filesystem::path cache; // file with the last known records; empty: no cache
 };
 
 struct StoreRules {
 	enum class Engine { sqlite, etcd } engine = Engine::sqlite;
-	std::filesystem::path file = "/var/lib/nvmeof-cdc/cdc.db"; // of SQLite
+	std::filesystem::path file = "/var/lib/nvmeof-cdc/cdc.db"; // SQLite
 	EtcdRules etcd;
 };
 
-// A discovery service that is read and watched
+// A discovery service whose log is read and watched
 struct PullSource {
 	nvmeof::Address address;
-	std::string nqn;  // empty: the well-known one
-	bool ana = false; // the ANA states of the subsystems behind it, too
+	std::string nqn;  // empty: the well-known discovery NQN
+	bool ana = false; // also read the ANA states of the subsystems in its log
 
 	bool operator==(const PullSource &) const = default;
 };
 
 struct Rules {
 	std::vector<nvmeof::Address> listen{{"0.0.0.0", "8009"}, {"::", "8009"}};
-	std::vector<nvmeof::Address> advertise; // at which hosts reach it; empty: as it listens, or all that it has
-	std::string nqn;                        // empty: made of the ID
-	std::string hostnqn;                    // that it goes by at other services; empty: made of the ID
-	unsigned threads = 0;                   // 0: as many as there are processors
+	std::vector<nvmeof::Address> advertise; // addresses for discovery logs; empty: those of listen
+	std::string nqn;                        // empty: derived from the ID
+	std::string hostnqn;                    // host NQN towards other discovery services; empty: derived from the ID
+	unsigned threads = 0;                   // 0: one per processor
 	ViewRules views;
 	FrontRules front;
 	StoreRules store;
-	std::filesystem::path state = "/var/lib/nvmeof-cdc"; // for the ID
+	std::filesystem::path state = "/var/lib/nvmeof-cdc"; // directory of the ID
 	std::filesystem::path control = "/run/nvmeof-cdc/control";
 	std::vector<nvmeof::Address> web{{"127.0.0.1", "8010"}};
 	Moment drainMs = 1000;
@@ -63,7 +63,7 @@ struct RulesReading {
 };
 
 RulesReading parseRules(std::string_view text, const std::string &file);
-// @file need not be there. Errors: the first problem, and how many more there are.
+// A missing @file gives the defaults. Errors: the first problem, and the number of further ones
 nvmeof::Result<Rules> readRules(const std::filesystem::path &file);
 RulesReading inspectRules(const std::filesystem::path &file);
 

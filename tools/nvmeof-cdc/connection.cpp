@@ -19,13 +19,13 @@ namespace {
 constexpr std::uint32_t most_h2c_data = 16384;   // MAXH2CDATA
 constexpr std::size_t longest_in_capsule = 8192; // of fabrics and admin commands
 constexpr std::size_t slack = 32;                // digests
-constexpr std::size_t most_waiting = 256u << 10; // bytes to be sent, with which no more commands are taken
-constexpr std::uint16_t data_tag = 1;            // TTAG: there is one transfer at a time
-constexpr std::uint16_t no_sqhd = 0xffff;        // where SQ flow control is off
+constexpr std::size_t most_waiting = 256u << 10; // bytes of pending output above which commands wait
+constexpr std::uint16_t data_tag = 1;            // TTAG: only one transfer at a time
+constexpr std::uint16_t no_sqhd = 0xffff;        // with SQ flow control disabled
 constexpr std::uint16_t st_transient = 0x022;    // Transient Transport Error
 constexpr std::uint16_t st_sgl_length = 0x00f;   // Data SGL Length Invalid
-constexpr Moment place_ms = 500;                 // that a place is kept for who does not read its log
-constexpr Moment stalled_ms = 30000;             // without a byte taken
+constexpr Moment place_ms = 500;                 // how long a host that does not read its log keeps its admission
+constexpr Moment stalled_ms = 30000;             // no output sent
 constexpr Moment ending_ms = 1000;
 constexpr Moment transfer_ms = 30000; // for all data of a command
 
@@ -87,7 +87,7 @@ void Connection::watch()
 			      *this);
 }
 
-// The scratch output is the next connection's.
+// The scratch output is shared by all connections of the worker.
 void Connection::finish(bool good)
 {
 	worker_.scratch().clear();
@@ -120,7 +120,7 @@ bool Connection::receive()
 	return consume(buffer.first(have + static_cast<std::size_t>(n)));
 }
 
-// What comes before the host is known is small.
+// Until a host has connected, only small PDUs are accepted.
 std::size_t Connection::longest() const
 {
 	constexpr std::size_t alignment = 128;
@@ -321,7 +321,7 @@ void Connection::completeRegistration(std::uint16_t cid, std::uint16_t status, L
 	worker_.scratch().answers(Served::registration, received);
 }
 
-// One PDU; without SQ flow control its end is the command's, too.
+// Sends one C2HData PDU. Without SQ flow control its SUCCESS flag replaces the response capsule.
 void Connection::sendData(std::uint16_t cid, const Answer &answer)
 {
 	Output &out = worker_.scratch();
@@ -364,7 +364,8 @@ void Connection::tell(const std::shared_ptr<const Views> &views)
 		finish(flush());
 }
 
-// For a registration: one at a time. Null: the command is to be tried again, and was told so.
+// Reserves memory for a registration; only one is processed at a time. Null: the command was completed with Command
+// Interrupted, so the host retries it.
 std::shared_ptr<void> Connection::reserve(const Command &cmd, std::size_t bytes)
 {
 	auto reservation = transfer_ || registering_ ? nullptr : worker_.hall().reserve(peer_, bytes);
@@ -375,7 +376,7 @@ std::shared_ptr<void> Connection::reserve(const Command &cmd, std::size_t bytes)
 	return reservation;
 }
 
-// All at once
+// A single R2T covers all data.
 bool Connection::askForData(const Command &cmd)
 {
 	const std::uint32_t length = cmd.sgl.length;
@@ -409,7 +410,7 @@ bool Connection::takeData(const Pdu &pdu)
 	if (bool(data.h.flags & f_last) != (end == transfer_->length))
 		return fault(fes_parameter, "the last data are not the last", pdu.head);
 	append(transfer_->data, pdu.data);
-	inputSince_ = 0; // goes on
+	inputSince_ = 0; // progress was made
 	since_ = Worker::now();
 	if (end < transfer_->length && !pdu.damaged)
 		return true;
@@ -460,7 +461,7 @@ void Connection::registrationDone(std::uint16_t cid, std::uint16_t status)
 	finish(flush());
 }
 
-// The header that is wrong goes back with it (3.6.2.5).
+// C2HTermReq carries the header of the PDU in error (NVMe/TCP 1.0, 3.6.2.5).
 bool Connection::broken(const PduFault &fault, std::span<const std::uint8_t> head)
 {
 	constexpr std::size_t longest_copy = 128;
@@ -476,7 +477,7 @@ bool Connection::broken(const PduFault &fault, std::span<const std::uint8_t> hea
 	if (!flush())
 		return false;
 	watch();
-	::shutdown(socket_, SHUT_WR); // the rest is the host's, or the clock's
+	::shutdown(socket_, SHUT_WR); // wait for the host to close, or for the time limit
 	return true;
 }
 
@@ -485,7 +486,7 @@ bool Connection::fault(FatalStatus fes, const char *why, std::span<const std::ui
 	return broken({fes, 0, why}, head);
 }
 
-// What was made for this connection, behind what it has left to send
+// Sends the scratch output, after output that is still pending
 bool Connection::flush()
 {
 	Output &out = worker_.scratch();
@@ -511,7 +512,7 @@ bool Connection::flush()
 	return true;
 }
 
-// As long as what it leads to can be sent
+// Continues with buffered input as long as all output could be sent
 bool Connection::consume(std::span<const std::uint8_t> stream)
 {
 	bool good = process(stream) && flush();
@@ -523,7 +524,7 @@ bool Connection::consume(std::span<const std::uint8_t> stream)
 	return good;
 }
 
-// With what had come while nothing was taken
+// Processes the input that was buffered while the connection was paused
 bool Connection::resume()
 {
 	if (rest_)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * An NVMe/TCP connection: PDUs in, PDUs out, and the time that either may take. It never waits: what cannot be sent is
- * kept, what has not all come is, too, both within bounds. One worker's.
+ * An NVMe/TCP connection of a host: receives and sends PDUs and checks time limits. It never blocks: unsent output and
+ * incomplete input are buffered within bounds. Used only by the thread of its worker.
  */
 #pragma once
 
@@ -17,12 +17,12 @@ namespace cdc {
 
 class Worker;
 
-// Of the steady clock, in ms
+// Steady clock, ms
 using Moment = std::int64_t;
 
 class Connection final : public serving::Poller::Handler {
 public:
-	// @socket is its own from now on
+	// Takes ownership of @socket
 	Connection(Worker &worker, std::uint64_t id, int socket, const Peer &peer, Moment now);
 	~Connection();
 	Connection(const Connection &) = delete;
@@ -30,14 +30,14 @@ public:
 
 	void ready(std::uint32_t events) override;
 	void threw() override { finish(false); }
-	// Its Connect, which has waited, is let in, or not.
+	// Admits the waiting Connect command; refuseBusy() completes it with Connect Controller Busy.
 	void admit();
 	void refuseBusy();
 	void registrationDone(std::uint16_t cid, std::uint16_t status);
 	void tell(const std::shared_ptr<const Views> &views);
-	// Whether something is late by now; what, for people
+	// Which time limit has passed, as text; null: none
 	const char *late(Moment now) const;
-	// Has taken its place long enough, though it has not read its log
+	// Whether the connection has used its admission for long enough without reading the log
 	bool lingers(Moment now) const { return admitted_ && now > admitted_; }
 	void leavePlace();
 
@@ -50,7 +50,7 @@ public:
 private:
 	enum class State : std::uint8_t { hello, connect, waiting, live, ending };
 
-	// Data of a command, which the host sends when it is asked for them
+	// A command whose data is transferred after an R2T
 	struct Transfer {
 		nofctl::wire::Command cmd;
 		nofctl::wire::Bytes data;
@@ -58,15 +58,15 @@ private:
 		std::shared_ptr<void> reservation;
 		Moment since;
 	};
-	// A Connect that waits
+	// A Connect command that waits for admission
 	struct Pending {
 		nofctl::wire::Connect connect;
 		std::uint16_t cid;
 		Latency::Clock::time_point received;
 	};
-	// A registration that is being written
+	// A registration that is being written to the store
 	struct Registering {
-		std::string nqn; // empty: it is taken back
+		std::string nqn; // empty: deregistration
 		Latency::Clock::time_point received;
 	};
 
@@ -106,21 +106,21 @@ private:
 	Peer peer_;
 	State state_ = State::hello;
 	bool sqFlow_ = true;
-	bool paused_ = false; // takes no more commands until what is to be sent is
+	bool paused_ = false; // no further commands are processed until the output is sent
 	std::uint16_t sqhd_ = 0, entries_ = 0;
 	nofctl::wire::PduFormat format_;
-	Moment since_;                        // the connection, or, once there is a controller, its last command
-	Moment inputSince_ = 0;               // that something is expected to go on; 0: nothing is
-	Moment outputSince_ = 0;              // that nothing could be sent; 0: nothing is to be
-	Latency::Clock::time_point received_; // what was read last
-	Moment admitted_ = 0;                 // when its place is given up at the latest; 0: it has none
-	std::unique_ptr<nofctl::wire::Bytes> partial_; // of a PDU
+	Moment since_;                                 // the connection was made, or the last command was received
+	Moment inputSince_ = 0;                        // since when input is awaited; 0: none is
+	Moment outputSince_ = 0;                       // since when no output could be sent; 0: no output is pending
+	Latency::Clock::time_point received_;          // last input
+	Moment admitted_ = 0;                          // when the admission ends at the latest; 0: not admitted
+	std::unique_ptr<nofctl::wire::Bytes> partial_; // incomplete PDU
 	std::unique_ptr<Output> rest_;
 	std::unique_ptr<Transfer> transfer_;
 	std::unique_ptr<Pending> pending_;
 	std::unique_ptr<Controller> controller_;
 	std::unique_ptr<Registering> registering_; // one at a time
-	std::string registered_;                   // the NQN that was registered over it
+	std::string registered_;                   // NQN registered over this connection
 };
 
 } // namespace cdc

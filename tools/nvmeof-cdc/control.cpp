@@ -34,7 +34,7 @@ namespace {
 constexpr int backlog = 64;
 constexpr mode_t socket_mode = 0660;
 constexpr auto sweep_every = 1s;
-constexpr std::chrono::milliseconds longest_work = 10min; // on an answer
+constexpr std::chrono::milliseconds longest_work = 10min; // on one request
 constexpr std::size_t read_at_once = 65536;
 
 Json errorJson(const Error &error)
@@ -63,7 +63,8 @@ bool somebodyAnswers(const sockaddr_un &address)
 	return answers;
 }
 
-// What was left by one that ended badly makes room. Nobody may open it before it has its mode.
+// Replaces a stale socket of a process that did not exit cleanly. Other users cannot open the socket before its mode is
+// set.
 Result<int> listenAt(const std::filesystem::path &path)
 {
 	Result<sockaddr_un> address = addressOf(path);
@@ -83,7 +84,7 @@ Result<int> listenAt(const std::filesystem::path &path)
 	const int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (socket < 0)
 		return failed(errno, std::strerror(errno));
-	::fchmod(socket, 0600); // what bind() makes has the socket's mode
+	::fchmod(socket, 0600); // bind() creates the file with the mode of the socket
 	if (::bind(socket, reinterpret_cast<const sockaddr *>(&*address), sizeof(*address)) == 0 &&
 	    ::chmod(path.c_str(), socket_mode) == 0 && ::listen(socket, backlog) == 0)
 		return socket;
@@ -92,7 +93,7 @@ Result<int> listenAt(const std::filesystem::path &path)
 	return failed(error, std::strerror(error));
 }
 
-// Nothing where it is not known
+// Empty: credentials not available
 std::optional<ucred> peerOf(int socket)
 {
 	ucred peer{};
@@ -122,7 +123,7 @@ Json dryRunJson(const char *what, std::size_t records, const std::vector<Loss> &
 
 } // namespace
 
-// One that has connected: a line is taken when the one before has been answered, and the answer was read.
+// A connected client. Its next request is processed after the previous response was sent in full.
 class Control::Client {
 public:
 	Client(Control &control, std::uint64_t id, int socket)
@@ -153,7 +154,7 @@ public:
 		since_ = Clock::now();
 		control_.again(id_);
 	}
-	// Takes the next line, if it is its turn and all there.
+	// Processes the next request if it is complete and no other one is pending.
 	void work()
 	{
 		const std::size_t end = in_.find('\n');
@@ -171,7 +172,7 @@ public:
 		watch();
 	}
 	void follow() { follows_ = true; }
-	// A line of what it follows, unless it is far behind
+	// Sends a change to a following client, or drops it if the client is too far behind
 	void tell(const Json &json)
 	{
 		if (out_.size() - sent_ > control_.limits_.waiting)
@@ -208,7 +209,7 @@ private:
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (n <= 0)
-			over_ = true; // it may still want its answer
+			over_ = true; // EOF: a response may still be pending
 		else
 			in_.append(room, static_cast<std::size_t>(n));
 		work();
@@ -252,7 +253,7 @@ private:
 	bool busy_ = false, follows_ = false, over_ = false, ends_ = false;
 	std::string in_, out_;
 	std::size_t sent_ = 0, dropped_ = 0;
-	Clock::time_point since_; // its last request, or that what is to be sent does not go
+	Clock::time_point since_; // the last request, or the last progress in sending
 	Watched watched_;
 };
 
@@ -416,7 +417,7 @@ void Control::change(std::uint64_t id, const ControlRequest &request)
 	});
 }
 
-// With what the configuration tells where the changes leave room for it
+// The model after the changes and after the configuration's records that they make room for
 Model Control::changedBy(const std::vector<Change> &changes) const
 {
 	Model changed = service_.model();
@@ -425,7 +426,7 @@ Model Control::changedBy(const std::vector<Change> &changes) const
 	return changed;
 }
 
-// Afterwards the configuration's records are written where nothing stronger replaces them any more.
+// A second write restores records of the configuration that no stronger source replaces any more.
 void Control::write(std::uint64_t id, const ControlRequest &request, std::vector<Change> changes)
 {
 	const char *what = verbOf(request);
@@ -436,7 +437,7 @@ void Control::write(std::uint64_t id, const ControlRequest &request, std::vector
 		if (!written)
 			return refuse(id, written.error());
 		service_.write(service_.fileChanges(service_.model()),
-			       [](const Result<void> &) {}); // else with the next start
+			       [](const Result<void> &) {}); // on failure, written at the next start
 		answer(id, {{"done", what}, {"records", count}, {"generation", service_.model().generation()}});
 	};
 	service_.write(std::move(changes), std::move(done), {clients_.at(id)->who()});
@@ -466,14 +467,14 @@ void Control::refuse(std::uint64_t id, const Error &error)
 	answer(id, errorJson(error));
 }
 
-// A client may be in the middle of what it does.
+// Deferred: the client may be on the call stack.
 void Control::end(std::uint64_t id)
 {
 	dead_.push_back(id);
 	settle_.start(0ms);
 }
 
-// One line of each at a time, so that who has many lines keeps nobody from being served.
+// One request per client at a time, so that a client with many requests does not delay the others.
 void Control::again(std::uint64_t id)
 {
 	again_.push_back(id);

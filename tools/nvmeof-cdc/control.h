@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The local socket over which an instance is looked at and told what to do; a JSON object a line in either direction,
- * see control_request.h. The answer is a document of status.h, {"done": ...}, or {"error": {"code", "message"}}. Who
- * follows changes has those that there are as {"change": ...}, each on a line, then {"synced": true}, then those that
- * come, and {"dropped": N} where it did not read fast enough.
+ * Local socket for inspection and control of an instance. Both directions carry one JSON object per line; the requests
+ * are in control_request.h. A response is a document of status.h, {"done": ...}, or {"error": {"code", "message"}}. A
+ * client that follows changes receives the recorded ones as {"change": ...}, one per line, then {"synced": true}, then
+ * new changes as they occur, and {"dropped": N} if it did not read fast enough.
  *
- * Whoever may open the socket may read: its group. Changes are root's, and those of the service's own user.
+ * Every user with access to the socket (its group) may read. Changes are reserved to root and the user of the service.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ public:
 		std::function<void(std::function<void()> done)> drain;
 	};
 	struct Limits {
-		std::size_t clients = 32, waiting = 256u << 10; // bytes of changes that nobody reads
+		std::size_t clients = 32, waiting = 256u << 10; // bytes of changes that a client has not read
 		std::chrono::milliseconds idle{60000}, stalled{30000};
 	};
 
@@ -38,7 +38,7 @@ public:
 	Control(serving::Loop &loop, Service &service, Hooks hooks, Limits limits);
 	~Control();
 
-	// Errors: somebody serves there, or nobody may make it there.
+	// Errors: another process serves the socket, or it cannot be created.
 	nvmeof::Result<void> start(const std::filesystem::path &path);
 
 private:
@@ -58,8 +58,8 @@ private:
 	void refuse(std::uint64_t id, const nvmeof::Error &error);
 	void drain(std::uint64_t id);
 	void happened(const Happening &happening);
-	void end(std::uint64_t id);   // soon
-	void again(std::uint64_t id); // soon: its next line
+	void end(std::uint64_t id);   // deferred
+	void again(std::uint64_t id); // deferred: processes its next line
 	void settle();
 	void sweep();
 
@@ -74,7 +74,7 @@ private:
 	std::vector<std::uint64_t> dead_, again_;
 	std::uint64_t lastId_ = 0;
 	serving::Timer settle_, sweep_;
-	std::shared_ptr<bool> alive_ = std::make_shared<bool>(true); // for what comes later
+	std::shared_ptr<bool> alive_ = std::make_shared<bool>(true); // expires before late callbacks run
 };
 
 } // namespace cdc

@@ -22,10 +22,10 @@ using What = ControlRequest::What;
 
 namespace {
 
-// An object of these has its members in a tree: of the ordered kind, a line of many members takes its square in time.
+// Members in a tree: with the ordered kind, parsing an object takes quadratic time in the number of its members.
 using Plain = nlohmann::json;
 
-constexpr int deepest = 5;                  // a list in a record in a list in the request
+constexpr int deepest = 5;                  // nesting: list in record in list in request
 constexpr std::size_t most_records = 10000; // of a request
 
 constexpr std::pair<const char *, What> commands[] = {
@@ -93,7 +93,7 @@ using Names = std::span<const std::string_view>;
 constexpr std::string_view target_members[] = {"nqn",  "type",    "transport", "traddr", "trsvcid", "portid",
 					       "treq", "sectype", "qptype",    "prtype", "state"};
 constexpr std::string_view zone_members[] = {"name", "hosts", "targets"};
-// What is printed, too, and may be given back
+// Members that status output adds; accepted and ignored in requests
 constexpr std::string_view told_members[] = {"source", "owner", "ends", "seen_by", "hosts_now"};
 
 bool isIn(Names names, std::string_view name)
@@ -167,7 +167,7 @@ const Origin *originOf(const Model &model, const std::string &key)
 	return origin;
 }
 
-// Who tells of a record, for people
+// The source of a record, for messages
 std::string teller(const Origin &origin)
 {
 	if (origin.source == "file")

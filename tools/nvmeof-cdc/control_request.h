@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is asked for over the control socket: a JSON object on a line.
- *   {"command": "status"}, and so "hosts", "targets", "zones", "instances", "changes", "backup"
+ * Requests on the control socket, one JSON object per line:
+ *   {"command": "status"}, and likewise "hosts", "targets", "zones", "instances", "changes", "backup"
  *   {"command": "changes", "follow": true}
  *   {"command": "set", "targets": [{"nqn": ..., "traddr": ...}], "zones": [{"name": ..., "hosts": [...]}]}
  *   {"command": "remove", "targets": [...], "zones": ["NAME"], "hosts": ["NQN"]}
@@ -25,19 +25,20 @@ struct ControlRequest {
 	enum class What { status, hosts, targets, zones, instances, changes, backup, set, remove, drain, reload };
 
 	What what;
-	bool follow = false;                // changes: also those to come
-	bool force = false;                 // also what will be told again, or takes more than half from a host
-	bool dryRun = false;                // set, remove, reload: nothing is written
+	bool follow = false;                // changes: also send new changes as they occur
+	bool force = false;                 // skips the checks for large losses and for records that would return
+	bool dryRun = false;                // set, remove, reload: write nothing
 	std::vector<Target> targets = {};   // set
-	std::vector<Zone> zones = {};       //
+	std::vector<Zone> zones = {};       // set
 	std::vector<std::string> keys = {}; // remove
 
-	bool changes() const { return what >= What::set; } // and is not for everybody
+	bool changes() const { return what >= What::set; } // changes need privileges
 };
 
 nvmeof::Result<ControlRequest> parseControlRequest(std::string_view line);
 
-// Of set and remove. Errors: somebody stronger tells of it, or it is not there; nothing is to be written.
+// The record changes of a set or remove request. Errors: a stronger source defines the record, or it does not exist;
+// nothing may be written then.
 nvmeof::Result<std::vector<Change>> controlChanges(const Model &model, const ControlRequest &request);
 
 } // namespace cdc

@@ -14,10 +14,10 @@ constexpr std::uint32_t cc_enable = 1, csts_ready = 1, csts_shutdown_done = 2 <<
 constexpr std::uint32_t version = 2 << 16;            // NVMe 2.0
 constexpr std::uint64_t ready_units = 10;             // CAP.TO, of 500 ms
 constexpr std::uint32_t kato_unit = 100;              // KAS: 1, ms
-constexpr std::uint64_t beyond_log = 4u << 20;        // bytes that may be asked for behind the end of a log
+constexpr std::uint64_t beyond_log = 4u << 20;        // bytes that a read may extend beyond the end of a log
 constexpr std::uint32_t discovery_changes = 1u << 31; // of OAES and of the feature
 constexpr std::uint16_t retry_units = 5;              // CRDT1, of 100 ms
-constexpr std::uint32_t data_invalid = 1u << 16;      // IATTR: what is wrong is in the data of Connect
+constexpr std::uint32_t data_invalid = 1u << 16;      // IATTR: the error is in the Connect data
 constexpr std::uint32_t supported = 1;                // LSUPP of a log page
 constexpr std::size_t log_page_count = 256;
 constexpr std::uint8_t log_supported = 0;
@@ -35,7 +35,7 @@ std::uint32_t rounded(std::uint32_t kato)
 	return static_cast<std::uint32_t>(std::min<std::uint64_t>(units * kato_unit, UINT32_MAX));
 }
 
-// @length bytes of @all from @offset on, as far as they go
+// @length bytes of @all from @offset on; zeros beyond its end
 Answer part(const Bytes &all, std::uint64_t offset, std::uint64_t length)
 {
 	if (offset > all.size() || length > all.size() + beyond_log)
@@ -63,7 +63,7 @@ std::uint16_t Controller::check(const Command &cmd, std::span<const std::uint8_t
 	if (!read || (cmd.cdw10 & 0xffff) != 0) // RECFMT
 		return st_connect_format | st_dnr;
 	connect = *read;
-	result = 42; // of the command: QID
+	result = 42; // offset in the command: QID
 	if (connect.qid != 0)
 		return wrong;
 	result = 44; // SQSIZE
@@ -78,7 +78,7 @@ std::uint16_t Controller::check(const Command &cmd, std::span<const std::uint8_t
 	result = data_invalid | offsetIn(&ConnectData::hostnqn);
 	if (!checkName(connect.hostnqn))
 		return wrong;
-	result = 48; // of the command: KATO
+	result = 48; // offset in the command: KATO
 	if (connect.kato > most_kato)
 		return st_keep_alive | st_dnr;
 	result = 0;
@@ -125,7 +125,7 @@ Outcome Controller::fabrics(const Command &cmd)
 		return propertyGet(cmd);
 	case fc_property_set:
 		return propertySet(cmd);
-	case fc_connect: // for a second time
+	case fc_connect: // second Connect
 		return Answer{.status = st_sequence | st_dnr};
 	}
 	return Answer{.status = st_invalid_opcode | st_dnr};
@@ -215,8 +215,8 @@ Answer Controller::logPage(const Command &cmd)
 	return {.status = st_invalid_log | st_dnr};
 }
 
-// From the beginning: of now. What is read on is what was begun, so that its pieces belong together; that there is
-// something newer by then shows in the generation, which is at the beginning.
+// A read from offset 0 takes a snapshot of the current log. Reads from other offsets continue it, so that all pieces
+// are consistent. The host detects a newer log by the generation in the header.
 Answer Controller::discoveryLog(std::uint64_t offset, std::uint64_t length, bool retain)
 {
 	if (offset == 0) {
@@ -261,7 +261,7 @@ Answer Controller::setFeatures(const Command &cmd)
 
 Answer Controller::getFeatures(const Command &cmd) const
 {
-	if (cmd.cdw10 >> 8 & 7) // SEL: but the current value there is none
+	if (cmd.cdw10 >> 8 & 7) // SEL: only the current value exists
 		return {.status = bad_field};
 	switch (cmd.cdw10 & 0xff) {
 	case feat_async_event:
@@ -280,7 +280,7 @@ Outcome Controller::requestEvent(const Command &cmd)
 	return std::nullopt;
 }
 
-// All but requests for events is over before it could be aborted.
+// Aborts Asynchronous Event Requests only. A pending registration is not aborted; other commands complete at once.
 Answer Controller::abort(const Command &cmd)
 {
 	const auto cid = static_cast<std::uint16_t>(cmd.cdw10 >> 16);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A discovery controller: what it answers to the commands of one host. NVMe Base 2.0, 3.1.2.3 and 5; it knows neither
- * sockets nor threads.
+ * A discovery controller: executes the commands of one host (NVMe Base 2.0, 3.1.2.3 and 5). It uses neither sockets nor
+ * threads.
  */
 #pragma once
 
@@ -17,45 +17,45 @@
 
 namespace cdc {
 
-constexpr std::uint32_t queue_entries = 128;             // of the admin queue, at most
-constexpr std::uint32_t most_kato = 600000;              // ms: who is silent for longer is not kept
+constexpr std::uint32_t queue_entries = 128;             // maximum of the admin queue
+constexpr std::uint32_t most_kato = 600000;              // ms; upper limit of KATO
 constexpr std::uint32_t longest_registration = 1u << 20; // bytes
 
 struct Answer {
 	std::uint16_t status = nofctl::wire::st_ok;
 	std::uint64_t result = 0;
 	nofctl::wire::Bytes data = {};
-	// Behind the data: of the page's entries, from @offset on, @length bytes, and then zeros
+	// After the data: @length bytes of the page's entries from @offset on, then @zeros zero bytes
 	std::shared_ptr<const Page> page = {};
 	std::uint64_t offset = 0, length = 0, zeros = 0;
 
 	std::uint64_t dataLength() const { return data.size() + length + zeros; }
 };
 
-// Comes later: an event, or what becomes of a registration
+// Completed later: an Asynchronous Event Request or a registration
 struct Later {};
-using Outcome = std::optional<Answer>; // nothing: later
+using Outcome = std::optional<Answer>; // absent: completed later
 
 class Controller {
 public:
 	Controller(const Identity &identity, std::uint16_t cntlid, const nofctl::wire::Connect &connect,
 		   std::shared_ptr<const Views> views);
 
-	// What is wrong with a Connect command and its data; 0: nothing. @result: of its completion
+	// Checks a Connect command and its data. Returns its status; @result: dword 0 and 1 of the completion
 	static std::uint16_t check(const nofctl::wire::Command &cmd, std::span<const std::uint8_t> data,
 				   const Identity &identity, nofctl::wire::Connect &connect, std::uint64_t &result);
 
-	// Of any command but Connect and DIM
+	// Executes any command except Connect and DIM
 	Outcome handle(const nofctl::wire::Command &cmd);
-	// The data of a DIM command. Nothing: it is one that this host may not send, @status tells why.
+	// Decodes the data of a DIM command. Absent: this host may not send it; @status has the reason.
 	std::optional<nofctl::wire::Registration>
 	registration(const nofctl::wire::Command &cmd, std::span<const std::uint8_t> data, std::uint16_t &status);
-	// An error, as the error log tells it
+	// Adds an entry to the error log
 	void failed(const nofctl::wire::Command &cmd, std::uint16_t status);
 
-	// From now on these are told.
+	// Replaces the views; event() reports whether the host's log has changed.
 	void tell(std::shared_ptr<const Views> views);
-	// An event that is to be told now: the command identifier of the request that it completes, and its result
+	// The next completion of an Asynchronous Event Request, if one is due
 	struct Event {
 		std::uint16_t cid;
 		std::uint16_t status;
@@ -69,8 +69,8 @@ public:
 	std::uint32_t kato() const { return kato_; } // ms; 0: none
 	const ZoneSet &zones() const { return *zones_; }
 	bool wantsEvents() const { return events_ && requests_ > 0; }
-	bool hasRead() const { return generation_ != 0; }        // its log
-	std::uint64_t generation() const { return generation_; } // of the log that it has read; 0: none yet
+	bool hasRead() const { return generation_ != 0; }        // the discovery log
+	std::uint64_t generation() const { return generation_; } // of the log that the host has read; 0: none yet
 	bool current() const { return hasRead() && views_->of(zones_) == page_; }
 
 private:
@@ -93,19 +93,19 @@ private:
 	std::string hostnqn_;
 	std::array<std::uint8_t, 16> hostid_;
 	std::uint16_t cntlid_;
-	bool unique_; // connected to by the NQN of its own
+	bool unique_; // Connect named the NQN of this service, not the well-known one
 	bool events_ = false;
-	bool told_ = false; // an event, and its log has not been read since
+	bool told_ = false; // an event was sent, and the log was not read since
 	std::uint8_t requests_ = 0;
 	std::array<std::uint16_t, most_requests> cids_{};
-	std::optional<std::uint16_t> aborted_; // one of them that is to be completed so
+	std::optional<std::uint16_t> aborted_; // aborted request whose completion is pending
 	std::uint32_t kato_;
 	std::uint32_t cc_ = 0, csts_ = 0;
 	std::shared_ptr<const Views> views_;
 	const ZoneSet *zones_;
-	std::shared_ptr<const Page> page_;             // that was read last, from its beginning
-	std::uint64_t generation_ = 0;                 // that was told with it
-	std::vector<nofctl::wire::ErrorEntry> errors_; // the last one first
+	std::shared_ptr<const Page> page_;             // last read from offset 0
+	std::uint64_t generation_ = 0;                 // reported with page_
+	std::vector<nofctl::wire::ErrorEntry> errors_; // newest first
 	std::uint64_t errorCount_ = 0;
 };
 

@@ -22,7 +22,7 @@ Answer strange(const std::string &what)
 	return {.outcome = Outcome::lost, .trouble = what + ", which is not etcd's v3 JSON gateway"};
 }
 
-// By gRPC's code, and where that says too little, by etcd's words
+// By gRPC status code, or by etcd's message where the code is ambiguous
 Outcome outcomeOf(int code, const std::string &message)
 {
 	auto says = [&](const char *words) { return message.find(words) != message.npos; };
@@ -177,7 +177,7 @@ void Call::answered(Answer answer)
 	tell(std::move(answer));
 }
 
-// Line by line; one that is begun waits for its end.
+// Splits the stream into lines; an incomplete line is kept for the next piece.
 void Call::received(std::string_view piece)
 {
 	const std::shared_ptr<bool> ended = ended_;
@@ -200,7 +200,7 @@ void Call::tell(Answer answer)
 {
 	if (!answer)
 		answer.trouble = fmt::format("{}: {}", client_.endpoint(), answer.trouble);
-	const Done done = done_; // which may end this
+	const Done done = done_; // copied: the callback may destroy this object
 	done(std::move(answer));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Calls of etcd 3.4's JSON gateway, to one of several members: which one, who is used for all until next().
+// Calls of the JSON gateway of etcd 3.4. All calls go to one of the configured members until next() selects another.
 #pragma once
 
 #include "etcd_json.h"
@@ -14,34 +14,34 @@ struct Options {
 	std::chrono::milliseconds timeout{2000};
 };
 
-// What can be wrong with them, for people
+// Errors: a message for the operator
 nvmeof::Result<void> check(const Options &options);
 
 struct Answer {
 	enum class Outcome {
 		good,
-		unsent,   // nobody was there to be asked
-		lost,     // asked, but not answered: what was asked may have been done
-		refused,  // nothing was done, and will not be
-		stranger, // it does not know who asks, or no longer
-		missing,  // what it was about
+		unsent,   // no connection: the request was not sent
+		lost,     // no response: the request may have been executed
+		refused,  // not executed; a retry fails as well
+		stranger, // authentication is required or has expired
+		missing,  // not found or compacted
 	};
 	Outcome outcome = Outcome::good;
-	std::string trouble = {}; // for people
+	std::string trouble = {}; // for messages
 	Json json = {};
 
 	explicit operator bool() const { return outcome == Outcome::good; }
 };
 
-// Of what a member has sent
+// Interprets a response of a member
 Answer answerOf(const HttpAnswer &http);
-Answer answerOf(const std::string &line); // of a stream
+Answer answerOf(const std::string &line); // one line of a stream
 
 class Client;
 
 class Client;
 
-// A call under way, or a stream. It ends with the object, which may be ended by what it calls.
+// A call or stream in progress. Destroying the object cancels it; its callbacks may do so.
 class Call {
 public:
 	using Done = std::function<void(Answer)>;
@@ -65,7 +65,7 @@ private:
 	Kind kind_;
 	std::string path_, body_, line_;
 	Done done_;
-	bool introduced_ = false; // anew
+	bool introduced_ = false; // authenticated in this call
 	std::shared_ptr<bool> ended_ = std::make_shared<bool>(false);
 	std::unique_ptr<HttpCall> http_;
 };
@@ -76,12 +76,12 @@ public:
 
 	const std::string &endpoint() const { return options_.endpoints[endpoint_]; }
 	std::size_t endpoints() const { return options_.endpoints.size(); }
-	// Another member is asked from now on, by whom we make ourselves known again.
+	// Selects the next member and drops the authentication token.
 	void next();
 
-	// @path: "kv/range". Who asks is made known first, where that is needed.
+	// @path: "kv/range". Authenticates first if a user is configured and there is no token.
 	std::unique_ptr<Call> call(const char *path, const Json &body, Call::Done done);
-	// @each: is given each answer; one that is not good is the last
+	// @each: called for each message; an error is the last one
 	std::unique_ptr<Call> stream(const char *path, const Json &body, Call::Done each);
 
 private:

@@ -24,7 +24,7 @@ constexpr std::array<std::uint8_t, 256> valuesOf(std::string_view alphabet)
 
 constexpr auto values = valuesOf(digits);
 
-// Reads members; what is of another kind than it has to be makes the whole of no use.
+// Reads members; a member of the wrong type makes the whole message invalid.
 class Reader {
 public:
 	const Json &object(const Json &of, const char *key)
@@ -108,7 +108,7 @@ private:
 	bool good_ = true;
 };
 
-// Puts change always, deletions what was there.
+// A put always causes an event, a deletion only if the key existed.
 bool changes(Reader &reader, const Json &responses, int nested = 0)
 {
 	if (!reader.check(nested < most_nested))
@@ -124,7 +124,7 @@ bool changes(Reader &reader, const Json &responses, int nested = 0)
 	return false;
 }
 
-// Of what a stream brings
+// The payload of a stream message
 const Json &resultOf(Reader &reader, const Json &answer)
 {
 	return reader.object(answer, "result");
@@ -176,7 +176,7 @@ std::string endOf(std::string prefix)
 	while (!prefix.empty() && static_cast<std::uint8_t>(prefix.back()) == 0xff)
 		prefix.pop_back();
 	if (prefix.empty())
-		return std::string(1, '\0'); // all that there is
+		return std::string(1, '\0'); // no upper bound
 	prefix.back()++;
 	return prefix;
 }
@@ -237,7 +237,7 @@ Result<Notice> noticeOf(const Json &answer)
 	return reader.outcome(std::move(notice));
 }
 
-// As it is granted, or, in a stream, kept alive
+// From the response to a lease grant, or from a message of a keep-alive stream
 Result<Lease> leaseOf(const Json &answer)
 {
 	Reader reader;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What etcd 3.4's JSON gateway is told, and what it answers: keys and values are base64, 64-bit numbers may be text,
- * and what is zero or empty is left out.
+ * Requests to and responses from the JSON gateway of etcd 3.4. Keys and values are base64, 64-bit numbers may be
+ * strings, and members that are zero or empty are omitted.
  */
 #pragma once
 
@@ -24,15 +24,15 @@ std::optional<std::string> ofBase64(std::string_view text);
 // The end of the range of all keys that begin with @prefix
 std::string endOf(std::string prefix);
 
-// Pieces of a transaction
+// Operations and comparisons of a transaction
 Json put(std::string_view key, std::string_view value, std::int64_t lease = 0);
 Json remove(std::string_view key);
-Json isRevision(std::string_view key, std::uint64_t revision); // of its last change; 0: there is no such key
+Json isRevision(std::string_view key, std::uint64_t revision); // compares the mod revision; 0: the key does not exist
 Json isValue(std::string_view key, std::string_view value);
 
 struct Event {
 	std::string key;
-	std::optional<std::string> value; // nothing: the key is gone
+	std::optional<std::string> value; // absent: the key was deleted
 	std::uint64_t revision = 0;       // of the change
 };
 
@@ -49,13 +49,13 @@ struct Range {
 struct Transaction {
 	Header header;
 	bool succeeded = false;
-	bool changed = false; // there is something of this revision
+	bool changed = false; // the transaction caused an event in this revision
 };
 
-struct Notice { // of a watch
+struct Notice { // message of a watch stream
 	Header header;
 	bool created = false, canceled = false;
-	std::uint64_t compacted = 0; // up to where events are gone
+	std::uint64_t compacted = 0; // compact_revision: earlier events are gone
 	std::string reason;
 	std::vector<Event> events;
 };

@@ -19,7 +19,7 @@ void Member::join(const Instance &instance)
 	go();
 }
 
-// Others need not wait for the lease to end.
+// Removes the records at once, so that other instances need not wait for the lease to expire.
 void Member::leave(Store::Done done)
 {
 	const std::optional<Instance> instance = std::exchange(instance_, {});
@@ -74,7 +74,7 @@ bool Member::isThere() const
 	return view_.alive(instance_->id) && record && *record == storedText(instance_->json());
 }
 
-// The next step
+// Starts the next step: lease, records, or the wait for the next keep-alive
 void Member::go()
 {
 	if (!running_ || call_ || !instance_)
@@ -93,7 +93,7 @@ void Member::ask(const char *path, const Json &body, Then then)
 		call_.reset();
 		if (answer.outcome == Outcome::unsent || answer.outcome == Outcome::lost)
 			return failed_(answer.trouble);
-		if (!answer) // the lease, most likely: from the beginning, but not at once
+		if (!answer) // most likely the lease has expired: start over after a delay
 			lease_ = 0, put_ = 0, again_.start(ttl_ / 3);
 		else
 			(this->*then)(answer);
@@ -109,7 +109,7 @@ void Member::isGranted(const Answer &answer)
 	go();
 }
 
-// Hosts are told only where the record is another than before.
+// Raises the generation only if the record differs from the stored one.
 void Member::put()
 {
 	const std::string key = view_.prefix() + instance_->key(), value = storedText(instance_->json());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// This instance among those that share an etcd: there as long as it keeps its lease alive.
+// Membership of this instance in the group that shares an etcd. It lasts as long as its lease is kept alive.
 #pragma once
 
 #include "etcd_client.h"
@@ -9,13 +9,13 @@ namespace cdc::etcd {
 
 class Member {
 public:
-	// @failed: as of Writer
+	// @failed: see Writer
 	Member(serving::Loop &loop, Client &client, const View &view, std::chrono::seconds ttl,
 	       std::function<void(std::string why)> failed);
 
 	void join(const Instance &instance);
 	void leave(Store::Done done);
-	// As of Writer
+	// See Writer
 	void run();
 	void told();
 	void stop(const std::string &why);
@@ -41,11 +41,11 @@ private:
 	std::function<void(std::string)> failed_;
 	bool running_ = false;
 	std::optional<Instance> instance_;
-	Store::Done left_;           // who waits for it
-	std::int64_t lease_ = 0;     // that etcd may still know
-	std::uint64_t put_ = 0;      // the revision in which what is there was bound to it
-	serving::Timer again_;       // kept alive
-	std::unique_ptr<Call> call_; // one at a time
+	Store::Done left_;           // completion of leave()
+	std::int64_t lease_ = 0;     // etcd may have expired it
+	std::uint64_t put_ = 0;      // revision in which the records were bound to the lease
+	serving::Timer again_;       // next keep-alive
+	std::unique_ptr<Call> call_; // one call at a time
 };
 
 } // namespace cdc::etcd

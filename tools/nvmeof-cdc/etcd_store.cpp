@@ -21,7 +21,7 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr int page = 2000; // records that are asked for at once
+constexpr int page = 2000; // records per range request
 
 EtcdOptions withSlash(EtcdOptions options)
 {
@@ -76,14 +76,15 @@ Result<void> EtcdStore::openCache()
 		serving::say(LOG_WARNING, fmt::format("{} was damaged: it is {} now, and is made anew from etcd",
 						      options_.cache.string(), cache_->movedTo().string()));
 	if (!contents->generation)
-		return {}; // new
+		return {}; // new file
 	generation_ = contents->generation;
 	agedSince_ = contents->heard;
 	told_({.whole = true, .changes = std::move(contents->records), .generation = generation_});
 	return {};
 }
 
-// Asks what only a member that the others agree with can answer. All keys from "base" to "generation" are these two.
+// A linearizable read, which only a member with a quorum answers. The range from "base" to "generation" holds only
+// these two keys.
 void EtcdStore::look(std::unique_ptr<Call> &call, std::function<void(const View::Marks &now, bool follows)> then)
 {
 	const etcd::Json keys{{"key", toBase64(view_.baseKey())},
@@ -121,7 +122,7 @@ void EtcdStore::readPage(const std::string &from)
 	if (const std::uint64_t revision = reading_.revision())
 		ask["revision"] = std::to_string(revision);
 	step_ = client_.call("kv/range", ask, [this](const Answer &answer) {
-		if (answer.outcome == Answer::Outcome::missing) // compacted meanwhile
+		if (answer.outcome == Answer::Outcome::missing) // compacted in the meantime
 			return readAll();
 		const Result<Range> range = answer ? rangeOf(answer.json) : wrong(answer.trouble);
 		if (!range)
@@ -173,7 +174,7 @@ void EtcdStore::happened(const std::vector<Event> &events)
 {
 	News news = view_.apply(events);
 	if (!view_.generation())
-		return readAll(); // somebody has removed what it is made of
+		return readAll(); // the base or generation key was removed
 	if (!news.changes.empty() || news.generation != generation_)
 		publish(std::move(news));
 	writer_.told();
@@ -199,7 +200,7 @@ void EtcdStore::synced()
 	sweep();
 }
 
-// A watch says nothing while nothing happens, and while it is cut.
+// A broken watch cannot be distinguished from an idle one, so the marks are polled as well.
 void EtcdStore::pulse()
 {
 	look(asked_, [this](const View::Marks &now, bool follows) {
@@ -217,7 +218,7 @@ void EtcdStore::pulse()
 	});
 }
 
-// The next member, at once; when all have been tried, after a while
+// Switches to the next member at once; when all have failed, after a back-off
 void EtcdStore::lost(std::string why)
 {
 	synced_ = false;
@@ -274,7 +275,7 @@ void EtcdStore::publish(News news)
 	endRaises();
 }
 
-// In the cache
+// Writes pending changes to the cache
 void EtcdStore::keep()
 {
 	if (!cache_ || !generation_)
@@ -293,7 +294,7 @@ bool EtcdStore::lifted(const View &view) const
 	return view.generation() && view.generation() >= std::max(generation_, floor_);
 }
 
-// Makes the generation greater than any that was told, which etcd has lost, or never had.
+// Raises the generation above every reported one, if etcd has lost it or never had one.
 void EtcdStore::lift(const View &view, std::function<void()> then)
 {
 	const std::uint64_t least = std::max(generation_, floor_), revision = view.revision();
@@ -319,7 +320,7 @@ void EtcdStore::raise(std::uint64_t above, Done done)
 	endRaises();
 }
 
-// Those that are done; and goes on with the others
+// Completes the raises that are done, and continues with the others
 void EtcdStore::endRaises()
 {
 	std::vector<Raise> ended;
@@ -329,14 +330,14 @@ void EtcdStore::endRaises()
 	raises_.erase(end, raises_.end());
 	if (!raises_.empty() && synced_ && !lift_ && !lifted(view_))
 		lift(view_, [this, before = view_.marks().baseRevision] {
-			if (view_.marks().baseRevision != before) // else the watch has yet to tell
+			if (view_.marks().baseRevision != before) // otherwise the watch has not reported it yet
 				endRaises();
 		});
 	for (Raise &raise : ended)
 		raise.done(generation_ > raise.above ? Result<void>() : wrong(refusal()));
 }
 
-// Takes away the record of an instance that is no more. All that are left try, and one of them does it.
+// Removes the record of an instance that is gone. All other instances try; the comparison lets one succeed.
 void EtcdStore::sweep()
 {
 	if (sweep_ || !synced_)

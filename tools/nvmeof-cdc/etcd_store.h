@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A store that several instances share: etcd. What is there is read once, then watched; who has fallen behind what etcd
- * remembers reads it anew. While etcd cannot be reached, hosts are told what was known last, and nothing is changed.
+ * A store that several instances share: etcd. All records are read once, then watched; they are read again after a
+ * compaction that removed missed events. While etcd is unreachable, hosts get the last known records, and writes fail.
  */
 #pragma once
 
@@ -15,11 +15,11 @@ namespace cdc {
 struct EtcdOptions {
 	etcd::Options etcd = {};
 	std::string prefix = "/nvmeof/cdc/";
-	std::chrono::seconds lease{5};           // how long an instance is missed before it is gone
-	std::chrono::milliseconds pulse{1000};   // how often etcd is asked whether it is there
-	std::chrono::milliseconds slowest{5000}; // between attempts to reach it
-	std::filesystem::path cache = {};        // what was known last, over a restart; empty: none
-	bool rebuild = false;                    // a cache that is damaged is moved aside, and made anew
+	std::chrono::seconds lease{5};           // TTL: how long an instance may be silent before it counts as gone
+	std::chrono::milliseconds pulse{1000};   // interval of the checks that etcd is reachable
+	std::chrono::milliseconds slowest{5000}; // longest back-off between connection attempts
+	std::filesystem::path cache = {};        // file with the last known records; empty: no cache
+	bool rebuild = false;                    // move a damaged cache aside and create a new one
 };
 
 class EtcdStore : public Store {
@@ -27,9 +27,9 @@ public:
 	EtcdStore(serving::Loop &loop, EtcdOptions options);
 	~EtcdStore() override;
 
-	// Tells what the cache has, if anything, at once. Errors: of the options, and of the cache
+	// Reports the records of the cache, if any, at once. Errors: invalid options, or the cache cannot be opened
 	nvmeof::Result<void> start(Told told) override;
-	// Refused at once once none of etcd's members was there
+	// Fails at once while no member of etcd is reachable
 	void write(std::vector<Change> changes, Done done) override;
 	void raise(std::uint64_t above, Done done) override;
 	void join(const Instance &instance) override;
@@ -71,19 +71,19 @@ private:
 	etcd::Writer writer_;
 	etcd::Member member_;
 	std::unique_ptr<RecordFile> cache_;
-	News unkept_; // in the cache
+	News unkept_; // not yet in the cache
 	bool cacheBroken_ = false;
 	serving::Timer again_, late_, pulse_, keep_;
 	nofctl::Backoff backoff_;
 	std::unique_ptr<etcd::Call> step_, watch_, asked_, sweep_, lift_;
 	std::vector<Raise> raises_;
-	std::uint64_t generation_ = 0, floor_ = 0; // told; above which it has to be
-	std::uint64_t expected_ = 0;               // of the watch: what etcd had told another call
+	std::uint64_t generation_ = 0, floor_ = 0; // last reported; minimum set by raise()
+	std::uint64_t expected_ = 0;               // revision of the generation key that the watch has yet to report
 	std::chrono::steady_clock::time_point expectedSince_;
-	std::size_t failures_ = 0; // one after another
-	bool synced_ = false;      // what happens is told
+	std::size_t failures_ = 0; // consecutive
+	bool synced_ = false;      // the watch is established
 	std::int64_t heard_ = 0, agedSince_ = 0;
-	std::string trouble_; // of all members, since then
+	std::string trouble_; // why no member is reachable; empty: one is
 };
 
 } // namespace cdc

@@ -7,7 +7,7 @@ namespace cdc::etcd {
 
 namespace {
 
-// 0: it is none
+// 0: not a valid number
 std::uint64_t numberIn(const std::string &text)
 {
 	std::uint64_t number = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What etcd has under our prefix:
+ * Keys in etcd, below the configured prefix:
  *   targets/..., zones/..., hosts/..., instances/...	records, as in record.h
- *   alive/ID		an instance that runs: bound to its lease. Where it is gone, another instance takes the
- *			record away.
- *   generation		put by each transaction that changes what hosts are told
+ *   alive/ID		an instance that is running: bound to its lease. When it is gone, another instance removes
+ *			the record.
+ *   generation		put by each transaction that changes discovery logs
  *   base		a number: GENCTR is this, plus the revision in which "generation" was put last
- * So GENCTR is a matter of what etcd has, not of who reads it when: equal for all, also after a compaction, and after
- * leases have ended while nobody was there.
+ * GENCTR therefore depends only on the contents of etcd, not on the reader: it is the same for all instances, also
+ * after a compaction, and after leases have expired while no instance was running.
  */
 #pragma once
 
@@ -21,12 +21,12 @@ namespace cdc::etcd {
 
 class View {
 public:
-	struct Marks { // by which one state is told from another
+	struct Marks { // identify a state of the store
 		Header header;
 		std::uint64_t base = 0, baseRevision = 0, generationRevision = 0;
 
 		std::uint64_t generation() const { return base && generationRevision ? base + generationRevision : 0; }
-		// Whether what has these goes on to be what has @later; else it is another etcd, or one from a copy.
+		// Whether @later continues this state; if not, it is another cluster or a restored backup.
 		bool leadsTo(const Marks &later) const;
 	};
 
@@ -37,16 +37,16 @@ public:
 	std::string generationKey() const { return prefix_ + "generation"; }
 	std::string baseKey() const { return prefix_ + "base"; }
 
-	// What was read, of a cluster, as of a revision
+	// Starts with the result of a range request, at its revision
 	void begin(const Header &header) { marks_.header = header; }
-	// What has happened since. All of one revision come together.
+	// Applies events. All events of one revision have to be in one call.
 	News apply(const std::vector<Event> &events);
 	News whole() const;
 
 	const Marks &marks() const { return marks_; }
-	std::uint64_t revision() const { return marks_.header.revision; } // up to where it has been told
+	std::uint64_t revision() const { return marks_.header.revision; } // the last one applied
 	std::uint64_t generation() const { return marks_.generation(); }
-	const std::string *valueOf(const std::string &key) const; // of a record
+	const std::string *valueOf(const std::string &key) const; // of a record; null: there is none
 	bool alive(const std::string &instance) const { return alive_.contains(instance); }
 	std::vector<std::string> dead() const; // instances with a record that are not alive
 

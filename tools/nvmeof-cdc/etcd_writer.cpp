@@ -15,11 +15,11 @@ using Outcome = Answer::Outcome;
 
 namespace {
 
-// Etcd takes 128 operations on each level of a transaction, less on a level below by as many as are on the one above:
-// 64 times 64 on two; and 1.5 MiB in all, by default.
+// etcd's defaults: 128 operations on each level of a transaction, where the operations of a level also count on the
+// level below it (so 64 x 64 on two levels), and 1.5 MiB in all.
 constexpr std::size_t most_flat = 120, most_below = 64, most_changes = 63 * most_below;
 constexpr std::size_t most_bytes = 1 << 20;
-// Of what is written together without need: others wait for it.
+// Limit for merging queued writes, because their callers wait for the transaction
 constexpr std::size_t enough_changes = 1024;
 
 std::size_t sizeOf(const std::vector<Change> &changes)
@@ -51,7 +51,7 @@ void Writer::write(std::vector<Change> changes, Store::Done done)
 	next();
 }
 
-// As many from the queue as fit together; what would change nothing is left out.
+// Takes as many writes from the queue as fit into a transaction, without changes that have no effect.
 Writer::Changes Writer::gather()
 {
 	Changes all;

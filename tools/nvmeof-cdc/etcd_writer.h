@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is to be written to etcd: one transaction after the other, of all that has come meanwhile.
+// Writes changes to etcd, one transaction at a time. Changes that arrive meanwhile are merged into the next one.
 #pragma once
 
 #include <deque>
@@ -11,16 +11,16 @@ namespace cdc::etcd {
 
 class Writer {
 public:
-	// @failed: the member that is talked to is of no use
+	// @failed: the current member is unusable
 	Writer(serving::Loop &loop, Client &client, const View &view, std::function<void(std::string why)> failed);
 
 	void write(std::vector<Change> changes, Store::Done done);
-	// Etcd is there, and the view is as of now; it has grown.
+	// run(): etcd is reachable and the view is current. told(): the view has changed.
 	void run();
 	void told();
-	// Etcd cannot be asked for now: what is under way may have been written or not. What waits goes on waiting.
+	// etcd is unreachable: the transaction in flight fails with an unknown outcome; queued writes stay queued.
 	void stop(const std::string &why);
-	// Nor will it be soon: none waits any more.
+	// etcd stays unreachable: fails all queued writes.
 	void refuse(const std::string &why);
 
 private:
@@ -42,10 +42,10 @@ private:
 	std::function<void(std::string)> failed_;
 	bool running_ = false;
 	std::deque<Write> queue_;
-	std::vector<Write> group_;   // under way
-	std::uint64_t written_ = 0;  // in which revision it was written, which is not told yet
-	serving::Timer patience_;    // of its writers
-	std::unique_ptr<Call> call_; // that writes it
+	std::vector<Write> group_;   // writes of the transaction in flight
+	std::uint64_t written_ = 0;  // revision of the transaction until the view includes it; 0: none
+	serving::Timer patience_;    // limits the wait for the view
+	std::unique_ptr<Call> call_; // the transaction in flight
 };
 
 } // namespace cdc::etcd

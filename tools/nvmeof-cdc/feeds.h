@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is to be written where something has told of records: as changes to what the model has. Nobody takes away what
- * another has told, and of one record told by several the one of the stronger source holds: by hand, by file, by
- * registration, by reading.
+ * Computes the changes to write for records from one source, relative to the model. A source never removes the records
+ * of another. If several sources define a record, the strongest wins: control socket, configuration, registration,
+ * pull.
  */
 #pragma once
 
@@ -12,18 +12,18 @@
 
 namespace cdc {
 
-// Whether both are told by the same source and owner
+// Whether source and owner are the same
 bool sameOrigin(const Origin &a, const Origin &b);
-// Whether a record of @source may stand where one of @there does
+// Whether a record of @source may replace one of @there
 bool mayReplace(const Origin &there, const Origin &source);
 
-// What of these is new or another, without what stronger sources hold
+// Puts the records that are new or differ, unless a stronger source defines them
 std::vector<Change> putAll(const Model &model, std::span<const Target> targets);
 std::vector<Change> putAll(const Model &model, std::span<const Zone> zones);
-// The same, and the end of all other targets of that origin
+// The same, and removes all other targets of @origin
 std::vector<Change> replaceAll(const Model &model, const Origin &origin, std::span<const Target> targets);
 
-// Of the configuration of the instance @id
+// For the configuration of the instance @id
 std::vector<Change> fileChanges(const Model &model, const std::string &id, std::vector<Target> targets,
 				std::vector<Zone> zones);
 

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr long connect_ms = 1000;
-constexpr std::size_t most_bytes = 64 << 20; // of an answer
+constexpr std::size_t most_bytes = 64 << 20; // of a response
 
 template <typename T> T *made(T *object)
 {
@@ -45,7 +45,7 @@ HttpCall::~HttpCall()
 	curl_slist_free_all(headers_);
 }
 
-// Called by libcurl, which cannot be called from here.
+// libcurl calls this and must not be called from here: delivery is deferred.
 std::size_t HttpCall::write(char *bytes, std::size_t one, std::size_t count, void *data)
 {
 	auto *call = static_cast<HttpCall *>(data);
@@ -63,7 +63,7 @@ void HttpCall::deliver()
 {
 	if (got_.empty())
 		return;
-	const Piece piece = piece_; // which may end this
+	const Piece piece = piece_; // copied: the callback may destroy this object
 	const std::string got = std::move(got_);
 	got_.clear();
 	piece(got);
@@ -86,7 +86,7 @@ void HttpCall::finish(CURLcode outcome)
 HttpClient::HttpClient(serving::Loop &loop, HttpTls tls)
 	: tls_(std::move(tls)), poller_(loop), timer_(loop, [this] { act(CURL_SOCKET_TIMEOUT, 0); })
 {
-	::signal(SIGPIPE, SIG_IGN); // a connection that has ended, of which TLS has no other way to tell
+	::signal(SIGPIPE, SIG_IGN); // TLS has no other way to avoid it on a closed connection
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	multi_ = made(curl_multi_init());
 	curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
@@ -115,7 +115,7 @@ std::unique_ptr<HttpCall> HttpClient::post(const std::string &url, const std::ve
 {
 	std::unique_ptr<HttpCall> call(new HttpCall(*this, std::move(body), std::move(done), std::move(piece)));
 	CURL *easy = call->easy_;
-	call->headers_ = curl_slist_append(nullptr, "Expect:"); // no question before a large body
+	call->headers_ = curl_slist_append(nullptr, "Expect:"); // no 100-continue before a large body
 	for (const std::string &header : headers)
 		call->headers_ = curl_slist_append(call->headers_, header.c_str());
 	curl_easy_setopt(easy, CURLOPT_URL, url.c_str());
@@ -128,7 +128,7 @@ std::unique_ptr<HttpCall> HttpClient::post(const std::string &url, const std::ve
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error_);
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-	curl_easy_setopt(easy, CURLOPT_PROXY, ""); // whatever the environment says
+	curl_easy_setopt(easy, CURLOPT_PROXY, ""); // ignore the environment
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, 5L);
@@ -138,7 +138,7 @@ std::unique_ptr<HttpCall> HttpClient::post(const std::string &url, const std::ve
 	setFile(easy, CURLOPT_CAINFO, tls_.ca);
 	setFile(easy, CURLOPT_SSLCERT, tls_.cert);
 	setFile(easy, CURLOPT_SSLKEY, tls_.key);
-	curl_multi_add_handle(multi_, easy); // libcurl begins by its timer
+	curl_multi_add_handle(multi_, easy); // libcurl starts through its timer
 	return call;
 }
 
@@ -151,7 +151,7 @@ void HttpClient::Socket::ready(std::uint32_t events)
 		what |= CURL_CSELECT_OUT;
 	if (events & (EPOLLERR | EPOLLHUP))
 		what |= CURL_CSELECT_ERR;
-	client_.act(fd_, what); // may end this
+	client_.act(fd_, what); // may destroy this object
 }
 
 void HttpClient::watch(curl_socket_t fd, int what)

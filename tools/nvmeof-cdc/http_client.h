@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// HTTP/1.1 over libcurl, on a loop: nothing blocks, names are looked up by threads of libcurl's.
+// HTTP/1.1 client on libcurl and an event loop. It does not block; libcurl resolves names in its own threads.
 #pragma once
 
 #include <chrono>
@@ -17,23 +17,23 @@
 
 namespace cdc {
 
-// Files, as PEM; what is empty is not given
+// Paths of PEM files; empty: not used
 struct HttpTls {
-	std::string ca{}; // that is trusted; empty: the system's
+	std::string ca{}; // trusted CAs; empty: those of the system
 	std::string cert{}, key{};
 };
 
 struct HttpAnswer {
-	CURLcode outcome = CURLE_OK; // CURLE_OK: there is an answer
-	bool sent = false;           // the request, or some of it
+	CURLcode outcome = CURLE_OK; // CURLE_OK: there is a response
+	bool sent = false;           // at least part of the request may have been sent
 	long status = 0;
 	std::string body;
-	std::string trouble; // for people
+	std::string trouble; // for messages
 };
 
 class HttpClient;
 
-// A request under way. It ends with the object, which may be ended by what it calls.
+// A request in progress. Destroying the object cancels it; its callbacks may do so.
 class HttpCall {
 public:
 	using Done = std::function<void(HttpAnswer)>;
@@ -66,7 +66,7 @@ public:
 	HttpClient(const HttpClient &) = delete;
 	HttpClient &operator=(const HttpClient &) = delete;
 
-	// @timeout: of the whole; 0: none but for connecting. @piece: is given the body as it comes, where it is there.
+	// @timeout: of the whole request; 0: of connecting only. @piece: if set, receives the body as it arrives
 	std::unique_ptr<HttpCall> post(const std::string &url, const std::vector<std::string> &headers,
 				       std::string body, std::chrono::milliseconds timeout, HttpCall::Done done,
 				       HttpCall::Piece piece = {});
@@ -76,7 +76,7 @@ private:
 	struct Socket final : serving::Poller::Handler {
 		Socket(HttpClient &client, curl_socket_t fd) : client_(client), fd_(fd) {}
 		void ready(std::uint32_t events) override;
-		void threw() override {} // libcurl, in C, does not; what was made of an answer is over
+		void threw() override {} // only callbacks of a call throw, and that call has ended
 
 		HttpClient &client_;
 		curl_socket_t fd_;
@@ -91,7 +91,7 @@ private:
 	serving::Timer timer_;
 	CURLM *multi_;
 	std::map<curl_socket_t, std::unique_ptr<Socket>> sockets_;
-	std::vector<HttpCall *> fresh_; // with something to deliver
+	std::vector<HttpCall *> fresh_; // with undelivered data
 };
 
 } // namespace cdc

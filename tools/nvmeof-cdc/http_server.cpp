@@ -29,7 +29,7 @@ constexpr auto sweep_every = 1s;
 
 using Response = std::unique_ptr<MHD_Response, void (*)(MHD_Response *)>;
 
-// Nothing is loaded from elsewhere, nothing stands in the page itself, and no other page may show or read it.
+// No external resources, no inline scripts or styles, and no other site may embed or read the page.
 constexpr std::pair<const char *, const char *> headers[] = {
 	{"Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
 				    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
@@ -48,15 +48,15 @@ Response withHeaders(MHD_Response *made, std::string_view type, const char *cach
 	return response;
 }
 
-// What lasts as long as the program
+// @file has to last as long as the program
 Response fileResponse(const PageFile &file)
 {
-	auto *bytes = const_cast<char *>(file.text.data()); // which stays as it is
+	auto *bytes = const_cast<char *>(file.text.data()); // not modified
 	return withHeaders(MHD_create_response_from_buffer(file.text.size(), bytes, MHD_RESPMEM_PERSISTENT), file.type,
 			   "no-cache");
 }
 
-// What others are sent, too
+// Shares the text with other responses
 Response sharedResponse(const std::shared_ptr<const std::string> &text, std::string_view type)
 {
 	using Owner = std::shared_ptr<const std::string>;
@@ -90,7 +90,7 @@ std::string_view header(MHD_Connection *connection, const char *name)
 	return value ? value : "";
 }
 
-// A page of somebody's, whose name leads here, asks by that name: this machine's page is not for it.
+// Protects against DNS rebinding: a foreign name that resolves to this machine must not give access to the page.
 bool namesThisMachine(std::string_view host)
 {
 	if (host.empty() || host.front() == '[')
@@ -110,11 +110,11 @@ std::string eventText(std::uint64_t number, std::string_view kind, const Json &j
 // A connection
 struct HttpServer::Caller {
 	MHD_Connection *connection;
-	Clock::time_point since; // it came; it was answered last; or, while it asks, its request
-	bool asks = false;       // its request is all there, the answer is not out yet
-	bool answered = false;   // before; it may be idle for a while
-	bool streams = false;    // that answer is the stream of events, which has no end
-	bool ended = false;      // libmicrohttpd will see it
+	Clock::time_point since; // when it was accepted or last answered or, while busy, when its request arrived
+	bool asks = false;       // its request is complete, its response not sent yet
+	bool answered = false;   // at least once; it may stay idle for a while
+	bool streams = false;    // the response is the event stream, which has no end
+	bool ended = false;      // shut down; libmicrohttpd will notice
 
 	void end()
 	{
@@ -133,7 +133,7 @@ struct HttpServer::Entrance {
 	HttpServer &server;
 	const bool loopback;
 	MHD_Daemon *daemon = nullptr;
-	std::list<Caller> callers; // the last one to come is the last
+	std::list<Caller> callers; // newest last
 	std::unique_ptr<serving::Readable> readable;
 
 	Entrance(HttpServer &server, bool loopback) : server(server), loopback(loopback) {}
@@ -144,7 +144,8 @@ struct HttpServer::Entrance {
 		if (daemon)
 			MHD_stop_daemon(daemon);
 	}
-	// Makes room for one that has come: of those without a request the oldest goes, else of those that take long.
+	// Makes room for a new connection: closes the one that has been idle longest, else the one with the slowest
+	// request.
 	void makeRoom()
 	{
 		if (callers.size() <= few())
@@ -180,11 +181,11 @@ struct HttpServer::Request {
 struct HttpServer::Stream {
 	HttpServer &server;
 	MHD_Connection *connection;
-	std::uint64_t next;     // event
-	Text text = nullptr;    // that is being sent
-	std::size_t at = 0;     // of it
-	bool suspended = false; //
-	bool pinged = false;    // is to be sent something, so that it shows whether it is there
+	std::uint64_t next;  // next event
+	Text text = nullptr; // being sent
+	std::size_t at = 0;  // position in text
+	bool suspended = false;
+	bool pinged = false; // send a comment line, which detects a dead peer
 
 	Text more()
 	{
@@ -221,14 +222,14 @@ struct HttpServer::Stream {
 	}
 };
 
-// What libmicrohttpd calls
+// Callbacks of libmicrohttpd
 struct HttpServer::Calls {
 	static MHD_Result handle(void *cls, MHD_Connection *connection, const char *path, const char *method,
 				 const char *, const char *, std::size_t *length, void **context)
 	{
 		auto &entrance = *static_cast<Entrance *>(cls);
 		std::unique_ptr<Request> request(static_cast<Request *>(*context));
-		*length = 0; // whatever it is
+		*length = 0; // a request body is discarded
 		if (Caller *caller = callerOf(connection); caller && !request) {
 			caller->asks = true;
 			caller->since = Clock::now();
@@ -289,7 +290,7 @@ HttpServer::HttpServer(std::function<void()> wanted, const Limits &limits)
 {
 }
 
-// What is suspended may not be when the daemons are stopped.
+// No connection may be suspended when its daemon is stopped.
 HttpServer::~HttpServer()
 {
 	if (thread_.joinable()) {
@@ -402,7 +403,7 @@ void HttpServer::want()
 	wanted_();
 }
 
-// Who waits for a picture has it, or has waited long enough.
+// Resumes all requests that wait for a picture: it has arrived, or the wait has timed out.
 void HttpServer::resume()
 {
 	asked_ = false;
@@ -415,7 +416,7 @@ void HttpServer::resume()
 int HttpServer::answer(Entrance &entrance, MHD_Connection *connection, const char *path, const char *method,
 		       std::unique_ptr<Request> &request)
 {
-	if (!request) { // once more when all of it is there
+	if (!request) { // libmicrohttpd calls again when the request is complete
 		request = std::make_unique<Request>();
 		return MHD_YES;
 	}
@@ -460,7 +461,7 @@ int HttpServer::picture(MHD_Connection *connection, std::string_view path, Reque
 	return send(connection, MHD_HTTP_OK, sharedResponse(state_, "application/json"));
 }
 
-// From the one behind that which a browser had last, else from now on
+// Continues after the last event that the browser has, else starts with new events
 int HttpServer::events(MHD_Connection *connection)
 {
 	if (streams_.size() >= limits_.streams)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * GET / (the page), /metrics, /healthz, /api/state, /api/events; by libmicrohttpd, in a thread of its own. Nothing can
- * be changed over it. A stream of events has no queue: all read one ring of the last ones, and who is too slow for
- * that is told how many it has missed.
+ * GET / (the page), /metrics, /healthz, /api/state, /api/events; on libmicrohttpd, in a thread of its own. All of it is
+ * read-only. An event stream has no queue: all streams read one ring of the latest events, and a stream that is too
+ * slow gets the number of events that it missed.
  */
 #pragma once
 
@@ -27,30 +27,30 @@ namespace cdc {
 
 class HttpServer {
 public:
-	// Where it listens, and whether only this machine can come from there
+	// A listening socket, and whether it accepts connections from this machine only
 	struct Door {
 		int socket;
 		bool loopback;
 	};
 	struct Limits {
-		// At each door. Beyond three quarters of them each that comes ends the one that has been without a
-		// request longest, so that who opens many keeps nobody out.
+		// Per door. Above three quarters of them, each new connection closes the one that has been idle
+		// longest, so that a client with many connections does not keep others out.
 		unsigned connections = 256;
 		std::size_t streams = 64;
-		std::size_t kept = 256; // events, for who has not read them yet
+		std::size_t kept = 256; // latest events, for streams that have not read them yet
 		std::chrono::seconds idle{30}, ping{15}, patience{5};
-		std::chrono::seconds request{5}, answer{60}; // the whole of it, however it trickles
-		std::chrono::milliseconds fresh{100};        // a picture, so that many requests are one's work
+		std::chrono::seconds request{5}, answer{60}; // each as a whole, however slowly it progresses
+		std::chrono::milliseconds fresh{100};        // age up to which a picture serves several requests
 	};
 
-	// @wanted: called in the server's thread: a picture is to be taken, and given to take().
+	// @wanted: called in the thread of the server; a new picture is to be passed to take().
 	explicit HttpServer(std::function<void()> wanted);
 	HttpServer(std::function<void()> wanted, const Limits &limits);
 	~HttpServer();
 	HttpServer(const HttpServer &) = delete;
 	HttpServer &operator=(const HttpServer &) = delete;
 
-	nvmeof::Result<void> start(const std::vector<Door> &doors); // whose sockets are its own from now on
+	nvmeof::Result<void> start(const std::vector<Door> &doors); // takes ownership of the sockets
 
 	// From any thread:
 	void take(PicturePtr picture);
@@ -84,12 +84,12 @@ private:
 	serving::Timer again_, ping_, patience_, sweep_;
 	std::vector<std::unique_ptr<Entrance>> entrances_;
 	PicturePtr picture_;
-	Text state_, metrics_; // of the picture, where they were asked for
+	Text state_, metrics_; // of the picture; made on demand
 	Clock::time_point taken_{};
-	bool asked_ = false; // for a picture
+	bool asked_ = false; // a picture is on its way
 	std::vector<MHD_Connection *> waiting_;
 	std::deque<Text> events_;
-	std::uint64_t lastEvent_ = 0; // of events_, counted from 1
+	std::uint64_t lastEvent_ = 0; // number of the last one in events_, from 1
 	std::unordered_set<Stream *> streams_;
 	std::thread thread_;
 };

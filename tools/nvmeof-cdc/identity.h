@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What an instance of the service is to others.
+// How an instance identifies itself to hosts
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 namespace cdc {
 
 struct Identity {
-	std::string id;     // a UUID, kept over restarts
-	std::string nqn;    // of its discovery subsystem, besides the well-known one
-	std::string serial; // 20 characters at most
+	std::string id;     // UUID, kept across restarts
+	std::string nqn;    // of its discovery subsystem, in addition to the well-known NQN
+	std::string serial; // at most 20 characters
 	std::string version;
 };
 

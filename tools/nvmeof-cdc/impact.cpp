@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_named = 20;
 
-// Keys of targets by the entries that tell of them; these stay the same objects where a model is copied.
+// Keys of targets by their log entries. A copy of a model shares the entries.
 using EntryKeys = std::unordered_map<const void *, std::string_view>;
 
 EntryKeys entryKeysOf(const Model &model)
@@ -42,7 +42,7 @@ std::vector<Loss> lossesBy(const Model &model, const Model &changed, const ViewR
 {
 	const Views before(model, rules, nullptr), after(changed, rules, nullptr);
 	const EntryKeys keysBefore = entryKeysOf(model), keysAfter = entryKeysOf(changed);
-	std::map<std::pair<const ZoneSet *, const ZoneSet *>, Loss> known; // hosts of the same zones see the same
+	std::map<std::pair<const ZoneSet *, const ZoneSet *>, Loss> known; // shared by hosts in the same zones
 	std::vector<Loss> losses;
 	for (const std::string &host : hosts) {
 		const std::pair zones{before.zonesOf(host), after.zonesOf(host)};

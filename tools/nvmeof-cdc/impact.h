@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Targets that hosts would not see any more if records were changed, so that one line of 'nvmeofctl cdc' does not take
- * a cluster's storage away unnoticed.
+ * Computes which targets hosts would lose by a change of records, so that one 'nvmeofctl cdc' command does not hide a
+ * cluster's storage unnoticed.
  */
 #pragma once
 
@@ -15,24 +15,24 @@ namespace cdc {
 
 struct Loss {
 	std::string hostnqn;
-	std::size_t before = 0;           // targets that it sees now
-	std::size_t lost = 0;             // of these, that it would not see
-	std::vector<std::string> targets; // the first 20 of the latter, by name
+	std::size_t before = 0;           // targets that the host sees now
+	std::size_t lost = 0;             // of these, targets that it would no longer see
+	std::vector<std::string> targets; // names of the first 20 lost ones
 
 	// More than half of what it sees
 	bool large() const { return lost * 2 > before; }
 };
 
-// Targets whose record itself is removed: meant, where the change names them; else counted as lost
+// meant: a target whose record the change removes is not a loss; counted: it is
 enum class Removed { meant, counted };
 
-// Of each of @hosts that would lose something if the model were @changed, a copy of @model; in their order
+// The losses of each of @hosts if the model became @changed, a modified copy of @model; in the order of @hosts
 std::vector<Loss> lossesBy(const Model &model, const Model &changed, const ViewRules &rules,
 			   const std::set<std::string> &hosts, Removed removed = Removed::meant);
 
 // "HOST would lose 3 of 4 targets: TARGET, TARGET, TARGET"
 std::string textOf(const Loss &loss);
-// The refusal of a change by which one of @losses is large. @next: ways to go on
+// The error for a change with a large loss. @next: advice for the user
 nvmeof::Error tooLarge(const std::vector<Loss> &losses, std::string_view next);
 
 } // namespace cdc

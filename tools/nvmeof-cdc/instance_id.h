@@ -7,10 +7,10 @@
 
 namespace cdc {
 
-// By the ID in @rules.state, which is made where there is none.
+// Uses the ID in @rules.state, which is created if missing
 nvmeof::Result<Identity> readIdentity(const Rules &rules);
 
-// That a UUID makes, where none is configured
+// The default NQN, derived from a UUID
 std::string nqnOf(const std::string &id);
 
 } // namespace cdc

@@ -16,7 +16,7 @@ void Latency::add(Clock::duration took)
 	sum_.fetch_add(time, std::memory_order_release);
 }
 
-// The sum is read first: a time that is added meanwhile may have a count without a sum, but no sum without a count.
+// The sum is read first: a concurrent add() may be in a count and not in the sum, but not the reverse.
 Latency::Reading Latency::read() const
 {
 	Reading reading;

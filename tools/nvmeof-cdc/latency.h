@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Times that something takes, counted by any thread in the classes of nvmeof::Histogram.
+// Latencies, counted in the buckets of nvmeof::Histogram. Any thread may add.
 #pragma once
 
 #include <array>
@@ -28,15 +28,15 @@ private:
 	std::atomic<std::uint64_t> sum_{0}; // ns
 };
 
-// Commands that are told apart. Asynchronous Event Requests are not counted: they complete with the event.
+// Classes of commands. Asynchronous Event Requests are not counted: they complete with the event.
 enum class Served : std::uint8_t { connect, getLogPage, registration, other };
 constexpr std::size_t served_count = 4;
 const char *toString(Served command);
 
 struct Latencies {
-	// Time from the last byte of a command and its data until the socket has taken the last byte of the answer
+	// From the last byte of a command and its data until the socket has accepted the last byte of the response
 	std::array<Latency, served_count> commands;
-	// Time from the first change in a publication, as the store tells it, until all workers have told their hosts
+	// From the first change of a publication, as reported by the store, until all workers have notified their hosts
 	Latency publications;
 
 	Latency &of(Served command) { return commands[static_cast<std::size_t>(command)]; }

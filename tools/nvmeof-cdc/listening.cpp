@@ -16,7 +16,7 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr int backlog = 65535; // as many as net.core.somaxconn lets
+constexpr int backlog = 65535; // limited by net.core.somaxconn
 
 void set(int socket, int level, int option)
 {
@@ -24,7 +24,7 @@ void set(int socket, int level, int option)
 	::setsockopt(socket, level, option, &yes, sizeof(yes));
 }
 
-// A negative errno, or a socket
+// Returns a socket or a negative errno
 int bound(const addrinfo &where, bool shared)
 {
 	const int socket = ::socket(where.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -53,7 +53,7 @@ Result<std::vector<int>> listenAt(const Address &address, std::size_t count)
 		return nvmeof::errorFromErrno(EINVAL, address.toString() + ": " + ::gai_strerror(error));
 	std::vector<int> sockets;
 	int error = 0;
-	// alone first: of those who share an address each would get a part
+	// without SO_REUSEPORT first: it would share the address with another process
 	if (const int alone = bound(*where, false); alone < 0)
 		error = -alone;
 	else

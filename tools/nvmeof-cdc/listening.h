@@ -8,8 +8,8 @@
 
 namespace cdc {
 
-// A socket for each of @count threads, among which the kernel spreads connections. Errors: also where somebody else
-// listens there
+// One socket for each of @count threads; the kernel distributes connections among them. Errors: also if another process
+// listens on the address
 nvmeof::Result<std::vector<int>> listenAt(const nvmeof::Address &address, std::size_t count);
 
 } // namespace cdc

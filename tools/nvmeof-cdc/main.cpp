@@ -27,7 +27,7 @@ using nvmeof::Result;
 
 namespace {
 
-// As nvmeofctl's: Documentation/stability.md
+// As in nvmeofctl: Documentation/stability.md
 enum Exit { done = 0, failed = 1, usage = 2, misconfigured = 3 };
 
 struct Options {
@@ -42,7 +42,7 @@ int failWith(const Error &error)
 	return failed;
 }
 
-// A connection is a descriptor.
+// Each connection needs a descriptor.
 void raiseLimits()
 {
 	rlimit files{};
@@ -87,7 +87,7 @@ int serve(const Options &options)
 {
 	Result<Rules> rules = readRules(options.config);
 	if (!rules) {
-		const int code = failWith(rules.error()); // a file that could not be read may be readable later
+		const int code = failWith(rules.error()); // an unreadable file may be readable later
 		return rules.error().code == nvmeof::ErrorCode::invalid ? misconfigured : code;
 	}
 	Result<Identity> identity = readIdentity(*rules);
@@ -126,7 +126,7 @@ int serve(const Options &options)
 	return loop.run();
 }
 
-// A configuration that is not there would be the default, and lead to a store that nobody means.
+// A missing configuration is an error here: the default store would not be the intended one.
 Result<std::unique_ptr<Store>> storeOf(Loop &loop, const std::filesystem::path &config)
 {
 	if (config.extension() == ".json")

@@ -19,7 +19,7 @@ std::uint64_t sizeOf(const auto &container)
 	return container.size();
 }
 
-constexpr std::size_t most_zones = 256; // that are told apart
+constexpr std::size_t most_zones = 256; // with series of their own
 
 double seconds(std::chrono::nanoseconds time)
 {
@@ -121,7 +121,7 @@ private:
 		gauge("connections_open", "Connections that there are", picture_.open);
 	}
 
-	// The first 256 zones by name have series of their own: which ones does not change with the hosts.
+	// The first 256 zones by name have series of their own, so that the selection does not change with the hosts.
 	void zones()
 	{
 		if (!picture_.views)
@@ -139,7 +139,7 @@ private:
 			for (std::size_t i = told; i < lines.size(); i++)
 				sum += value(lines[i]);
 			if (told < lines.size())
-				out_.sample({{"zone", "other zones"}}, sum); // which is no name of one: it has a blank
+				out_.sample({{"zone", "other zones"}}, sum); // cannot be a zone name, as it has a blank
 		};
 		auto extent = [&](const ZoneLine &line) { return picture_.views->extentOf(line.name); };
 		summed("hosts", Type::gauge, "Hosts of a zone that are connected or have registered",
@@ -158,7 +158,7 @@ private:
 		std::size_t hosts = 0, connected = 0;
 		std::uint64_t reads = 0;
 	};
-	// Zones in the order of their names
+	// Zones, sorted by name
 	std::vector<ZoneLine> zoneLines() const
 	{
 		const ZoneTable &table = picture_.views->zoneTable();
@@ -182,7 +182,8 @@ private:
 		       "From a change, as the store tells it, until the hosts that wait for events are told");
 		latency({}, picture_.publications);
 	}
-	// Buckets have their upper end here, and not in the histogram, which is no difference of whole nanoseconds.
+	// Prometheus buckets include their upper bound, those of the histogram do not; the difference is one
+	// nanosecond.
 	void latency(const Exposition::Labels &labels, const Latency::Reading &reading)
 	{
 		constexpr std::size_t last = nvmeof::histogramBuckets - 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What Prometheus is told. Documentation/cdc.md lists it.
+// Metrics for Prometheus, listed in Documentation/cdc.md
 #pragma once
 
 #include <string>

@@ -49,7 +49,7 @@ bool tellsTheSame(const Block &before, const DiscoveryEntry &entry)
 	return before && std::ranges::equal(bytesOf(*before), bytesOf(entry));
 }
 
-// Another service is a referral, to the same information (NVMe Base 2.0, figure 295: DUPRETINFO).
+// Another instance is a referral to the same information (NVMe Base 2.0, figure 295: DUPRETINFO).
 DiscoveryEntry entryOf(const Instance &instance, const nvmeof::Address &address, bool itself)
 {
 	DiscoveryEntry entry = makeEntry(itself ? sub_current : sub_referral, instance.nqn, address.traddr, 0);
@@ -146,7 +146,7 @@ void Model::remove(const std::string &key)
 	instances_.erase(key);
 }
 
-// Side by side, so that what is sent together lies together
+// Makes the entries in one block of memory, as they are sent together.
 void Model::makeEntries()
 {
 	std::ranges::sort(changed_);
@@ -162,7 +162,7 @@ void Model::makeEntries()
 	changed_.clear();
 }
 
-// What is told again stays, so that entries which tell the same do.
+// Keeps records that are in @told, so that unchanged entries stay the same objects.
 void Model::keepOnly(const std::vector<Change> &told)
 {
 	std::unordered_set<std::string_view> keys;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The records of the store, read, with the entries that hosts are told of them.
+// The parsed records of the store, with the discovery log entries made of them
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace cdc {
 
-// An entry of a log, made once and sent to all who see it. Another object only when it tells something else.
+// A log entry, created once and shared by all pages. It stays the same object as long as its contents are the same.
 using Block = std::shared_ptr<const nofctl::wire::DiscoveryEntry>;
 
 class Model {
@@ -23,17 +23,17 @@ public:
 		std::vector<Block> entries; // one for each address
 	};
 
-	// @self: the ID of this instance, whose own entries are told apart from others'
+	// @self: ID of this instance; its entries differ from those of other instances
 	explicit Model(std::string self = {}) : self_(std::move(self)) {}
 
-	// What is no record stays out; why, for people.
+	// Skips invalid records; returns a message for each of them.
 	std::vector<std::string> apply(const News &news);
 
-	const std::map<std::string, Port> &targets() const { return targets_; } // by key, as the others
+	const std::map<std::string, Port> &targets() const { return targets_; } // by key, like the others
 	const std::map<std::string, Zone> &zones() const { return zones_; }
 	const std::map<std::string, Host> &hosts() const { return hosts_; }
 	const std::map<std::string, Service> &instances() const { return instances_; }
-	// Calls @call with the target, zone or host of @key, if there is one.
+	// Calls @call with the target, zone or host of @key, if it exists.
 	template <typename Call> void visit(const std::string &key, Call call) const
 	{
 		if (auto port = targets_.find(key); port != targets_.end())
@@ -43,7 +43,7 @@ public:
 		else if (auto host = hosts_.find(key); host != hosts_.end())
 			call(host->second);
 	}
-	// Hosts that have registered from the network of the address @from
+	// Number of hosts that have registered from the network of @from
 	std::size_t registeredFrom(const std::string &from) const;
 	std::uint64_t generation() const { return generation_; }
 	const std::string &self() const { return self_; }
@@ -65,7 +65,7 @@ private:
 	std::map<std::string, Service> instances_;
 	std::map<std::string, std::size_t> hostsFrom_; // by network
 	std::uint64_t generation_ = 0;
-	std::vector<std::string> changed_; // targets without an entry, while news are applied
+	std::vector<std::string> changed_; // keys of targets without an entry, during apply()
 };
 
 } // namespace cdc

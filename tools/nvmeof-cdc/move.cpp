@@ -12,9 +12,9 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr std::size_t most_records = 500, most_bytes = 256 << 10; // at once
+constexpr std::size_t most_records = 500, most_bytes = 256 << 10; // in one write
 
-// By key, those that are nobody's who runs
+// Records by key, without instances
 std::map<std::string, std::string> recordsIn(const News &news)
 {
 	std::map<std::string, std::string> records;

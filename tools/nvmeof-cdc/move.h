@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// From one store to another: all records but instances, and generations that go on growing.
+// Moves all records except instances from one store to another; the generation continues to rise.
 #pragma once
 
 #include <map>
@@ -11,15 +11,15 @@ namespace cdc {
 
 struct Moved {
 	std::size_t records = 0;
-	std::uint64_t before = 0; // the last generation there, which is smaller than any here
+	std::uint64_t before = 0; // last generation of the old store; the new one continues above it
 };
 
 class Move {
 public:
 	using Done = std::function<void(nvmeof::Result<Moved>)>;
 
-	// Both are not started yet; nobody uses @from meanwhile, and it has no cache. @to may have some of the same
-	// records, so that what was interrupted can be done again, but no other ones.
+	// Neither store is started yet, and no instance uses @from, which has no cache. @to may have some of the same
+	// records, so that an interrupted move can be repeated, but no others.
 	Move(serving::Loop &loop, Store &from, Store &to, Done done);
 	void start();
 

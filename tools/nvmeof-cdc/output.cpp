@@ -11,7 +11,7 @@ namespace cdc {
 
 namespace {
 
-constexpr std::size_t most_pieces = 256; // in one call
+constexpr std::size_t most_pieces = 256; // per call
 constexpr std::array<std::uint8_t, 65536> nothing{};
 
 } // namespace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is still to be sent over a connection: bytes made for it, and those of pages, which are sent from where they
-// are.
+// Pending output of a connection: bytes made for it, and bytes of shared pages, which are sent without a copy
 #pragma once
 
 #include <memory>
@@ -17,33 +16,33 @@ public:
 
 	bool empty() const { return pieces_.empty(); }
 	std::size_t waiting() const { return waiting_; } // bytes
-	// For what is made; taken by own()
+	// Buffer for new bytes; own() queues them
 	nofctl::wire::Bytes &scratch() { return own_; }
-	// What was added to scratch() since the last call comes next.
+	// Queues the bytes that were added to scratch() since the last call.
 	void own();
-	// @bytes come next, which @owner keeps
+	// Queues @bytes without a copy; @owner keeps them valid.
 	void share(std::span<const std::uint8_t> bytes, std::shared_ptr<const void> owner);
 	void zeros(std::uint64_t count);
 
-	// The bytes added so far end with the answer to a command that was @received at that time.
+	// The bytes queued so far end with the response to a command that was @received at that time.
 	void answers(Served command, Latency::Clock::time_point received);
 
-	// All of @more comes next; of scratch() what was taken by own().
+	// Queues all of @more; of its scratch() only what own() has queued.
 	void append(Output &&more);
 
-	// Tells @latencies of each answer that the socket has taken.
+	// Records the latency of each response that the socket has accepted completely in @latencies.
 	Sent send(int socket, Latencies &latencies);
 	void clear();
 
 private:
-	// Of own_, where @at is null: that moves while it grows
+	// @at is null for bytes in own_, which moves as it grows.
 	struct Piece {
 		const std::uint8_t *at;
 		std::size_t offset, length;
 	};
 
 	struct Answer {
-		std::uint64_t end; // of all bytes that were added since the last clear()
+		std::uint64_t end; // in bytes queued since the last clear()
 		Served command;
 		Latency::Clock::time_point received;
 	};
@@ -52,13 +51,13 @@ private:
 	void countAnswers(Latencies &latencies);
 
 	nofctl::wire::Bytes own_;
-	std::size_t taken_ = 0; // of own_
+	std::size_t taken_ = 0; // bytes of own_ that are queued
 	std::vector<Piece> pieces_;
-	std::size_t first_ = 0; // of pieces_ that is not all sent
+	std::size_t first_ = 0; // first of pieces_ that is not sent completely
 	std::size_t waiting_ = 0;
-	std::uint64_t sent_ = 0; // since the last clear()
+	std::uint64_t sent_ = 0; // bytes since the last clear()
 	std::vector<Answer> answers_;
-	std::size_t firstAnswer_ = 0; // that is not all sent
+	std::size_t firstAnswer_ = 0; // first one that is not sent completely
 	std::vector<std::shared_ptr<const void>> owners_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "page.h"
 
-// NVMEOF_CDC_PAGE: the folder that has them
+// NVMEOF_CDC_PAGE: the directory with the files
 #define NVMEOF_CDC_FILE(symbol, file)                                                                \
 	asm(".pushsection .rodata\n" #symbol ":\n.incbin \"" NVMEOF_CDC_PAGE "/" file "\"\n" #symbol \
 	    "_end:\n.popsection\n");                                                                 \

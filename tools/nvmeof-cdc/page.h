@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The files of the web page, which are in the program.
+// The files of the web page, embedded in the program
 #pragma once
 
 #include <string_view>
@@ -10,6 +10,6 @@ struct PageFile {
 	std::string_view path, type, text;
 };
 
-const PageFile *findPageFile(std::string_view path); // "/"; null: there is none
+const PageFile *findPageFile(std::string_view path); // @path: "/"; null: no such file
 
 } // namespace cdc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How often each address may do something
+// Rate limit per address
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ public:
 
 	explicit PeerRates(Limits limits) : limits_(limits) {}
 
-	// Whether one more is allowed for @peer's network
+	// Whether one more action is allowed for @peer's network; counts it if so
 	bool allow(const Peer &peer, Clock::time_point now = Clock::now());
 	std::size_t known() const { return buckets_.size(); }
 
@@ -24,7 +24,7 @@ private:
 	static constexpr std::size_t most_known = 65536;
 
 	const Limits limits_;
-	std::map<Peer, TokenBucket> buckets_; // of those that are not full again
+	std::map<Peer, TokenBucket> buckets_; // without buckets that are full again
 };
 
 } // namespace cdc

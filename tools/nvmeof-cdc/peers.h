@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How many connections there are from where.
+// Addresses of peers, and the number of connections from each
 #pragma once
 
 #include <array>
@@ -15,32 +15,32 @@
 
 namespace cdc {
 
-// An address: IPv6, or IPv4 as IPv6 has it
+// An IPv6 address; IPv4 addresses are mapped
 struct Peer {
 	std::array<std::uint8_t, 16> bytes{};
 
 	auto operator<=>(const Peer &) const = default;
 	static Peer of(const sockaddr_storage &address);
-	static std::optional<Peer> parse(const std::string &text); // of a numeric address
+	static std::optional<Peer> parse(const std::string &text); // numeric address
 	std::string text() const;
-	Peer network() const; // of IPv6 addresses /64: one host's, who may have any of them
+	Peer network() const; // IPv6: the /64, as one host may have any address in it
 };
 
-// Addresses that begin alike, "10.0.0.0/24"; one address without a length
+// An address prefix, "10.0.0.0/24", or a single address
 struct Prefix {
 	Peer first;
-	unsigned bits = 0; // of the 128
+	unsigned bits = 0; // of the 128; IPv4 is mapped
 
 	bool operator==(const Prefix &) const = default;
 	bool holds(const Peer &peer) const;
 	static nvmeof::Result<Prefix> of(std::string_view text);
 };
 
-// Of @all places, of which @taken are taken, what one address may have: @each; but few of the last quarter, so that
-// some addresses leave room for others, unless one may have all.
+// How many places one address may have, if @taken of @all places are in use: @each; only a few of the last quarter, so
+// that some addresses leave room for others, unless @each allows all.
 std::size_t shareOf(std::size_t all, std::size_t each, std::size_t taken);
 
-// All workers'
+// Counts connections; shared by all workers
 class Peers {
 public:
 	struct Limits {
@@ -49,7 +49,7 @@ public:
 
 	explicit Peers(Limits limits) : limits_(limits) {}
 
-	bool come(const Peer &peer); // false: there are too many, in all or from there
+	bool come(const Peer &peer); // false: the limit in all or for this network is reached
 	void go(const Peer &peer);
 
 private:

@@ -23,10 +23,10 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr std::chrono::milliseconds gather{5}; // what comes together is written together
+constexpr std::chrono::milliseconds gather{5}; // changes within this time are written together
 constexpr std::string_view via = " via ";
 
-// No host can use an address that is not one place.
+// Excludes wildcard, broadcast and multicast addresses, which no host can connect to.
 bool isOnePlace(const std::string &traddr)
 {
 	in_addr four{};
@@ -44,7 +44,7 @@ std::string addressOf(const Target &target)
 	return Address{traddr ? *traddr : target.traddr, target.trsvcid}.toString();
 }
 
-// A record, or nothing: the entry is of no use, or of the service itself.
+// Absent: the entry is not usable
 std::optional<Target> recordOf(const DiscoveryEntry &entry)
 {
 	Result<Target> target = Target::of(entry);
@@ -108,7 +108,7 @@ void Pull::soon()
 	timer_.startUnlessRunning(gather);
 }
 
-// Alone, until others are known
+// Until other instances are known, this one reads every source.
 bool Pull::isOurs(const std::string &address) const
 {
 	return instances_.empty() || instances_[nvmeof::rendezvousOrder(address, instances_)[0]] == self_;
@@ -119,7 +119,7 @@ bool Pull::isSource(const std::string &address) const
 	return std::ranges::any_of(sources_, [&](const PullSource &one) { return one.address.toString() == address; });
 }
 
-// What we tell ourselves is not to come back.
+// Referrals to instances of this service are not followed, so that its own records do not come back.
 bool Pull::isInstance(const std::string &address) const
 {
 	return std::ranges::any_of(model_.instances(), [&](const auto &one) {
@@ -127,7 +127,7 @@ bool Pull::isInstance(const std::string &address) const
 	});
 }
 
-// A source that is as it was goes on as it does.
+// An unchanged source keeps its connections.
 void Pull::chooseTrees()
 {
 	std::map<std::string, Tree> before;
@@ -162,7 +162,7 @@ void Pull::addNode(Tree &tree, const std::string &address, unsigned depth)
 	tree.nodes.insert_or_assign(address, std::move(node));
 }
 
-// Breadth first: what is near is not cut off for what is far. Sources are read as such.
+// Breadth first, so that the limit cuts off the most distant services. Other sources are read as sources of their own.
 void Pull::follow(Tree &tree)
 {
 	std::vector<std::string> reached{tree.source.address.toString()};
@@ -188,7 +188,7 @@ void Pull::follow(Tree &tree)
 		      [&](const auto &node) { return std::ranges::find(reached, node.first) == reached.end(); });
 }
 
-// Each once, with the state that was read last.
+// Each target once, with its last known ANA state
 std::vector<Target> Pull::targetsOf(const Tree &tree, const Node &node) const
 {
 	std::vector<Target> targets;
@@ -206,7 +206,7 @@ std::vector<Target> Pull::targetsOf(const Tree &tree, const Node &node) const
 	return targets;
 }
 
-// A port that cannot be asked stays as it was.
+// If the state of a port cannot be read, the previous one is kept.
 void Pull::addState(Target &target) const
 {
 	const auto port = ports_.find({target.nqn, addressOf(target)});
@@ -246,7 +246,7 @@ void Pull::choosePorts()
 	ports_ = std::move(kept);
 }
 
-// Each of its services has told what it refers to, and so nothing is missing.
+// Whether all services of the tree were read, so that no referral is missing
 bool Pull::isKnown(const Tree &tree) const
 {
 	return !tree.nodes.empty() && std::ranges::all_of(tree.nodes, [](const auto &node) {
@@ -254,7 +254,7 @@ bool Pull::isKnown(const Tree &tree) const
 	});
 }
 
-// An owner of records that is no service any more
+// Whether the owner of records no longer belongs to any source
 bool Pull::isGone(const std::string &owner) const
 {
 	const std::string root = rootOf(owner);

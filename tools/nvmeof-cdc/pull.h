@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Pull: reads and watches the logs of other discovery services, those of targets mostly, and those that they refer to,
- * and has the model be what they tell. Records have the source "pull" and their owner: the address of the service, or
- * "ADDRESS via ADDRESS" of one that was referred to by a source. Of several instances each source is read by one.
+ * Reads and watches the discovery logs of other services, mostly of targets, and of the services that they refer to,
+ * and keeps the model up to date with them. The records have the source "pull" and an owner: the address of the
+ * service, or "ADDRESS via ADDRESS" for a service that a source refers to. Each source is read by one of the instances
+ * that share the store.
  */
 #pragma once
 
@@ -17,46 +18,47 @@
 
 namespace cdc {
 
-// For people
+// Status of one service, for display
 struct PullState {
 	std::string owner;
 	bool read = false, watched = false;
 	std::int64_t readAt = 0; // seconds since 1970
 	std::uint64_t generation = 0;
-	std::size_t entries = 0, usable = 0; // of its log; of these, that are records
+	std::size_t entries = 0, usable = 0; // in its log; of these, usable as records
 	std::string trouble;
 };
 
-// The address of the source that leads to the owner of a record
+// The address of the source through which the owner of a record was found
 std::string rootOf(const std::string &owner);
 
 class Pull {
 public:
-	// Has changes written, and says whether they were; the model has them by then.
+	// Writes changes and reports whether that succeeded. The model includes the changes when @done is called.
 	using Write = std::function<void(std::vector<Change> changes, std::function<void(bool written)> done)>;
 
-	// The model has to be the same object, and up to date whenever modelChanged() is called.
+	// @model has to outlive this object and to be current whenever modelChanged() is called.
 	Pull(serving::Loop &loop, initiator::Who who, const Model &model, Write write, WatchTimes times = {});
 
 	void setSources(std::vector<PullSource> sources);
-	// Of those that share the store; @self reads what is its own by rendezvous hashing of the address.
+	// @ids: the instances that share the store; @self reads the sources that rendezvous hashing of the address
+	// assigns to it.
 	void setInstances(std::vector<std::string> ids, std::string self);
 	void modelChanged();
 	std::vector<PullState> state() const;
 
-	static constexpr std::size_t most_services = 256; // that one source leads to, and it
-	static constexpr std::size_t most_ports = 4096;   // whose states are read
+	static constexpr std::size_t most_services = 256; // per source, including the source
+	static constexpr std::size_t most_ports = 4096;   // whose ANA states are read
 	static constexpr unsigned most_depth = 4;         // of referrals
 
 private:
-	// A service of a tree
+	// A service in a tree of referrals
 	struct Node {
 		std::string owner;
 		unsigned depth;
 		std::unique_ptr<PullService> service;
-		std::string trouble = {}; // that was told
+		std::string trouble = {}; // last one logged
 	};
-	// A source, and what it leads to, by address
+	// A source and the services that it leads to, by address
 	struct Tree {
 		PullSource source;
 		std::map<std::string, Node> nodes;
@@ -95,7 +97,7 @@ private:
 	serving::Timer timer_;
 	nofctl::Backoff backoff_{std::chrono::milliseconds(200), std::chrono::seconds(10)}; // of writes
 	bool writing_ = false;
-	std::shared_ptr<Pull *> alive_ = std::make_shared<Pull *>(this); // for answers that come when it is gone
+	std::shared_ptr<Pull *> alive_ = std::make_shared<Pull *>(this); // expires before late callbacks run
 };
 
 } // namespace cdc

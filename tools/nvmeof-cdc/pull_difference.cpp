@@ -21,7 +21,7 @@ bool isPulled(const Target &target)
 	return target.origin.source == "pull";
 }
 
-// Of several that tell a port the one that has its record keeps it, so that it does not go to and fro.
+// If several services report a port, the current owner keeps the record, so that it does not flap.
 Wanted wantedOf(const Pulled &pulled, const Model &model)
 {
 	Wanted wanted;
@@ -38,7 +38,7 @@ Wanted wantedOf(const Pulled &pulled, const Model &model)
 	return wanted;
 }
 
-// Owners whose records go where nobody tells them any more
+// Owners whose records are removed when no service reports them any more
 std::set<std::string> knownOwners(const Pulled &pulled)
 {
 	std::set<std::string> owners(pulled.gone.begin(), pulled.gone.end());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What has to be written for the model to have what services tell, and nothing that they have ceased to tell. A service
- * that could not be read has ceased to tell nothing.
+ * Computes the changes that make the model match what the services report, and that remove what they no longer report.
+ * For a service that could not be read, nothing is removed.
  */
 #pragma once
 
@@ -14,20 +14,20 @@
 
 namespace cdc {
 
-// What a service tells, as records of its own
+// The records of one service
 struct Telling {
 	std::string owner;
-	std::optional<std::vector<Target>> targets; // nothing: not known
+	std::optional<std::vector<Target>> targets; // absent: not known
 };
 
-// Whose log has not said that there is such a service any more: records of others are somebody else's.
+// What is known of all services. Records of services that are in neither list belong to other instances.
 struct Pulled {
-	std::vector<Telling> services; // the earlier has a record that several tell, if none of them has it
-	// Owners that are not among these, and are nobody's: what they told goes.
+	std::vector<Telling> services; // the first that reports a target owns its record, unless another owns it
+	// Owners that no longer exist; their records are removed
 	std::vector<std::string> gone;
 };
 
-// Records of other sources stay as they are: who has written one by hand knows better.
+// Records of other sources are not changed: a manual entry takes precedence.
 std::vector<Change> difference(const Pulled &pulled, const Model &model);
 
 } // namespace cdc

@@ -24,7 +24,7 @@ SessionOptions optionsFor(const std::string &nqn)
 	return options;
 }
 
-// Bytes of the log, as the controller tells its numbers
+// Length of the log in bytes, from the limits in Identify Controller
 std::uint32_t lengthFor(const Told &told)
 {
 	const std::uint64_t namespaces = told.mostNamespaces ? told.mostNamespaces : told.namespaces;
@@ -49,7 +49,7 @@ PullPort::PullPort(Shared &shared, const WatchTimes &times, const Who &who, cons
 {
 }
 
-// A controller without ANA tells so by an error, which is as good as all it has: optimized.
+// A controller without ANA fails the command; its paths count as optimized.
 void PullPort::read()
 {
 	log_.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The ANA log of a port of a subsystem: the best that a namespace has there.
+// The ANA log of a port of a subsystem, reduced to the best state that any namespace has there
 #pragma once
 
 #include <functional>
@@ -9,16 +9,16 @@
 
 namespace cdc {
 
-// Without namespaces: optimized, as any that comes may be.
+// Without namespaces: optimized, as a new namespace may be.
 nofctl::wire::AnaState bestState(const nofctl::wire::AnaLog &log);
 
 class PullPort final : public Watcher {
 public:
-	// @told: that it was read. It may end the port.
+	// @told: called after each read. It may destroy this object.
 	PullPort(initiator::Shared &shared, const WatchTimes &times, const initiator::Who &who,
 		 const initiator::Endpoint &endpoint, const std::string &nqn, std::function<void()> told);
 
-	// Nothing: it is not known, as it was never read, or the controller has no such thing.
+	// Absent: not read yet
 	const std::optional<nofctl::wire::AnaState> &state() const { return state_; }
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The log of another discovery service.
+// Reads the discovery log of another service.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@ class PullService final : public Watcher, initiator::DiscoveryReader::User {
 public:
 	using Entries = std::vector<nofctl::wire::DiscoveryEntry>;
 
-	// @told: that it was read, or could not be. It may end the service.
+	// @told: called after each read and each failure. It may destroy this object.
 	PullService(initiator::Shared &shared, const WatchTimes &times, const initiator::Who &who,
 		    const initiator::Endpoint &endpoint, const std::string &nqn, std::function<void()> told);
 
-	// Nothing: it is not known, as it was never read.
+	// Absent: not read yet
 	const std::optional<Entries> &entries() const { return entries_; }
 	std::uint64_t generation() const { return reader_.generation(); }
 

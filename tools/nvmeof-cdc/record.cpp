@@ -55,7 +55,7 @@ bool hasControls(const std::string &text)
 	return nofctl::hasC1(text) || std::ranges::any_of(text, [](unsigned char c) { return c < ' ' || c == 0x7f; });
 }
 
-// Takes the members of an object one by one; the first that is wrong is told by outcome().
+// Reads the members of an object one by one; outcome() reports the first error.
 class Reader {
 public:
 	Reader(const Json &json, const char *what) : json_(json), what_(what)
@@ -133,7 +133,7 @@ public:
 	}
 
 private:
-	// Text that can be stored, shown, and sent to anybody
+	// Whether a text can be stored, shown and sent
 	static bool isText(const Json &json)
 	{
 		if (!json.is_string())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the service knows, as it stands in the store: a record a key, its value as JSON. Keys are KIND/NAME; the name of
- * a target is "NQN TRANSPORT TRADDR TRSVCID", as none of these has blanks.
+ * The records of the service as the store keeps them: one key per record, with a JSON value. Keys are KIND/NAME. The
+ * name of a target is "NQN TRANSPORT TRADDR TRSVCID", as none of these has blanks.
  */
 #pragma once
 
@@ -25,17 +25,17 @@ enum class Kind { target, zone, host, instance };
 
 std::string_view prefixOf(Kind kind); // "targets/"
 std::optional<Kind> kindOf(std::string_view key);
-// Of the name behind the prefix
+// The key without its prefix
 std::string_view nameOf(std::string_view key);
-// Whether what hosts are told follows from such records: a change is a new generation.
+// Whether discovery logs depend on records of this kind, so that a change needs a new generation
 bool toldToHosts(Kind kind);
 
-// Where a record comes from, and whose it is
+// Source and owner of a record
 struct Origin {
 	std::string source = "control"; // "file", "control", "pull", "push"
-	std::string owner = {};         // the service that was read, the NQN that has registered it
+	std::string owner = {};         // ID of the instance, address of the service, or NQN of the registering entity
 	std::int64_t ends = 0;          // seconds since 1970; 0: never
-	std::string from = {};          // of a registration: the address that it came from
+	std::string from = {};          // registrations: source address
 
 	bool operator==(const Origin &) const = default;
 };
@@ -48,25 +48,25 @@ struct Target {
 	std::string traddr;
 	std::string trsvcid = "4420";
 	std::uint16_t portid = 0;
-	// libnvme takes "not required" for a wish to use TLS.
+	// libnvme interprets "not required" as a request for TLS.
 	std::uint8_t treq = nofctl::wire::treq_unspecified;
 	std::uint8_t sectype = nofctl::wire::sec_none; // TCP
 	// RDMA: how to connect
 	std::uint8_t qptype = nofctl::wire::qp_connected, prtype = nofctl::wire::pr_roce_v2;
-	// the best that a namespace has there
+	// best ANA state that any namespace has there
 	nofctl::wire::AnaState state = nofctl::wire::ana_optimized;
 	Origin origin = {};
 
 	bool operator==(const Target &) const = default;
 	std::string key() const;
 	nofctl::wire::DiscoveryEntry entry() const;
-	Json json() const; // of what differs from a TCP port by default, and all that names it
+	Json json() const; // members that identify the target, and those that differ from the defaults
 	static nvmeof::Result<Target> of(const Json &json);
-	// Of an entry that another service tells, or that is registered. Error: of no use, and why
+	// From an entry of another service's log or of a registration. Error: why it is not usable
 	static nvmeof::Result<Target> of(const nofctl::wire::DiscoveryEntry &entry);
 };
 
-// Hosts see the targets of the zones that they are in. NQNs or patterns of them, as in fnmatch(3)
+// Hosts see the targets of the zones that they are in. NQNs or fnmatch(3) patterns
 struct Zone {
 	std::string name;
 	std::vector<std::string> hosts, targets;
@@ -79,7 +79,7 @@ struct Zone {
 	static nvmeof::Result<Zone> of(const Json &json);
 };
 
-// What a host has registered of itself
+// The registration of a host
 struct Host {
 	std::string nqn, hostid, name, version;
 	std::vector<std::string> interfaces; // "tcp 10.0.0.1"
@@ -91,11 +91,11 @@ struct Host {
 	static nvmeof::Result<Host> of(const Json &json);
 };
 
-// One of the services that share a store
+// One of the instances that share a store
 struct Instance {
 	std::string id;                     // a UUID
 	std::string nqn;                    // of its discovery subsystem
-	std::vector<std::string> addresses; // "10.0.0.1:8009", at which hosts reach it
+	std::vector<std::string> addresses; // where hosts reach it: "10.0.0.1:8009"
 	bool draining = false;
 
 	bool operator==(const Instance &) const = default;
@@ -104,10 +104,10 @@ struct Instance {
 	static nvmeof::Result<Instance> of(const Json &json);
 };
 
-// A record as it stands in the store; bytes that are not UTF-8 are replaced.
+// A record in stored form; invalid UTF-8 is replaced.
 std::string storedText(const Json &json);
 
-// Whether an NQN can be stored and shown: its length, and that it is UTF-8 without blanks and control characters
+// Checks that an NQN can be stored and shown: its length, UTF-8, no blanks or control characters
 nvmeof::Result<void> checkName(const std::string &nqn);
 
 const char *transportName(nofctl::wire::TransportType transport); // "tcp", "rdma"

@@ -18,7 +18,7 @@ using nvmeof::Result;
 
 namespace {
 
-// The step from each schema to the next one
+// Each step upgrades the schema by one version.
 constexpr const char *steps[] = {
 	"CREATE TABLE record(key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;"
 	"CREATE TABLE generation(value INTEGER NOT NULL);",
@@ -26,13 +26,13 @@ constexpr const char *steps[] = {
 };
 constexpr int schema_version = std::size(steps);
 
-// Whose file it is: "nofc", "nofk"
+// application_id: "nofc", "nofk"
 int idOf(RecordFile::Purpose purpose)
 {
 	return purpose == RecordFile::Purpose::store ? 0x6e6f6663 : 0x6e6f666b;
 }
 
-// A new store must not tell a host the generation of another one that was there before.
+// Based on the time, so that a new store does not repeat generations of an earlier one that hosts may have seen.
 std::int64_t firstGeneration()
 {
 	return std::max<std::int64_t>(1, wallMs());
@@ -126,7 +126,7 @@ Result<std::int64_t> RecordFile::number(const char *sql)
 	return failure("cannot read the store");
 }
 
-// Whole, ours, and not of a newer version
+// Checks that the file is intact, ours, and not of a newer version
 Result<void> RecordFile::check()
 {
 	Result<std::int64_t> id = number("PRAGMA application_id"), version = number("PRAGMA user_version");
@@ -156,7 +156,7 @@ Result<void> RecordFile::check()
 	return {};
 }
 
-// From any older schema, or none, to ours: whole or not at all
+// Upgrades the schema, or creates it, in one transaction
 Result<void> RecordFile::migrate()
 {
 	Result<std::int64_t> version = number("PRAGMA user_version");
@@ -181,12 +181,12 @@ Result<void> RecordFile::openIt()
 	db_.reset(opened);
 	if (result != SQLITE_OK)
 		return failure("cannot open the store");
-	// which SQLite is content with, until it has to lock it
+	// otherwise SQLite fails only when it locks the file
 	if (sqlite3_db_readonly(db_.get(), "main") == 1)
 		return wrong(fmt::format("{}: it may only be read{}", file_.string(), adviceFor(SQLITE_READONLY)));
-	// what is damaged is left as it was found
+	// leave a damaged file as it was found
 	sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-	// one lock for life: nobody else reads or writes
+	// hold one exclusive lock until the file is closed
 	for (const char *sql :
 	     {"PRAGMA locking_mode = EXCLUSIVE", "PRAGMA journal_mode = WAL", "BEGIN IMMEDIATE; COMMIT"})
 		if (Result<void> done = run(sql); !done)
@@ -243,7 +243,7 @@ Result<RecordFile::Contents> RecordFile::open(bool rebuild)
 	return opened ? read() : Result<Contents>(opened.error());
 }
 
-// A transaction ends as @work has: @over says whether it has committed itself.
+// Commits or rolls back a transaction. @over: @work has committed it already
 template <typename T> Result<T> RecordFile::ended(Result<T> work, bool over)
 {
 	if (work && !over)
@@ -254,7 +254,7 @@ template <typename T> Result<T> RecordFile::ended(Result<T> work, bool over)
 	return work;
 }
 
-// Whether anything is another than before
+// Returns whether the record has changed
 Result<bool> RecordFile::apply(const Change &change)
 {
 	Result<Statement> statement =
@@ -293,7 +293,7 @@ Result<std::uint64_t> RecordFile::setGeneration(std::uint64_t generation)
 
 Result<News> RecordFile::commit(std::vector<Change> changes)
 {
-	// hosts tell again by themselves what they have registered; of all else nothing may be lost with the power
+	// hosts repeat their registrations; all other changes must survive a power failure
 	const char *safety = told(changes) ? "FULL" : "NORMAL";
 	if (Result<void> begun = run(fmt::format("PRAGMA synchronous = {}; BEGIN IMMEDIATE", safety)); !begun)
 		return begun.error();

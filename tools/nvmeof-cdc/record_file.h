@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Records and their generation in a file of SQLite's. Nobody else opens it as long as the object is there.
+// Records and their generation in an SQLite file, which is locked as long as the object exists.
 #pragma once
 
 #include <filesystem>
@@ -17,22 +17,22 @@ public:
 	struct Contents {
 		std::vector<Change> records;
 		std::uint64_t generation = 0;
-		std::int64_t heard = 0; // of a cache: seconds since 1970
+		std::int64_t heard = 0; // cache: seconds since 1970
 	};
 
 	RecordFile(std::filesystem::path file, Purpose purpose) : file_(std::move(file)), purpose_(purpose) {}
 
 	const std::filesystem::path &path() const { return file_; }
-	// A file that is not there is made. @rebuild: one that is damaged is moved aside, and a new one begun. Errors:
-	// it cannot be opened or written, is another's, is damaged, or of a newer version
+	// Creates a missing file. @rebuild: a damaged file is moved aside and replaced by a new one. Errors: it cannot
+	// be opened or written, belongs to another program, is damaged, or has a newer schema
 	nvmeof::Result<Contents> open(bool rebuild);
-	// Where it was moved to by open()
+	// Where open() has moved a damaged file
 	const std::filesystem::path &movedTo() const { return movedTo_; }
 
-	// What of @changes has changed something, all of it written or nothing, with the generation then
+	// Applies all of @changes or none. Returns those that had an effect, and the resulting generation
 	nvmeof::Result<News> commit(std::vector<Change> changes);
 	nvmeof::Result<std::uint64_t> raise(std::uint64_t above);
-	// Of a cache: as somebody else has it, who was heard last at @heard
+	// For a cache: stores @news of another store that was last reachable at @heard, seconds since 1970
 	nvmeof::Result<void> keep(const News &news, std::int64_t heard);
 
 private:

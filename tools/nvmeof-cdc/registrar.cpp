@@ -19,8 +19,8 @@ namespace {
 
 using Ddc = RegistrationRules::Ddc;
 
-constexpr std::size_t longest_interfaces = 64; // of a host
-constexpr std::int64_t most_grace = 120;       // seconds that another instance has to renew a lease
+constexpr std::size_t longest_interfaces = 64; // per host
+constexpr std::int64_t most_grace = 120;       // seconds that another instance has to renew an expired lease
 
 Error refusal(std::uint16_t status, std::string message)
 {
@@ -49,7 +49,7 @@ Host hostOf(const Registration &registration, const Origin &origin)
 	return host;
 }
 
-// Whether @there tells what @fresh does, and most of its lease is left: a host that connects again costs no write.
+// Whether @there has the contents of @fresh and most of its lease left: a host that reconnects then needs no write.
 template <typename T> bool holds(const T &there, const T &fresh, const RegistrationRules &rules)
 {
 	T same = fresh;
@@ -57,7 +57,7 @@ template <typename T> bool holds(const T &there, const T &fresh, const Registrat
 	return there == same && fresh.origin.ends - there.origin.ends < rules.leaseSeconds / 2;
 }
 
-// Without targets whose lease alone would be another
+// Targets that would only get a new lease keep their old one.
 std::vector<Target> newOf(const Model &model, const RegistrationRules &rules, std::vector<Target> targets)
 {
 	for (Target &target : targets)
@@ -217,7 +217,7 @@ private:
 	template <typename T> void look(const T &record, bool allowed, bool connected)
 	{
 		const std::int64_t left = record.origin.ends - now_;
-		const bool endless = record.origin.ends == 0; // of an earlier version
+		const bool endless = record.origin.ends == 0; // record of an earlier version
 		const std::int64_t grace = std::clamp<std::int64_t>(rules_.leaseSeconds / 4, 2, most_grace);
 		if (!allowed)
 			upkeep_.refused.insert(record.origin.owner);

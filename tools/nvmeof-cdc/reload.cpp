@@ -19,9 +19,9 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr std::size_t most_hosts_told = 20; // hosts that the journal names
+constexpr std::size_t most_hosts_told = 20; // hosts that the journal lists
 
-// Records of services that were read, and are none of the sources any more
+// Removals of records of services that are no longer configured as sources
 std::vector<Change> unpulled(const Model &model, const std::vector<PullSource> &before,
 			     const std::vector<PullSource> &after)
 {
@@ -39,7 +39,7 @@ std::vector<Change> unpulled(const Model &model, const std::vector<PullSource> &
 	return changes;
 }
 
-// Registrations that end by these rules, as far as they do not end by those that hold
+// Registrations that expire under the new rules and not under the current ones
 std::vector<Change> unregistered(const Service &service, const Model &changed, const RegistrationRules &rules)
 {
 	const auto now = static_cast<std::int64_t>(wallSeconds());
@@ -54,7 +54,7 @@ std::vector<Change> unregistered(const Service &service, const Model &changed, c
 
 struct Future {
 	Model model;
-	std::size_t records = 0; // that are not the same
+	std::size_t records = 0; // changed
 };
 
 Future futureOf(const Service &service, const Rules &rules)
@@ -82,13 +82,13 @@ void tell(const std::vector<Loss> &losses)
 
 void reload(Service &service, Rules rules, ReloadMode mode, std::function<void(const Result<Reloaded> &)> done)
 {
-	if (!service.sharedViews()) { // hosts are told nothing yet
+	if (!service.sharedViews()) { // no host is served yet
 		if (mode == ReloadMode::dryRun)
 			return done(nvmeof::errorFromErrno(EAGAIN, "the store has not told what there is yet"));
 		service.reload(std::move(rules));
 		return done(Reloaded());
 	}
-	// each worker has a copy of the callback
+	// each worker copies the callback
 	auto shared = std::make_shared<Rules>(std::move(rules));
 	service.knownHosts([&service, shared, mode, done = std::move(done)](const std::set<std::string> &hosts) {
 		const Future future = futureOf(service, *shared);

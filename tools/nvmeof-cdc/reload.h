@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A configuration that has changed, taken over while the service runs: unless a host would see less than half of its
- * targets by it, as with 'nvmeofctl cdc set', so that a mistake in the file does not hide storage from hosts.
+ * Applies a changed configuration at run time. As with 'nvmeofctl cdc set', it is refused if any host would lose more
+ * than half of its targets, so that a mistake in the file does not hide storage.
  */
 #pragma once
 
@@ -11,18 +11,18 @@
 namespace cdc {
 
 enum class ReloadMode {
-	judged, // refused where it hides more than half from a host
+	judged, // refused if a host would lose more than half of its targets
 	forced,
-	dryRun, // nothing is taken over
+	dryRun, // nothing is applied
 };
 
 struct Reloaded {
-	std::size_t records = 0;  // that the configuration changes at once
+	std::size_t records = 0;  // changed at once by the configuration
 	std::vector<Loss> losses; // not with ReloadMode::forced
 };
 
-// @done comes later, or at once. Errors: it is refused, and everything stays as it was; the journal says which hosts
-// would lose what.
+// @done may be called at once. Errors: the configuration is refused and nothing changes; the journal lists the hosts
+// and their losses.
 void reload(Service &service, Rules rules, ReloadMode mode, std::function<void(const nvmeof::Result<Reloaded> &)> done);
 
 } // namespace cdc

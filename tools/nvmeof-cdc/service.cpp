@@ -27,15 +27,15 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr std::size_t most_happenings = 256, most_named = 100; // records of each
-// Hosts are told of a change at once; where changes go on, of several of them together.
+constexpr std::size_t most_happenings = 256, most_named = 100; // of each change
+// A single change is published at once; frequent changes are published together.
 constexpr TokenBucket::Limits publish_rate{20, 0.5};
-constexpr std::chrono::milliseconds publish_apart = 20ms;           // at least
-constexpr std::size_t most_registering = 256;                       // registrations that are being written
-constexpr std::size_t most_part = 500, most_part_bytes = 256 << 10; // of a write; etcd takes 4,032 and 1 MiB
+constexpr std::chrono::milliseconds publish_apart = 20ms;           // minimum interval
+constexpr std::size_t most_registering = 256;                       // being written
+constexpr std::size_t most_part = 500, most_part_bytes = 256 << 10; // of a write; etcd allows 4,032 and 1 MiB
 constexpr auto watch_every = 5s;
-constexpr unsigned watch_most = 6;                         // questions without an answer, and so half a minute
-constexpr PeerRates::Limits registration_rates{1024, 100}; // from one address
+constexpr unsigned watch_most = 6;                         // missed heartbeats: half a minute
+constexpr PeerRates::Limits registration_rates{1024, 100}; // per address
 
 initiator::Who whoReads(const Rules &rules, const Identity &identity)
 {
@@ -120,7 +120,7 @@ void Service::join()
 	store_->join({hall_.identity.id, hall_.identity.nqn, ownAddresses(), draining_});
 }
 
-// The store has told what there is.
+// Called when the store has loaded.
 void Service::begin()
 {
 	for (auto &sockets : std::exchange(sockets_, {}))
@@ -148,7 +148,7 @@ void Service::writeFile()
 	      {"the configuration"});
 }
 
-// Each source is read by one of the instances that stay.
+// Each source is read by one of the instances that are not draining.
 void Service::shareSources()
 {
 	std::vector<std::string> ids;
@@ -159,7 +159,7 @@ void Service::shareSources()
 	pull_.modelChanged();
 }
 
-// A step that fails keeps no other from being done.
+// The steps are guarded one by one: a failure of one does not prevent the others.
 void Service::told(const News &news)
 {
 	for (const std::string &problem : model_.apply(news))
@@ -191,7 +191,7 @@ void Service::publish()
 {
 	views_ = std::make_shared<const Views>(model_, rules_.views, views_.get());
 	std::shared_ptr<void> told;
-	if (!workers_.empty()) // else nobody is there yet to be told
+	if (!workers_.empty()) // otherwise no host is served yet
 		told = {nullptr, [this, since = changed_](void *) {
 				hall_.latencies.publications.add(Latency::Clock::now() - since);
 			}};
@@ -221,7 +221,7 @@ void Service::publishSoon(bool atOnce)
 
 void Service::publishLater()
 {
-	publish_.start(1s); // should it fail
+	publish_.start(1s); // retry if this throws
 	published_ = TokenBucket::Clock::now();
 	publishes_.take(publish_rate, published_);
 	publish();
@@ -289,13 +289,13 @@ void Service::take(Worker &worker, const RegistrationRequest &request)
 		for (const std::string &key : keys)
 			if (auto found = writing_.find(key); found != writing_.end() && --found->second == 0)
 				writing_.erase(found);
-		worker.registered(connection, cid, written ? st_ok : st_internal); // to be tried again
+		worker.registered(connection, cid, written ? st_ok : st_internal); // a status to retry
 	};
 	write(*std::move(changes), std::move(done),
 	      {fmt::format("a registration from {}", request.from.text()), &audit_});
 }
 
-// Registrations that are over end, by one instance, as long as all see the same; those of who is connected go on.
+// Renews leases of connected owners and ends expired ones. Rendezvous hashing selects the instance that ends a lease.
 void Service::keepRegistrations()
 {
 	nextUpkeep();
@@ -310,7 +310,7 @@ void Service::keepRegistrations()
 	});
 }
 
-// A failed write is done the next time; another write of the same record goes first.
+// A failed write is repeated by the next call. Records that are being written otherwise are skipped.
 void Service::renew(const Connected &connected)
 {
 	std::vector<std::string> ids;
@@ -335,7 +335,7 @@ void Service::writeInParts(std::vector<Change> changes, const Author &author)
 		if (!written)
 			say(failures_, LOG_WARNING, "leases are not written: " + written.error().message);
 	};
-	// targets first: hosts see them (clang cannot compile the algorithm for ranges of GCC 12's library)
+	// targets first, as hosts see them (clang cannot compile std::ranges::stable_partition of GCC 12's library)
 	std::stable_partition(changes.begin(), changes.end(),
 			      [](const Change &change) { return kindOf(change.key) == Kind::target; });
 	std::vector<Change> part;
@@ -351,7 +351,7 @@ void Service::writeInParts(std::vector<Change> changes, const Author &author)
 	write(std::move(part), done, author);
 }
 
-// The service manager's watchdog sees this thread only.
+// The watchdog of the service manager covers the main thread only.
 void Service::watchWorkers()
 {
 	watch_.start(watch_every);
@@ -359,7 +359,7 @@ void Service::watchWorkers()
 		if (worker->runs(watch_most))
 			continue;
 		say(LOG_CRIT, "a worker thread has not responded for 30 s: aborting, to be started again");
-		std::abort(); // with a core, which tells where it is stuck
+		std::abort(); // the core dump shows where it hangs
 	}
 }
 
@@ -403,7 +403,7 @@ void Service::drain(std::function<void()> done)
 		});
 }
 
-// Where the store does not take that, it finds out by itself.
+// If the store fails to record it, other instances notice when the lease expires.
 void Service::leave(std::function<void()> done)
 {
 	store_->leave([done = std::move(done)](const Result<void> &left) {

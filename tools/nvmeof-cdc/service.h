@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * An instance of the service: what the store tells becomes the model, the model becomes views, and these the workers
- * tell to hosts. Everything that wants a change writes to the store. One thread; the workers have theirs.
+ * An instance of the service. The store updates the model, the model yields views, and the workers serve the views to
+ * hosts. Every change is written to the store first. Runs in one thread; each worker has its own.
  */
 #pragma once
 
@@ -17,14 +17,14 @@
 
 namespace cdc {
 
-// Something that has changed, as people are told of it
+// A change of the store, as users see it
 struct Happening {
 	std::uint64_t number; // from 1
 	double time;          // seconds since 1970
 	std::uint64_t generation;
-	std::vector<std::string> put, removed; // keys, the first hundred
-	std::size_t more;                      // that are not named
-	bool whole;                            // the store was read anew
+	std::vector<std::string> put, removed; // keys; at most the first hundred
+	std::size_t more;                      // number of further keys
+	bool whole;                            // all records were read again
 };
 
 class Service {
@@ -34,32 +34,32 @@ public:
 	Service(serving::Loop &loop, Rules rules, Identity identity, std::unique_ptr<Store> store);
 	~Service();
 
-	// Errors: no address can be listened at, the store cannot be used. Hosts are served when the store has told
-	// what there is.
+	// Errors: an address cannot be listened on, or the store cannot be used. @serving: called when the store has
+	// loaded and hosts are served.
 	nvmeof::Result<void> start(std::function<void()> serving);
-	// Anew from its configuration; what needs a restart is told.
+	// Applies a new configuration; logs which of its changes need a restart.
 	void reload(Rules rules);
-	// The author of a change, whom the journal names with each record before and after it
+	// Author of a change, for the audit log, which has each record before and after the change
 	struct Author {
-		std::string who;                    // empty: nothing is logged
-		serving::LogLimit *limit = nullptr; // of the lines; null: none
+		std::string who;                    // empty: no audit log
+		serving::LogLimit *limit = nullptr; // for the audit lines; null: no limit
 	};
 	void write(std::vector<Change> changes, Done done, Author author);
 	void write(std::vector<Change> changes, Done done) { write(std::move(changes), std::move(done), Author()); }
-	// Hosts are handed over to other instances, and this one is none of them any more, then @done.
+	// Hands the hosts over to other instances and leaves the store, then calls @done.
 	void drain(std::function<void()> done);
-	// After each change of the store; hosts may be told of it later.
+	// Called after each change of the store; hosts may be notified later.
 	void onHappening(std::function<void(const Happening &)> call) { listeners_.push_back(std::move(call)); }
 
 	const Rules &rules() const { return rules_; }
-	// By which @model would have what the configuration tells
+	// The changes by which @model would match the configuration
 	std::vector<Change> fileChanges(const Model &model) const;
-	// Hosts that are connected or have registered; @done in this thread
+	// Hosts that are connected or registered; @done is called in this thread
 	void knownHosts(const std::function<void(const std::set<std::string> &)> &done);
 	const Identity &identity() const { return hall_.identity; }
 	const Model &model() const { return model_; }
 	const Views &views() const { return *views_; }
-	// Of now, for other threads; null: the store has not told anything yet
+	// Current views, for other threads; null: the store has not loaded yet
 	std::shared_ptr<const Views> sharedViews() const { return views_; }
 	std::shared_ptr<const Model> sharedModel();
 	const Counters &counters() const { return hall_.counters; }
@@ -69,7 +69,7 @@ public:
 	const std::deque<Happening> &happenings() const { return happenings_; }
 	bool draining() const { return draining_; }
 	std::int64_t startedAt() const { return started_; }
-	// Who is connected; @done in this thread
+	// The connected hosts; @done is called in this thread
 	void census(std::function<void(std::vector<Guest>)> done);
 
 private:
@@ -97,20 +97,20 @@ private:
 	Hall hall_;
 	std::unique_ptr<Store> store_;
 	Model model_;
-	std::shared_ptr<const Model> copy_; // of model_, until that changes; made when it is asked for
+	std::shared_ptr<const Model> copy_; // of model_, made on demand; null after a change
 	std::shared_ptr<const Views> views_;
 	serving::Mailbox mailbox_;
 	serving::Timer upkeep_, publish_, watch_;
-	bool unpublished_ = false;           // hosts have not been told of all changes yet
-	Latency::Clock::time_point changed_; // the first of these
+	bool unpublished_ = false;           // not all changes were published to hosts
+	Latency::Clock::time_point changed_; // when the first unpublished change arrived
 	TokenBucket publishes_;
-	TokenBucket::Clock::time_point published_{}; // or put off, last
+	TokenBucket::Clock::time_point published_{}; // last publication, immediate or delayed
 	PeerRates rates_;                            // of registrations
-	std::size_t registering_ = 0;                // registrations that are being written
-	std::map<std::string, unsigned> writing_;    // their keys
+	std::size_t registering_ = 0;                // being written
+	std::map<std::string, unsigned> writing_;    // keys of registrations being written
 	serving::LogLimit refusals_, audit_, failures_;
 	Pull pull_;
-	std::vector<std::vector<int>> sockets_; // of each worker to be
+	std::vector<std::vector<int>> sockets_; // for each worker, until it is started
 	std::vector<std::unique_ptr<Worker>> workers_;
 	std::function<void()> serving_;
 	std::deque<Happening> happenings_;

@@ -53,7 +53,7 @@ Result<void> SqliteStore::commit(std::vector<Change> changes)
 	return {};
 }
 
-// Together; where that fails, each by itself, so that none fails for another one
+// Commits all writes together; if that fails, each by itself, so that a bad write does not fail the others.
 void SqliteStore::commit()
 {
 	std::vector<Write> writes;
@@ -78,7 +78,7 @@ void SqliteStore::raise(std::uint64_t above, Done done)
 	done({});
 }
 
-// The only one there is: what another ID has left is gone.
+// This is the only instance: records of other IDs are stale and removed.
 void SqliteStore::join(const Instance &instance)
 {
 	std::vector<Change> changes;
@@ -88,14 +88,14 @@ void SqliteStore::join(const Instance &instance)
 	changes.push_back(changeOf(instance));
 	instances_ = {instance.key()};
 	write(std::move(changes), [this, instance](const Result<void> &done) {
-		if (!done) // hosts have to know all the same
+		if (!done) // hosts need the instance's own entry even if it cannot be stored
 			told_({.whole = false, .changes = {changeOf(instance)}, .generation = generation_});
 	});
 }
 
 void SqliteStore::leave(Done done)
 {
-	write({}, std::move(done)); // behind all that has been written
+	write({}, std::move(done)); // completes after all earlier writes
 }
 
 StoreState SqliteStore::state() const

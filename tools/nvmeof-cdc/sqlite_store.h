@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The embedded store: one file, of one service alone. What is written in one turn of the loop is one transaction.
+// The embedded store: an SQLite file used by a single instance. Writes of one turn of the loop form one transaction.
 #pragma once
 
 #include "record_file.h"
@@ -10,10 +10,10 @@ namespace cdc {
 
 class SqliteStore : public Store {
 public:
-	// @rebuild: a file that is damaged is moved aside, and an empty one begun
+	// @rebuild: move a damaged file aside and start with an empty one
 	SqliteStore(serving::Loop &loop, std::filesystem::path file, bool rebuild = false);
 
-	// Tells at once.
+	// Reports the records before it returns.
 	nvmeof::Result<void> start(Told told) override;
 	void write(std::vector<Change> changes, Done done) override;
 	void raise(std::uint64_t above, Done done) override;
@@ -34,8 +34,8 @@ private:
 	bool rebuild_;
 	Told told_;
 	std::vector<Write> writes_;
-	serving::Timer turn_;                // ends
-	std::vector<std::string> instances_; // keys, in the file
+	serving::Timer turn_;                // end of the turn
+	std::vector<std::string> instances_; // keys of instance records in the file
 	std::uint64_t generation_ = 0;
 	std::string trouble_;
 };

@@ -113,7 +113,7 @@ Json statusOf(const Picture &picture, const Sight &sight)
 		{"counts", countsJson(picture, sight)},      {"counters", countersJson(picture)}};
 }
 
-// What a member of a document is: the generation that it is of, and a list
+// A document with one list: the generation and the list
 Json listOf(const Picture &picture, const char *name, Json list)
 {
 	return {{"generation", picture.model->generation()}, {name, std::move(list)}};
@@ -289,7 +289,7 @@ Sight::Sight(const Picture &picture) : targets_(picture.model->targets().size())
 	viewOf_.assign(hosts_.size(), npos);
 	if (!picture.views)
 		return;
-	std::unordered_map<const void *, std::size_t> places; // of entries
+	std::unordered_map<const void *, std::size_t> places; // index of each target by its log entry
 	for (const auto &[key, port] : picture.model->targets())
 		places.emplace(port.entry.get(), places.size());
 	std::unordered_map<const ZoneSet *, std::size_t> known;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The state of an instance, as programs are told it: over the control socket, and by the web. Documentation/json.md.
- * A picture is taken in the service's thread, and read in any.
+ * The state of an instance as JSON, for the control socket and the web server; see Documentation/json.md. A picture is
+ * a snapshot taken in the thread of the service; any thread may read it.
  */
 #pragma once
 
@@ -21,43 +21,41 @@ struct CounterText {
 	Counter Counters::*counter;
 	const char *help;
 };
-std::span<const CounterText> counterTexts(); // of those that only grow
+std::span<const CounterText> counterTexts(); // monotonic counters
 
 struct Picture {
 	Identity identity;
-	double time = 0; // when it was taken, seconds since 1970, as all here
+	double time = 0; // of the snapshot; seconds since 1970, like all times here
 	std::int64_t since = 0;
 	bool draining = false;
 	StoreState store;
 	std::vector<PullState> pulls;
-	std::vector<std::uint64_t> counters;    // as counterTexts() has them
-	std::vector<Latency::Reading> commands; // by Served
+	std::vector<std::uint64_t> counters;    // in the order of counterTexts()
+	std::vector<Latency::Reading> commands; // by class, see Served
 	Latency::Reading publications;
 	std::uint64_t exceptions = 0; // caught in callbacks: each is a defect
 	std::uint64_t open = 0;       // connections
 	std::shared_ptr<const Model> model;
-	std::shared_ptr<const Views> views; // null: the store has not told anything yet
+	std::shared_ptr<const Views> views; // null: the store has not loaded yet
 	std::vector<Guest> guests;
-	std::vector<Happening> happenings; // the last ones
+	std::vector<Happening> happenings; // the latest ones
 };
 using PicturePtr = std::shared_ptr<const Picture>;
 
-// @done comes later, or at once.
+// @done may be called before this returns.
 void takePicture(Service &service, std::function<void(PicturePtr)> done);
 
-// What is known of a host, from all its connections and from what it has registered
+// All that is known of a host, from its connections and its registration
 struct HostPicture {
 	std::string nqn;
-	const Host *registered = nullptr; // of the picture's model
+	const Host *registered = nullptr; // points into the picture's model
 	std::vector<const Guest *> guests;
 
-	std::uint64_t generation() const; // the newest that it has
+	std::uint64_t generation() const; // newest one that it has read
 	bool persistent() const;
-	// Host IDs that connect by its NQN: more than one are machines that were cloned with it, or somebody who
-	// claims it.
+	// Number of different host IDs that use its NQN. More than one means cloned machines, or an impostor.
 	std::size_t machines() const;
-	// "current": nothing that it sees has changed since it has read its log; "behind"; "unread"; "away": not
-	// connected
+	// "current": the host's log has not changed since it was read; "behind"; "unread"; "away": not connected
 	const char *state() const;
 };
 
@@ -67,15 +65,15 @@ struct ZoneHosts {
 	std::size_t hosts = 0, connected = 0;
 };
 
-// By name; zones that @hosts are in. None before the store has told what there is
+// By zone name; only zones of @hosts. Empty until the store has loaded
 std::map<std::string, ZoneHosts> hostsOfZones(const Picture &picture, const std::vector<HostPicture> &hosts);
 
-// Who sees what: hosts of the same zones see the same.
+// Which host sees which targets. Hosts in the same zones share a view.
 class Sight {
 public:
 	struct View {
 		const ZoneSet *zones;
-		std::vector<std::size_t> targets; // by place in the model's
+		std::vector<std::size_t> targets; // indexes into the model's targets
 		std::size_t hosts = 0;
 	};
 
@@ -83,8 +81,8 @@ public:
 
 	const std::vector<HostPicture> &hosts() const { return hosts_; }
 	const std::vector<View> &views() const { return views_; }
-	std::size_t viewOf(std::size_t host) const { return viewOf_[host]; } // npos: nothing is known yet
-	std::vector<std::size_t> seenBy() const;                             // for each target how many hosts
+	std::size_t viewOf(std::size_t host) const { return viewOf_[host]; } // npos: not known yet
+	std::vector<std::size_t> seenBy() const;                             // for each target, how many hosts see it
 
 	static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
@@ -95,18 +93,18 @@ private:
 	std::vector<std::size_t> viewOf_;
 };
 
-// Documents
+// JSON documents
 Json statusJson(const Picture &picture);
 Json hostsJson(const Picture &picture);
 Json targetsJson(const Picture &picture);
 Json zonesJson(const Picture &picture);
 Json instancesJson(const Picture &picture);
 Json changesJson(const Picture &picture);
-// All of it in one, and what a map of hosts by targets needs
+// All of the above in one document, with the views for a map of hosts and targets
 Json stateJson(const Picture &picture);
 
 Json happeningJson(const Happening &happening);
-// On one line; what is not UTF-8 is replaced.
+// On one line; invalid UTF-8 is replaced.
 std::string lineOf(const Json &json);
 
 } // namespace cdc

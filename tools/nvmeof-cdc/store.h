@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Where records are kept. All that changes in the model comes from here, in the order in which it was written, whoever
- * wrote it; what is written is told before its writer has the answer. A store is its loop's: it never blocks once it
- * has started, and calls nobody once it has ended.
+ * Storage of records. All changes of the model come from here, in the order of the writes by any instance. A write is
+ * reported through Told before its Done is called. A store belongs to one event loop. After start() it does not block,
+ * and after its destruction it calls nothing.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ namespace cdc {
 
 struct Change {
 	std::string key;
-	std::optional<std::string> value; // JSON; nothing: the record is gone
+	std::optional<std::string> value; // JSON; absent: the record was removed
 };
 
 template <typename T> Change changeOf(const T &record)
@@ -29,17 +29,17 @@ template <typename T> Change changeOf(const T &record)
 }
 
 struct News {
-	bool whole = false; // these are all records that there are
+	bool whole = false; // @changes are all records
 	std::vector<Change> changes;
-	std::uint64_t generation = 0; // GENCTR with these: grows with each change of what hosts are told, never falls
+	std::uint64_t generation = 0; // GENCTR after the changes: rises with each change that hosts see, never falls
 };
 
 struct StoreState {
 	std::string engine;         // "sqlite", "etcd"
-	std::string place;          // the file; the member of etcd that is talked to, and the prefix
-	bool writable = true;       // the last write was done, and the next one is not refused at once
-	std::string trouble = {};   // why not, or what else is wrong, for people
-	std::int64_t agedSince = 0; // since when others' changes do not arrive, seconds since 1970; 0: they do
+	std::string place;          // the file; or the current etcd member and the prefix
+	bool writable = true;       // the last write succeeded, and the next one will not be refused at once
+	std::string trouble = {};   // why not writable, or another problem, for messages
+	std::int64_t agedSince = 0; // when changes of other instances stopped arriving, s since 1970; 0: they arrive
 };
 
 class Store {
@@ -48,15 +48,15 @@ public:
 	using Done = std::function<void(nvmeof::Result<void>)>;
 
 	virtual ~Store() = default;
-	// Tells all that there is, at once or as soon as it is known, and later what changes. All may be told again.
-	// Errors: what waiting does not mend, and what to do
+	// Reports all records, at once or when they are known, and later each change; may report all records again.
+	// Errors: permanent ones, with advice
 	virtual nvmeof::Result<void> start(Told told) = 0;
-	// All of @changes or none. @done may be called at once. Errors: nothing is changed, or where the message says
-	// so, perhaps
+	// Writes all of @changes or none. @done may be called at once. Errors: nothing was changed or, where the
+	// message says so, the outcome is unknown
 	virtual void write(std::vector<Change> changes, Done done) = 0;
-	// The generation is greater than @above from now on.
+	// Raises the generation above @above.
 	virtual void raise(std::uint64_t above, Done done) = 0;
-	// This instance is there until it leaves, or runs no more. Again: it is another than before.
+	// Announces this instance until it leaves or ends. A second call updates its record.
 	virtual void join(const Instance &instance) = 0;
 	virtual void leave(Done done) = 0;
 	virtual StoreState state() const = 0;

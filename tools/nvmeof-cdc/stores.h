@@ -9,8 +9,8 @@
 
 namespace cdc {
 
-// The store that a configuration wants, not started yet. @rebuild: a file of ours that is damaged is moved aside, and
-// made anew. Errors: the password of etcd cannot be read
+// The configured store, not started yet. @rebuild: replace a damaged local file by a new one. Errors: the password file
+// of etcd cannot be read
 nvmeof::Result<std::unique_ptr<Store>> makeStore(serving::Loop &loop, const StoreRules &rules, bool rebuild);
 
 } // namespace cdc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How often something may happen: so many times at once, and so many a second from then on.
+// Rate limit: a burst, then a sustained rate per second
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ public:
 
 	TokenBucket(const Limits &limits, Clock::time_point now) : left_(limits.burst), at_(now) {}
 
-	// Whether it may happen at @now; then it counts.
+	// Whether an event is allowed at @now; takes a token if so
 	bool take(const Limits &limits, Clock::time_point now)
 	{
 		left_ = leftAt(limits, now);
@@ -26,7 +26,7 @@ public:
 		left_ -= 1;
 		return true;
 	}
-	// From @now until it may
+	// Time from @now until the next token
 	std::chrono::duration<double> wait(const Limits &limits, Clock::time_point now) const
 	{
 		return std::chrono::duration<double>(std::max(1 - leftAt(limits, now), 0.0) / limits.perSecond);
@@ -41,7 +41,7 @@ private:
 	}
 
 	double left_;
-	Clock::time_point at_; // of left_
+	Clock::time_point at_; // time of left_
 };
 
 } // namespace cdc

@@ -12,7 +12,7 @@ using namespace nofctl::wire;
 
 namespace {
 
-// Usable ones first
+// Best state first
 int rank(AnaState state)
 {
 	switch (state) {
@@ -84,7 +84,7 @@ Views::Views(const Model &model, const ViewRules &rules, const Views *before)
 			pages_.emplace(set, make(*set, before));
 }
 
-// By place in targets_
+// Indexed like targets_
 std::vector<bool> Views::seen(const ZoneSet &zones) const
 {
 	std::vector<bool> seen(targets_.size(), zones.all);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The time of day, which may jump: for people, and for what is kept over restarts. Since 1970.
+// Wall-clock time since 1970, which may jump: for display, and for values that outlive a restart.
 #pragma once
 
 #include <chrono>

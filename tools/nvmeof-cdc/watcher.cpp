@@ -27,7 +27,7 @@ Watcher::Watcher(Shared &shared, const WatchTimes &times, const Who &who, const 
 	options_.patience = times.patience;
 }
 
-// Not all at once, where there are many
+// Jittered, so that many watchers do not start at once
 void Watcher::start()
 {
 	again(nofctl::jittered(times_.soak));
@@ -52,7 +52,7 @@ void Watcher::live()
 	read();
 }
 
-// Without a keep-alive timer it would be gone before long.
+// Without a keep-alive timer, the controller would soon drop an idle connection.
 bool Watcher::keeps() const
 {
 	return options_.kato && session_.told().kas && session_.told().events && eventful_;
@@ -72,7 +72,7 @@ void Watcher::done(const Completion &completion)
 	}
 }
 
-// The event is asked for before anybody is told: that may be the end of this object.
+// Requests the event before it calls changed(), which may destroy this object.
 void Watcher::hasRead()
 {
 	torn_ = 0;
@@ -99,7 +99,7 @@ void Watcher::isTorn()
 
 void Watcher::event(const Completion &completion)
 {
-	if (completion.status >> 1) { // looked at from time to time, then
+	if (completion.status >> 1) { // poll instead
 		eventful_ = false;
 		return;
 	}
@@ -113,7 +113,7 @@ void Watcher::failed(const Failure &failure)
 	fail(failure);
 }
 
-// A controller that takes no keep-alive timer may take the host without one.
+// A controller that refuses the keep-alive timer may accept a connection without one.
 void Watcher::fail(const Failure &failure)
 {
 	session_.close();

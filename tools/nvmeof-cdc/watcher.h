@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reads something of a controller, and again whenever that says that it has changed: over a connection that stays,
- * where the controller keeps it and has events, else over a new one from time to time. It never gives up.
+ * Reads data of a controller, and reads it again after each event that reports a change. Keeps the connection if the
+ * controller supports that and has the event, else reconnects periodically. It never gives up.
  */
 #pragma once
 
@@ -14,10 +14,10 @@
 namespace cdc {
 
 struct WatchTimes {
-	std::chrono::milliseconds kato{15000};              //
-	std::chrono::milliseconds poll{60000};              // where there are no events
-	std::chrono::milliseconds check{600000};            // where there are: one may be lost
-	std::chrono::milliseconds soak{20};                 // after an event: more may follow
+	std::chrono::milliseconds kato{15000};
+	std::chrono::milliseconds poll{60000};              // between reads, without events
+	std::chrono::milliseconds check{600000};            // between reads, with events, as one may be lost
+	std::chrono::milliseconds soak{20};                 // delay after an event, as more may follow
 	std::chrono::milliseconds first{1000}, most{60000}; // back-off
 	std::chrono::milliseconds patience{10000};
 };
@@ -30,9 +30,9 @@ public:
 
 	void start();
 
-	const std::string &trouble() const { return trouble_; } // since it was read last, for people; empty: none
-	bool watched() const { return session_.armed(); }       // by an event
-	// seconds since 1970; 0: never
+	const std::string &trouble() const { return trouble_; } // since the last successful read; empty: none
+	bool watched() const { return session_.armed(); }       // changes are reported by events
+	// seconds since 1970; 0: never read
 	std::int64_t readAt() const { return readAt_; }
 
 protected:
@@ -40,14 +40,14 @@ protected:
 	enum class Outcome { going, read, torn, failed };
 
 	initiator::Session &session() { return session_; }
-	// The session is live and not busy.
+	// Called when the session is live and not busy.
 	virtual void read() = 0;
 	void data(std::uint32_t offset, Data data) override = 0;
 	virtual Outcome part(const nofctl::wire::Completion &completion) = 0;
-	virtual initiator::Failure failure() const = 0; // why it failed
-	virtual std::uint32_t wanted() const = 0;       // event that tells of a change: AsyncEvent::result()
-	virtual void changed() = 0;                     // It was read.
-	virtual void troubled() = 0;                    // It could not be read, which says nothing of what there is.
+	virtual initiator::Failure failure() const = 0; // of the last failed read
+	virtual std::uint32_t wanted() const = 0;       // event that reports a change: AsyncEvent::result()
+	virtual void changed() = 0;                     // after a successful read
+	virtual void troubled() = 0;                    // after a failed read; the known data remain valid
 
 private:
 	void passed(initiator::Step) override {}
@@ -63,7 +63,7 @@ private:
 	void isTorn();
 	void fail(const initiator::Failure &failure);
 	void again(std::chrono::milliseconds delay) { shared_.wheel.set(*this, delay); }
-	bool keeps() const; // the connection
+	bool keeps() const; // whether to keep the connection
 
 	initiator::Shared &shared_;
 	const WatchTimes &times_;
@@ -75,7 +75,7 @@ private:
 	std::string trouble_;
 	std::int64_t readAt_ = 0;
 	int torn_ = 0;
-	bool eventful_ = true; // as far as is known
+	bool eventful_ = true; // false: the controller has failed an event request
 };
 
 } // namespace cdc

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The web page and the metrics of an instance. What comes over HTTP is answered by a thread of its own; the service's
-// only takes pictures for it, one at a time.
+// The web page and the metrics of an instance. HTTP requests are handled in a thread of their own; the thread of the
+// service only takes pictures for it, one at a time.
 #pragma once
 
 #include "http_server.h"
@@ -14,7 +14,7 @@ public:
 	Web(serving::Loop &loop, Service &service);
 	~Web();
 
-	// At none of them: it is off. Errors: somebody else listens there
+	// Without addresses it is off. Errors: an address is in use
 	nvmeof::Result<void> start(const std::vector<nvmeof::Address> &addresses);
 
 private:

@@ -17,11 +17,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t least_reserved = 4096; // what a registration is in memory, however short
-constexpr std::size_t receive_room = 65536;  // beside what is left of the last PDU
+constexpr std::size_t least_reserved = 4096; // minimum memory charged per registration
+constexpr std::size_t receive_room = 65536;  // free space after an incomplete PDU
 constexpr auto sweep_every = 250ms;
-constexpr auto accept_again = 100ms; // after there were no descriptors left
-constexpr int most_at_once = 64;     // connections, before those that there are have their turn
+constexpr auto accept_again = 100ms; // after running out of descriptors
+constexpr int most_at_once = 64;     // connections accepted in a row, before existing ones are served
 
 void reset(int socket)
 {
@@ -79,7 +79,7 @@ public:
 	void begin() { worker_.poller_.add(socket_, EPOLLIN, *this); }
 	void rest() { worker_.poller_.remove(socket_, *this); }
 	void ready(std::uint32_t) override { worker_.accept(socket_); }
-	void threw() override {} // it goes on with the next one
+	void threw() override {} // the next connection is accepted regardless
 
 private:
 	Worker &worker_;
@@ -109,7 +109,7 @@ Worker::~Worker()
 	connections_.clear();
 }
 
-// One connection's exception is not another's.
+// An exception closes only the connection that caused it.
 template <typename Call> void Worker::serve(Connection &connection, Call &&call)
 {
 	if (!serving::guarded(call))
@@ -194,7 +194,7 @@ void Worker::accept(int socket)
 Admission::Verdict Worker::ask(const Connection &connection, const std::string &hostnqn)
 {
 	const Admission::Verdict verdict = admission_.ask(connection.id(), hostnqn, views_->firstChoice(hostnqn));
-	settle_.startUnlessRunning(0ms); // who had to make room for it
+	settle_.startUnlessRunning(0ms); // also handles connections that were displaced
 	return verdict;
 }
 
@@ -210,7 +210,7 @@ void Worker::end(std::uint64_t connection)
 	settle_.startUnlessRunning(0ms);
 }
 
-// What connections could not have done in the middle of what they were at
+// Deferred work: connections cannot be destroyed or admitted while they are on the call stack.
 void Worker::settle()
 {
 	for (std::uint64_t id : std::exchange(dead_, {})) {
@@ -256,11 +256,11 @@ void Worker::drain(Moment ms, std::function<void()> done)
 		drained_ = done;
 		leaveBy_ = now() + ms;
 		settle_.start(0ms);
-		leaving_.start(std::chrono::milliseconds(ms / 4)); // who has been told may have read where else to go
+		leaving_.start(std::chrono::milliseconds(ms / 4)); // by then, hosts may have read the new referrals
 	});
 }
 
-// Evenly over the time that there is, so that not all of them turn to the others at one moment
+// Spreads the disconnects over the remaining time, so that hosts do not all turn to other instances at once.
 void Worker::leaveOneByOne()
 {
 	constexpr Moment step = 20;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A thread with connections of its own: a connection stays with the one that has accepted it. What all workers share is
- * in Hall; what the service has for them comes through their mailboxes.
+ * A thread that serves the connections it has accepted. State shared by all workers is in Hall; the service sends work
+ * through mailboxes.
  */
 #pragma once
 
@@ -24,9 +24,9 @@ struct FrontRules {
 	bool digests = true;
 	Peers::Limits connections;
 	Admission::Limits admission; // of each worker
-	// Of registrations on their way to the store, an eighth of them from one address
+	// Memory limit of registrations that are being written; an eighth of it per address
 	std::size_t registrationBytes = 64u << 20;
-	Moment stepMs = 5000, idleMs = 120000; // for a connection to begin; without keep-alive
+	Moment stepMs = 5000, idleMs = 120000; // to finish a step; without keep-alive
 };
 
 struct RegistrationRequest {
@@ -35,21 +35,21 @@ struct RegistrationRequest {
 	nofctl::wire::DimTask task;
 	nofctl::wire::Registration registration;
 	Peer from;
-	std::shared_ptr<void> reservation; // of Hall::reserve(); kept until it is written
+	std::shared_ptr<void> reservation; // from Hall::reserve(); held until the write is done
 };
 
-// What a host that is connected is told of to people
+// A connected host, for status output
 struct Guest {
 	std::string hostnqn, address;
-	std::uint64_t generation; // that it has; 0: it has not read its log
-	bool current;             // nothing that it sees has changed since
-	bool persistent;          // waits for events
+	std::uint64_t generation; // generation that the host has read; 0: none
+	bool current;             // the host's log has not changed since
+	bool persistent;          // has an Asynchronous Event Request outstanding
 	std::uint16_t cntlid;
-	std::string registered = {}; // the NQN that was registered over it
+	std::string registered = {}; // NQN registered over the connection
 	std::string hostid = {};     // a UUID
 };
 
-// What workers share
+// State shared by all workers
 struct Hall {
 	Hall(Identity identity, const FrontRules &rules)
 		: identity(std::move(identity)), rules(rules), peers(rules.connections)
@@ -62,11 +62,11 @@ struct Hall {
 	Cntlids cntlids;
 	Counters counters;
 	Latencies latencies;
-	// Memory for a registration of @bytes, until the last copy of what is returned ends; null: there are too many,
-	// in all or from there. From any thread.
+	// Reserves memory for a registration of @bytes until the last copy of the result is gone; null: the limit in
+	// all or for that network is reached. From any thread.
 	std::shared_ptr<void> reserve(const Peer &from, std::size_t bytes);
 	std::size_t reserved() const;
-	// Called in a worker's thread: takes a registration, of which Worker::registered() tells the outcome.
+	// Called in a worker's thread to process a registration; Worker::registered() reports the outcome.
 	std::function<void(class Worker &, RegistrationRequest)> registration;
 
 private:
@@ -79,18 +79,18 @@ private:
 
 class Worker {
 public:
-	// @sockets: that listen; they are this worker's
+	// @sockets: listening sockets; the worker takes ownership
 	Worker(Hall &hall, std::vector<int> sockets, std::shared_ptr<const Views> views);
-	~Worker(); // ends it
+	~Worker(); // stops the thread
 
 	// From any thread:
-	// @told ends when each connection has been told.
+	// @told is released when each connection has the views.
 	void publish(std::shared_ptr<const Views> views, std::shared_ptr<void> told = {});
 	void registered(std::uint64_t connection, std::uint16_t cid, std::uint16_t status);
-	void census(std::function<void(std::vector<Guest>)> done); // called in the worker's thread
-	// Asks whether it still runs. False: it has not answered the last @most of these questions.
+	void census(std::function<void(std::vector<Guest>)> done); // @done is called in the worker's thread
+	// Sends a heartbeat. False: the last @most of them were not answered.
 	bool runs(unsigned most);
-	// No new hosts; those that there are go within @ms. @done, in the worker's thread: they have.
+	// Accepts no more hosts and closes all connections within @ms. @done: called in the worker's thread at the end
 	void drain(Moment ms, std::function<void()> done);
 
 	// For connections:
@@ -100,9 +100,9 @@ public:
 	Output &scratch() { return scratch_; }
 	std::span<std::uint8_t> buffer() { return buffer_; }
 	Admission::Verdict ask(const Connection &connection, const std::string &hostnqn);
-	void leave(std::uint64_t connection); // its place
+	void leave(std::uint64_t connection); // ends its admission
 	void submit(RegistrationRequest request) { hall_.registration(*this, std::move(request)); }
-	void end(std::uint64_t connection); // soon
+	void end(std::uint64_t connection); // deferred
 
 	static Moment now();
 
@@ -132,7 +132,7 @@ private:
 	serving::Timer sweep_, settle_, again_, leaving_;
 	std::function<void()> drained_;
 	Moment leaveBy_ = 0;
-	std::thread thread_; // last: what it uses is there before
+	std::thread thread_; // last, as it uses the other members
 };
 
 } // namespace cdc

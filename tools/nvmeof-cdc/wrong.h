@@ -8,7 +8,7 @@
 
 namespace cdc {
 
-// An Error about what went wrong here; nofctl::invalid() is about what somebody gave.
+// For errors of this program or its environment; nofctl::invalid() is for invalid input.
 inline nvmeof::Error wrong(std::string message)
 {
 	nvmeof::Error error;

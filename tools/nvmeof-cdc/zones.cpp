@@ -7,8 +7,8 @@ namespace cdc {
 
 namespace {
 
-constexpr std::size_t most_sets = 10000;   // of zones that hosts are in
-constexpr std::size_t most_known = 100000; // hosts; who claims more names than that is looked up each time
+constexpr std::size_t most_sets = 10000;   // zone sets
+constexpr std::size_t most_known = 100000; // hosts; further names are looked up each time
 
 } // namespace
 
@@ -63,7 +63,7 @@ const ZoneSet *ZoneTable::of(const std::string &hostnqn) const
 	const ZoneSet wanted = find(hostnqn);
 	auto found = sets_.find(wanted);
 	if (found == sets_.end() && sets_.size() >= most_sets)
-		return &none_; // an attacker's, who makes up names that fit the patterns in many ways
+		return &none_; // reached only by a client that invents names to match the patterns in many combinations
 	if (found == sets_.end())
 		found = sets_.insert(wanted).first;
 	const ZoneSet *set = &*found;

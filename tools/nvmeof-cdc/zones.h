@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which zones a host is in.
+// Maps hosts to zones.
 #pragma once
 
 #include <map>
@@ -16,14 +16,14 @@
 
 namespace cdc {
 
-// What a host sees that is in no zone; unlessZoned: all while there are no zones, then nothing
+// What a host without a zone sees; unlessZoned: all targets if no zone is defined, else none
 enum class Unzoned { unlessZoned, all, none };
 
-// The zones that some hosts have in common. One object for each such set, as long as the table is there.
+// A set of zones that some hosts share. One object per distinct set, valid as long as the table.
 struct ZoneSet {
 	std::set<std::string> zones; // by name
-	bool all = false;            // in none, and sees everything
-	// Counters of log reads, one for each zone; they are not compared
+	bool all = false;            // the host is in no zone and sees everything
+	// Counters of log reads, one per zone; not compared
 	std::vector<std::shared_ptr<Counter>> reads = {};
 
 	bool operator==(const ZoneSet &other) const { return all == other.all && zones == other.zones; }
@@ -38,34 +38,34 @@ struct ZoneSet {
 	}
 };
 
-// Whether @text is a pattern as of fnmatch(3), and whether it is one of @nqn
+// Whether @text is an fnmatch(3) pattern; whether @nqn matches it
 bool isPattern(const std::string &text);
 bool fits(const std::string &pattern, const std::string &nqn);
 
-// Remembers for each host that has asked. Any thread may ask.
+// Caches the result per host. Any thread may call.
 class ZoneTable {
 public:
-	// @before: hosts that it remembers are remembered from the start, and its counters go on; may be null
+	// @before: its cached hosts are looked up in advance, and its counters continue; may be null
 	ZoneTable(const std::map<std::string, Zone> &zones, Unzoned unzoned, const ZoneTable *before);
 
-	// Until the table ends
+	// Valid as long as the table
 	const ZoneSet *of(const std::string &hostnqn) const;
 	const std::map<std::string, Zone> &zones() const { return zones_; }
-	std::vector<const ZoneSet *> sets() const;                                      // that there are hosts of
-	std::vector<std::string> hosts() const;                                         // that are remembered
-	std::uint64_t reads(const std::string &zone) const { return *reads_.at(zone); } // of one that there is
+	std::vector<const ZoneSet *> sets() const;                                      // of all cached hosts
+	std::vector<std::string> hosts() const;                                         // cached
+	std::uint64_t reads(const std::string &zone) const { return *reads_.at(zone); } // the zone has to exist
 
 private:
 	ZoneSet find(const std::string &hostnqn) const;
 
 	std::map<std::string, Zone> zones_;
 	std::map<std::string, std::shared_ptr<Counter>> reads_;           // by name of the zone
-	bool all_;                                                        // is seen by who is in none
+	bool all_;                                                        // hosts in no zone see all targets
 	std::unordered_map<std::string, std::vector<std::string>> exact_; // zones by host
-	std::vector<std::pair<std::string, std::string>> patterns_;       // and zone
+	std::vector<std::pair<std::string, std::string>> patterns_;       // pattern, zone
 	mutable std::mutex mutex_;
 	const ZoneSet none_;
-	mutable std::set<ZoneSet> sets_; // std::set: an element stays where it is
+	mutable std::set<ZoneSet> sets_; // std::set does not move its elements
 	mutable std::unordered_map<std::string, const ZoneSet *> known_;
 };
 

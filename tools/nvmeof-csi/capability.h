@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a claim wants to do with a volume, and whether it can.
+// Checks of volume capabilities
 #pragma once
 
 #include <string>
@@ -38,13 +38,14 @@ inline bool isExclusive(int mode)
 	       mode == Mode::SINGLE_NODE_MULTI_WRITER;
 }
 
-// At most one node at a time has the volume, and it may write.
+// Only one node at a time may have the volume, and it may write.
 inline bool isExclusive(const v1::VolumeCapability &capability)
 {
 	return isExclusive(static_cast<int>(capability.access_mode().mode()));
 }
 
-// The kubelet says SINGLE_NODE_WRITER or SINGLE_NODE_MULTI_WRITER for the same claim, by what the plugin offers.
+// For the same claim, the kubelet sends SINGLE_NODE_WRITER or SINGLE_NODE_MULTI_WRITER, depending on the plugin's
+// capabilities.
 inline bool sameAccess(int one, int other)
 {
 	return one == other || (isExclusive(one) && isExclusive(other));
@@ -56,7 +57,7 @@ inline bool isForOneNode(const v1::VolumeCapability &capability)
 	return isExclusive(capability) || capability.access_mode().mode() == Mode::SINGLE_NODE_READER_ONLY;
 }
 
-// ext4 and xfs are lost when two nodes write.
+// ext4 and xfs are corrupted if two nodes write.
 inline grpc::Status checkCapability(const v1::VolumeCapability &capability)
 {
 	using Mode = v1::VolumeCapability::AccessMode;

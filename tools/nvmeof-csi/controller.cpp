@@ -28,7 +28,7 @@ grpc::Status checkAll(const auto &capabilities)
 	return grpc::Status::OK;
 }
 
-// What makes two requests of one name the same
+// Parameters that distinguish two requests with one name
 std::string keyOf(const v1::CreateVolumeRequest &request)
 {
 	return json{{"parameters", textsOf(request.parameters())},
@@ -39,8 +39,8 @@ std::string keyOf(const v1::CreateVolumeRequest &request)
 
 } // namespace
 
-// How large a namespace is only the node will see: a capacity of 0 says that it is not known, and the node refuses one
-// that is smaller than the claim.
+// The size of a namespace is known only on the node: a capacity of 0 means unknown, and the node rejects a namespace
+// that is smaller than requested.
 grpc::Status ControllerService::CreateVolume(grpc::ServerContext *, const v1::CreateVolumeRequest *request,
 					     v1::CreateVolumeResponse *response)
 {
@@ -88,14 +88,14 @@ grpc::Status ControllerService::DeleteVolume(grpc::ServerContext *, const v1::De
 	return grpc::Status::OK;
 }
 
-// Nothing: the file is there, and cannot be read.
+// Absent: the file exists but cannot be read.
 std::optional<Publications> ControllerService::publications(const std::string &volume) const
 {
 	const std::optional<std::string> text = published_.read(volume);
 	return text ? Publications::parse(*text) : Publications();
 }
 
-// To take it for a volume that no node has would give it to a second one.
+// Treating an unreadable file as "not published" could give the volume to a second node.
 grpc::Status ControllerService::unreadable(const std::string &volume) const
 {
 	return {grpc::StatusCode::INTERNAL, published_.file(volume).string() +
@@ -103,7 +103,7 @@ grpc::Status ControllerService::unreadable(const std::string &volume) const
 						    ": unmount the volume on all nodes, then delete the file"};
 }
 
-// A static volume says in its context what it is; of others only their names are known.
+// A static volume is described by its context; of other volumes, only those created here are known.
 grpc::Status ControllerService::checkVolume(const std::string &volume, const Texts &context) const
 {
 	if (context.empty() && !created_.read(volume))
@@ -115,8 +115,8 @@ grpc::Status ControllerService::checkVolume(const std::string &volume, const Tex
 }
 
 /*
- * The targets are not told of it: there is no interface of an array. The old node of a volume is kept from writing by
- * the reservation that the new one takes. Its key is later than that of any publication before.
+ * Targets are not informed, as there is no interface to an array. The reservation taken by the new node keeps the old
+ * one from writing. Its key is newer than that of any earlier publication.
  */
 grpc::Status ControllerService::ControllerPublishVolume(grpc::ServerContext *,
 							const v1::ControllerPublishVolumeRequest *request,
@@ -163,7 +163,7 @@ grpc::Status ControllerService::ControllerPublishVolume(grpc::ServerContext *,
 	return grpc::Status::OK;
 }
 
-// Without a node: from all of them
+// Without a node ID: from all nodes
 grpc::Status ControllerService::ControllerUnpublishVolume(grpc::ServerContext *,
 							  const v1::ControllerUnpublishVolumeRequest *request,
 							  v1::ControllerUnpublishVolumeResponse *)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Volumes of a StorageClass, without the interface of any array: a volume is a subsystem, or a namespace of one, that
- * the target has already, or that somebody makes by the name that the class gives it. Deleting one leaves its data.
+ * Volumes of a StorageClass, without an interface to any array. A volume is an existing subsystem or namespace, or one
+ * that an administrator creates with the name that the class gives it. Deleting a volume leaves its data.
  */
 #pragma once
 
@@ -25,7 +25,8 @@ public:
 				  v1::CreateVolumeResponse *response) override;
 	grpc::Status DeleteVolume(grpc::ServerContext *, const v1::DeleteVolumeRequest *request,
 				  v1::DeleteVolumeResponse *) override;
-	// A volume that one node writes is given to no other one. The node gets a key to take the right to write with.
+	// A volume written by one node is published to no other. The node gets a reservation key for its right to
+	// write.
 	grpc::Status ControllerPublishVolume(grpc::ServerContext *, const v1::ControllerPublishVolumeRequest *request,
 					     v1::ControllerPublishVolumeResponse *response) override;
 	grpc::Status ControllerUnpublishVolume(grpc::ServerContext *,
@@ -44,8 +45,8 @@ private:
 	std::optional<Publications> publications(const std::string &volume) const;
 	grpc::Status unreadable(const std::string &volume) const;
 
-	Folder created_;   // by name: what was asked for
-	Folder published_; // by name: publication.h
+	Folder created_;   // by volume name: the request
+	Folder published_; // by volume name: publication.h
 	std::mutex publishing_;
 };
 

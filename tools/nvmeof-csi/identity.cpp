@@ -26,7 +26,7 @@ grpc::Status IdentityService::GetPluginCapabilities(grpc::ServerContext *, const
 	return grpc::Status::OK;
 }
 
-// An error would have the plugin restarted, which loads no module.
+// An error would make the orchestrator restart the plugin, which does not load the module.
 grpc::Status IdentityService::Probe(grpc::ServerContext *, const v1::ProbeRequest *, v1::ProbeResponse *response)
 {
 	const nvmeof::Result<void> ready = machine_ ? machine_->ready() : nvmeof::Result<void>();

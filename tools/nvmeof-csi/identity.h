@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Who this plugin is.
+// The CSI Identity service
 #pragma once
 
 #include <csi.grpc.pb.h>
@@ -12,21 +12,21 @@ inline constexpr const char *pluginName = "csi.nvmeof";
 
 class IdentityService : public v1::Identity::Service {
 public:
-	// @machine: the node that is served; none in a controller, which attaches nothing
+	// @machine: the local node; null in a controller, which attaches nothing
 	explicit IdentityService(Machine *machine) : machine_(machine) {}
 
 	grpc::Status GetPluginInfo(grpc::ServerContext *, const v1::GetPluginInfoRequest *,
 				   v1::GetPluginInfoResponse *response) override;
 	grpc::Status GetPluginCapabilities(grpc::ServerContext *, const v1::GetPluginCapabilitiesRequest *,
 					   v1::GetPluginCapabilitiesResponse *response) override;
-	// Not ready: this is a node, and the module is not there, and could not be loaded.
+	// Not ready: this is a node, and the kernel module is missing and cannot be loaded.
 	grpc::Status Probe(grpc::ServerContext *, const v1::ProbeRequest *, v1::ProbeResponse *response) override;
 
 private:
 	Machine *const machine_;
 };
 
-// Asks the plugin that serves at an endpoint. OK: it answers, ready or not.
+// Probes the plugin at an endpoint. OK: it responds, ready or not
 grpc::Status checkPlugin(const std::string &endpoint);
 
 } // namespace csi

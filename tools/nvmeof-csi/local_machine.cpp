@@ -38,7 +38,7 @@ namespace {
 Error failure(const std::string &what, int number)
 {
 	Error error = errorFromErrno(number, what + ": " + std::strerror(number));
-	if (error.code == ErrorCode::noSuchObject) // it is no volume that is not there
+	if (error.code == ErrorCode::noSuchObject) // not NOT_FOUND, which would mean that the volume does not exist
 		error.code = ErrorCode::failed;
 	return error;
 }
@@ -81,7 +81,7 @@ private:
 	int fd_;
 };
 
-// The name of a block device; empty for a number of none.
+// The name of a block device; empty: no such device
 std::string diskOf(const volume::Places &places, dev_t device)
 {
 	std::error_code error;
@@ -89,7 +89,7 @@ std::string diskOf(const volume::Places &places, dev_t device)
 	return fs::read_symlink(link, error).filename();
 }
 
-// By which this host is known to the subsystem
+// The host ID that the subsystem knows this host by
 Result<std::optional<Uuid>> hostIdOf(const Namespace &ns)
 {
 	Result<Client> client = Client::open();
@@ -100,11 +100,11 @@ Result<std::optional<Uuid>> hostIdOf(const Namespace &ns)
 			 : Result<std::optional<Uuid>>(subsystem.error());
 }
 
-constexpr std::chrono::seconds unmountLimit(30); // an orchestrator's call ends after two minutes, as a rule
+constexpr std::chrono::seconds unmountLimit(30); // an orchestrator's calls usually time out after two minutes
 
 /*
- * An errno, or 0. The kernel takes the mount away and then writes back the data of a file system that has no other
- * mount, which nothing can interrupt. That goes on in a thread of its own after ETIMEDOUT.
+ * Returns an errno or 0. umount() removes the mount and then writes back the data of a file system that has no other
+ * mount, which cannot be interrupted. After ETIMEDOUT that continues in a detached thread.
  */
 int unmountWithin(std::chrono::seconds limit, const std::string &target, int flags)
 {
@@ -173,7 +173,7 @@ Result<void> LocalMachine::dropFence(const Namespace &ns)
 		return users.error();
 	if (!users->empty())
 		return errorFromErrno(EBUSY, ns.name + " stays registered: it is " + volume::toString(*users));
-	const volume::Claim claim(places_, ns.name); // nobody mounts it until it is done
+	const volume::Claim claim(places_, ns.name); // prevents a mount until the registration is removed
 	if (claim.refused())
 		return errorFromErrno(EBUSY, ns.name + " stays registered: somebody has it for himself");
 	Result<std::optional<Uuid>> self = hostIdOf(ns);
@@ -187,7 +187,7 @@ Result<std::string> LocalMachine::contentOf(const std::string &device)
 	if (!probe)
 		return failure(device, errno ? errno : EIO);
 	blkid_probe_enable_partitions(probe.get(), 1);
-	constexpr int nothing = 1; // of blkid_do_safeprobe(); -2: more than one thing, -1: could not be read
+	constexpr int nothing = 1; // result of blkid_do_safeprobe(); -2: ambiguous, -1: read error
 	const int found = blkid_do_safeprobe(probe.get());
 	if (found == nothing)
 		return std::string();
@@ -202,7 +202,7 @@ Result<std::string> LocalMachine::contentOf(const std::string &device)
 Result<void> LocalMachine::format(const std::string &device, const std::string &fileSystem,
 				  const std::vector<std::string> &options)
 {
-	// without -F and -f both would ask, or refuse, where something is there after all
+	// without -F or -f, mkfs refuses a device that has contents after all
 	std::vector<std::string> words{"mkfs." + fileSystem, "-q"};
 	words.insert(words.end(), options.begin(), options.end());
 	words.push_back(device);
@@ -279,7 +279,7 @@ Result<std::optional<Mounted>> LocalMachine::mountedAt(const std::string &target
 	if (!*mount)
 		return std::optional<Mounted>();
 	const volume::Mount &is = **mount;
-	struct stat node; // only a device file system has nodes: others are not asked, as their target may be dead
+	struct stat node; // only a device file system has nodes; stat() on others could hang if their target is dead
 	const bool mayBeNode = is.type == "devtmpfs" || is.type == "tmpfs";
 	const bool isNode = mayBeNode && ::stat(target.c_str(), &node) == 0 && S_ISBLK(node.st_mode);
 	const std::string name = diskOf(places_, isNode ? node.st_rdev : is.device);
@@ -303,7 +303,7 @@ Result<void> LocalMachine::mount(const std::string &device, const std::string &t
 
 Result<void> LocalMachine::bind(const std::string &from, const std::string &target, bool readOnly)
 {
-	std::error_code error; // of a dead file system
+	std::error_code error; // fails on a dead file system
 	const bool isFolder = fs::is_directory(from, error);
 	if (error)
 		return failure(from, error.value());
@@ -319,7 +319,7 @@ Result<void> LocalMachine::bind(const std::string &from, const std::string &targ
 	return done;
 }
 
-// The other flags of the mount stay, which a remount without them would clear: nosuid, nodev, noexec
+// Keeps nosuid, nodev and noexec, which a remount without these flags would clear.
 Result<void> LocalMachine::makeReadOnly(const std::string &target)
 {
 	constexpr unsigned long kept = MS_NOSUID | MS_NODEV | MS_NOEXEC;

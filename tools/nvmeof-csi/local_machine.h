@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// This node.
+// The Machine of the local node
 #pragma once
 
 #include "machine.h"
 
 namespace csi {
 
-// Every call has a client of its own: gRPC calls from many threads.
+// Opens a client per call, as gRPC calls from many threads.
 class LocalMachine : public Machine {
 public:
 	explicit LocalMachine(nofctl::volume::Places places = {}) : places_(std::move(places)) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// nvmeof-csi: the Container Storage Interface on a socket.
+// nvmeof-csi: a Container Storage Interface plugin, served on a UNIX socket
 #include <csignal>
 #include <iostream>
 #include <memory>
@@ -43,7 +43,7 @@ nvmeof::Result<csi::ReachableService> parseService(const std::string &text)
 	return csi::ReachableService{text.substr(0, equals), *address};
 }
 
-// The signals are blocked in all threads that gRPC makes, and waited for here.
+// The signals are blocked before gRPC creates its threads, and received here by sigwait().
 int serve(const Options &options)
 {
 	sigset_t signals;
@@ -62,7 +62,7 @@ int serve(const Options &options)
 		builder.RegisterService(&controller);
 	if (options.mode != "controller")
 		builder.RegisterService(&node);
-	::umask(0077); // the socket is root's
+	::umask(0077); // only root may use the socket
 	const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
 	if (!server) {
 		std::cerr << "nvmeof-csi: nobody can be served at " << options.endpoint << "\n";

@@ -13,7 +13,7 @@ using namespace nvmeof;
 
 namespace {
 
-// They make a mount into something else than a file system on a disk, or change one that is there.
+// These flags make something else than a file system mount, or change an existing mount.
 constexpr unsigned long refusedFlags =
 	MS_REMOUNT | MS_BIND | MS_REC | MS_SHARED | MS_SLAVE | MS_PRIVATE | MS_UNBINDABLE;
 
@@ -51,7 +51,7 @@ Result<MountOptions> mountOptions(const std::string &fileSystem, const std::vect
 		all += (all.empty() ? "" : ",") + option;
 	}
 	MountOptions result;
-	char *data = nullptr; // without what mount(8) or init alone understands: _netdev, nofail, defaults
+	char *data = nullptr; // omits options for mount(8) or init: _netdev, nofail, defaults
 	if (mnt_optstr_get_flags(all.c_str(), &result.flags, mnt_get_builtin_optmap(MNT_LINUX_MAP)) != 0 ||
 	    mnt_split_optstr(all.c_str(), nullptr, nullptr, &data, 0, 0) != 0)
 		return invalidError("mount options '" + all + "' cannot be read");
@@ -67,7 +67,7 @@ Result<void> checkMkfsOptions(const std::vector<std::string> &words)
 		bool names = word.find('/') != word.npos || word.starts_with("-z") || word.starts_with("-p");
 		for (const char *key : {"device=", "logdev=", "rtdev=", "name=", "options="})
 			names = names || word.find(key) != word.npos;
-		if (word.starts_with("-d")) { // of xfs KEY=VALUE, of ext4 a folder that is copied
+		if (word.starts_with("-d")) { // xfs: KEY=VALUE; ext4: a directory to copy
 			const std::string value = word.size() > 2        ? word.substr(2)
 						  : i + 1 < words.size() ? words[i + 1]
 									 : "";

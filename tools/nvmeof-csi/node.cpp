@@ -27,7 +27,7 @@ std::string deviceOf(const Namespace &ns)
 	return "/dev/" + ns.name;
 }
 
-// Below the staging path of a block volume: its node, by which an unstage without a record knows the disk
+// The device node below the staging path of a block volume; identifies the disk if an unstage has no record
 std::string nodeBelow(const std::string &path)
 {
 	return path + "/device";
@@ -57,7 +57,7 @@ void add(v1::NodeGetVolumeStatsResponse &response, v1::VolumeUsage::Unit unit, s
 	usage.set_used(static_cast<std::int64_t>(total - left));
 }
 
-// One path that is lost is no reason to move a pod: it is told, and the volume is as it should be for who uses it.
+// The loss of one path is no reason to move a pod: the message reports it, and the volume is not abnormal.
 void putCondition(v1::VolumeCondition &condition, const Namespace &ns)
 {
 	condition.set_abnormal(ns.usablePaths == 0);
@@ -109,7 +109,7 @@ Result<bool> NodeService::isShared(const std::string &volume, const std::string 
 	return false;
 }
 
-// What is on a disk stays: it is formatted when nothing at all is there.
+// Formats only a disk without any contents.
 Status NodeService::mountVolume(const Staged &staged, const VolumeSpec &spec, const Namespace &ns, bool readOnly)
 {
 	const std::string device = deviceOf(ns);
@@ -131,7 +131,7 @@ Status NodeService::mountVolume(const Staged &staged, const VolumeSpec &spec, co
 		return {StatusCode::FAILED_PRECONDITION,
 			device + " has something else on it than " + staged.fileSystem +
 				(*content == "?" ? "" : ": " + *content) + "; it is left as it is"};
-	const std::vector<nofctl::volume::User> users = machine_.usersOf(ns.name); // another volume may have it
+	const std::vector<nofctl::volume::User> users = machine_.usersOf(ns.name); // another volume may use the disk
 	if (content->empty()) {
 		if (readOnly)
 			return {StatusCode::FAILED_PRECONDITION, device + " is empty, and only to be read"};
@@ -151,8 +151,8 @@ Status NodeService::mountVolume(const Staged &staged, const VolumeSpec &spec, co
 }
 
 /*
- * Before anything is written. Without a publication by the controller nobody has said that this node alone has the
- * volume, and nothing is taken from others.
+ * Called before anything is written. Unless the controller has published the volume, nothing guarantees that only this
+ * node has it, and no reservation is taken from another host.
  */
 Status NodeService::fence(const v1::NodeStageVolumeRequest &request, const VolumeSpec &spec, const Namespace &ns)
 {
@@ -190,21 +190,21 @@ Status NodeService::bindVolume(const Staged &staged, const Namespace &ns)
 	return done ? Status::OK : statusOf(done.error());
 }
 
-// If it fails, a complete stage stays, and so does a disk that an administrator has attached.
+// On failure, a complete stage is kept, and so is a disk that an administrator has attached.
 NodeService::Outcome NodeService::attachAndMount(const v1::NodeStageVolumeRequest &request, const Staged &wish,
 						 const VolumeSpec &spec, const std::optional<Staged> &before)
 {
 	const bool complete = before && before->complete;
-	bool others = !before && machine_.isAttached(spec.entry()); // somebody else has attached it
+	bool others = !before && machine_.isAttached(spec.entry()); // attached by an administrator
 	Result<nofctl::volume::Attached> attached = machine_.attach(spec.attach);
-	if (!attached) { // a call before this one may have got further, and the attach may not have undone all
+	if (!attached) { // an earlier call may have got further, and attach() may have left something behind
 		const Status status = statusOf(attached.error());
 		return {status, !complete && (others || undo(request.volume_id(), wish, spec).ok())};
 	}
 	const Namespace &ns = attached->ns;
 	others = !before && attached->already;
 	Busy::Hold hold(busyDisks_, ns.name);
-	if (!hold) // nothing is undone below the other call: this one comes again
+	if (!hold) // does not interfere with the other call; this one is retried
 		return {busy(deviceOf(ns)), others};
 	Status status = Status::OK;
 	if (ns.size < spec.requiredBytes)
@@ -219,7 +219,7 @@ NodeService::Outcome NodeService::attachAndMount(const v1::NodeStageVolumeReques
 	return {status, undo(request.volume_id(), wish, spec, ns, !others).ok()};
 }
 
-// A target that cannot be asked keeps the registration, which the next publication takes away.
+// If the target is unreachable the registration stays; the next publication preempts it.
 void NodeService::unfence(const std::string &volume, const Namespace &ns)
 {
 	if (!hasFence(ns) || ns.usablePaths == 0)
@@ -232,7 +232,7 @@ void NodeService::unfence(const std::string &volume, const Namespace &ns)
 		std::cerr << "nvmeof-csi: " << volume << ": " << done.error().message << "\n";
 }
 
-// With the disk held, where it is there. What could not be unmounted keeps the right to write, and its connections.
+// Called with the disk held, if it exists. If the unmount fails, the right to write and the connections are kept.
 Status NodeService::undo(const std::string &volume, const Staged &staged, const VolumeSpec &spec,
 			 const std::optional<Namespace> &ns, bool attached)
 {
@@ -262,9 +262,9 @@ Status NodeService::undo(const std::string &volume, const Staged &staged, const 
 }
 
 /*
- * Written down before anything is done, so that a plugin that is started after a crash knows what there is to undo. A
- * stage that fails is undone and forgotten: the orchestrator does not unstage after a final error, and may correct what
- * it asks for. What could not be undone stays written down, for the next stage or unstage.
+ * The record is written first, so that a plugin restarted after a crash knows what to undo. A failed stage is undone
+ * and its record removed: the orchestrator does not unstage after a final error, and may correct the request. If the
+ * undo fails, the record stays for the next stage or unstage.
  */
 Status NodeService::NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVolumeRequest *request,
 				    v1::NodeStageVolumeResponse *)
@@ -291,7 +291,7 @@ Status NodeService::NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVo
 	const bool complete = before && before->complete;
 	if (complete && !same)
 		return {StatusCode::ALREADY_EXISTS, volume + " is staged at " + before->path + " in another way"};
-	if (before && !same) // the plugin was killed in the middle of it
+	if (before && !same) // the plugin was killed during an earlier stage
 		if (Result<VolumeSpec> old = parseVolume(before->context); old)
 			if (Status status = undo(volume, *before, *old); !status.ok())
 				return status;
@@ -310,7 +310,8 @@ Status NodeService::NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVo
 	return kept ? Status::OK : statusOf(kept.error());
 }
 
-// Whether others than the mount at @staging use the disk. Of two volumes that are one disk nobody can tell: OK.
+// Whether the disk has users besides the mount at @staging. OK if two volumes share the disk, as the users cannot be
+// attributed to one of them.
 Status NodeService::inUse(const std::string &volume, const Namespace &ns, const std::string &staging)
 {
 	const std::vector<nofctl::volume::User> users = machine_.usersOf(ns.name, staging);
@@ -324,7 +325,7 @@ Status NodeService::inUse(const std::string &volume, const Namespace &ns, const 
 				volume + " is in use: " + nofctl::volume::toString(users));
 }
 
-// Not what another volume has attached as well.
+// Skips entries that another volume has attached as well.
 Status NodeService::detach(const std::string &volume, const std::vector<nofctl::volume::Entry> &entries)
 {
 	const std::vector<Staged> others = staged_.others(volume);
@@ -341,7 +342,7 @@ Status NodeService::detach(const std::string &volume, const std::vector<nofctl::
 	return Status::OK;
 }
 
-// Without a record what is mounted tells which disk it is. Nothing is changed while somebody uses the volume.
+// Without a record, the mounted device identifies the disk. Fails without changes while the volume is in use.
 Status NodeService::unstage(const std::string &volume, const std::string &path, const std::optional<Staged> &staged)
 {
 	std::string point = path;
@@ -368,7 +369,7 @@ Status NodeService::unstage(const std::string &volume, const std::string &path, 
 			return {StatusCode::FAILED_PRECONDITION,
 				(*there)->device + " is mounted on " + point + ", but is not a volume of this plugin"};
 		entries = *all;
-	} else { // it was done before, or the node has been started since
+	} else { // already unstaged, or the node was rebooted
 		return Status::OK;
 	}
 	Result<std::optional<Namespace>> ns = machine_.find(entries.front());
@@ -385,7 +386,7 @@ Status NodeService::unstage(const std::string &volume, const std::string &path, 
 		return statusOf(done.error());
 	if (*ns)
 		unfence(volume, **ns);
-	if (*ns && !dead && !(*ns)->readOnly) { // as it was found
+	if (*ns && !dead && !(*ns)->readOnly) { // restore the initial state
 		Result<bool> shared = isShared(volume, (*ns)->name);
 		if (Result<bool> on = machine_.isReadOnly(deviceOf(**ns)); shared && !*shared && on && *on)
 			static_cast<void>(machine_.setReadOnly(deviceOf(**ns), false));
@@ -410,7 +411,7 @@ Status NodeService::NodeUnstageVolume(grpc::ServerContext *, const v1::NodeUnsta
 	return status;
 }
 
-// The kernel lets programs write to a device whose node is bound read-only: the device itself has to refuse.
+// A read-only bind mount of a device node does not prevent writes to the device: the device itself is set read-only.
 Status NodeService::publishBlock(const std::string &target, const Namespace &ns, bool readOnly,
 				 const std::string &staging)
 {
@@ -444,7 +445,7 @@ Status NodeService::publish(const v1::NodePublishVolumeRequest &request, const F
 		return statusOf(staging.error());
 	if (!block && (!*staging || (*staging)->device != device))
 		return {StatusCode::FAILED_PRECONDITION, "nothing is mounted on " + found.staged.path};
-	readOnly = readOnly || (!block && (*staging)->readOnly); // a bind of it is as it is
+	readOnly = readOnly || (!block && (*staging)->readOnly); // a bind mount inherits it
 	Result<std::optional<Mounted>> there = machine_.mountedAt(request.target_path());
 	if (!there)
 		return statusOf(there.error());
@@ -536,7 +537,7 @@ Status NodeService::NodeGetVolumeStats(grpc::ServerContext *, const v1::NodeGetV
 	return Status::OK;
 }
 
-// The namespace has grown at the target, which the kernel was told; what remains is the file system.
+// The namespace has grown at the target, and the kernel knows the new size; only the file system has to grow.
 Status NodeService::NodeExpandVolume(grpc::ServerContext *, const v1::NodeExpandVolumeRequest *request,
 				     v1::NodeExpandVolumeResponse *response)
 {
@@ -579,8 +580,8 @@ Status NodeService::NodeGetCapabilities(grpc::ServerContext *, const v1::NodeGet
 }
 
 /*
- * Asked once, when the plugin registers. A service that cannot be reached now, and was reached before, counts as
- * reached: a target that is down for a while must not take the labels of the node away, nor must a power cut of both.
+ * Called once, when the plugin registers. A service that gives no answer now but was reached before counts as reached:
+ * a target outage, also after a reboot of the node, must not remove the node's labels.
  */
 bool NodeService::serves(const ReachableService &service)
 {

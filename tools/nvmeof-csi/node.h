@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Volumes on this node: staged once (attached; formatted where nothing is there; mounted), published as often as there
- * are pods. Every call may come again, after any part of it was done.
+ * Volumes on this node: staged once (attached, formatted if empty, mounted) and published for any number of pods. Every
+ * call can be repeated, whatever part of it was done before.
  */
 #pragma once
 
@@ -16,9 +16,9 @@ namespace csi {
 struct NodeOptions {
 	std::string id;
 	std::filesystem::path staged = "/run/nvmeof/csi/staged";
-	std::filesystem::path reached = "/var/lib/nvmeof/csi/reached"; // outlives a reboot
+	std::filesystem::path reached = "/var/lib/nvmeof/csi/reached"; // survives a reboot
 	std::vector<ReachableService> services;
-	std::int64_t maxVolumes = 0; // that the orchestrator puts here; 0: any number
+	std::int64_t maxVolumes = 0; // limit for the orchestrator; 0: none
 };
 
 class NodeService : public v1::Node::Service {
@@ -46,7 +46,7 @@ public:
 				 v1::NodeGetInfoResponse *response) override;
 
 private:
-	// A staged volume with its disk; an error is what a call about it is answered with.
+	// A staged volume with its disk. An error status is the result of the call.
 	struct Found {
 		grpc::Status status = grpc::Status::OK;
 		Staged staged;
@@ -55,9 +55,9 @@ private:
 	Found find(const std::string &volume);
 	nvmeof::Result<std::optional<nvmeof::Namespace>> diskOf(const Staged &staged);
 	bool samePlace(const std::string &one, const std::string &other);
-	// Whether another volume is staged on the disk; an error: it may be
+	// Whether another volume is staged on the disk; an error: unknown
 	nvmeof::Result<bool> isShared(const std::string &volume, const std::string &disk);
-	// @undone: the stage has left nothing, so that nothing of it has to be remembered
+	// @undone: nothing is left of the stage, so that its record can be removed
 	struct Outcome {
 		grpc::Status status;
 		bool undone;
@@ -84,7 +84,7 @@ private:
 	Machine &machine_;
 	const NodeOptions options_;
 	const StagedVolumes staged_;
-	const Folder reached_; // by the name of a service: the address where it was reached
+	const Folder reached_; // by service name: the address where it was reached
 	Busy busy_, busyDisks_;
 };
 

@@ -41,7 +41,7 @@ Result<void> runProgram(const std::vector<std::string> &words, int mostStatus)
 	posix_spawn_file_actions_t actions;
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO); // where fsck.ext4 writes what is wrong
+	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO); // fsck.ext4 writes its findings to stdout
 	posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
 	pid_t pid = 0;
 	const int failed = ::posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A program of the system, by its name, without a shell.
+// Runs a program by name, without a shell.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace csi {
 
-// Until it ends. An exit status above @mostStatus is an error, with what it wrote.
+// Waits for its end. Error: the exit status is above @mostStatus; the message has its output
 nvmeof::Result<void> runProgram(const std::vector<std::string> &words, int mostStatus = 0);
 
 } // namespace csi

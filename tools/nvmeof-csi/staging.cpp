@@ -17,8 +17,8 @@ using Json = nlohmann::json;
 
 namespace {
 
-// Nothing: the file is not there. One that cannot be read is an empty text, which is no record: it must not count as
-// absent.
+// Absent: the file does not exist. For an unreadable file an empty text, which is not a valid record, so that it does
+// not count as missing.
 std::optional<std::string> textOf(const fs::path &file)
 {
 	constexpr std::size_t largest = 1 << 20;
@@ -36,7 +36,7 @@ bool Staged::sameWish(const Staged &other) const
 	       sameAccess(accessMode, other.accessMode);
 }
 
-// Everything but letters, digits and "-_." as %xx, and no leading dot
+// Escapes everything except letters, digits and "-_." as %xx, and a leading dot
 fs::path Folder::file(const std::string &name) const
 {
 	std::string plain;
@@ -53,12 +53,12 @@ std::optional<std::string> Folder::read(const std::string &name) const
 	return textOf(file(name));
 }
 
-// After a power cut there is the old text or the new one, and no part of it.
+// Atomic: after a power failure the file has the old or the new text.
 Result<void> Folder::write(const std::string &name, const std::string &text) const
 {
 	std::error_code ignored;
 	fs::create_directories(path_, ignored);
-	nofctl::removeUnfinished(file(name)); // of a plugin that was killed: a volume has one writer
+	nofctl::removeUnfinished(file(name)); // left by a killed plugin; each volume has one writer
 	return nofctl::replaceFile(file(name), text, 0600, nofctl::Durable::yes);
 }
 
@@ -85,8 +85,8 @@ std::vector<std::string> Folder::textsBut(const std::string &name) const
 namespace {
 
 /*
- * A file that cannot be read is none: the orchestrator's calls say again what was in it. Release 0.1.0 wrote a record
- * when the stage had ended well, without "complete".
+ * A malformed record counts as missing: the orchestrator's calls repeat its contents. Release 0.1.0 wrote a record only
+ * after a successful stage, without "complete".
  */
 std::optional<Staged> parse(const std::string &text)
 try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What this node has staged, by the orchestrator's name of the volume, and what was created by name: a small file for
- * each. Both are there when the plugin is started again.
+ * Records of the plugin: the volumes staged on this node, and the volumes created by name. Each is a small file, so
+ * that records survive a restart of the plugin.
  */
 #pragma once
 
@@ -21,15 +21,15 @@ namespace csi {
 struct Staged {
 	Texts context;
 	std::string path;       // staging_target_path
-	std::string fileSystem; // empty: as a block device
+	std::string fileSystem; // empty: a block volume
 	std::vector<std::string> options;
 	int accessMode = 0;
-	bool complete = false; // the stage has ended well; else it is to be undone, or repeated
+	bool complete = false; // the stage has succeeded; otherwise it has to be undone or repeated
 
-	bool sameWish(const Staged &other) const; // asked for in the same way, at whatever path
+	bool sameWish(const Staged &other) const; // equal, except for the path
 };
 
-// Files by a name that can be anything.
+// A directory of files whose names may have any characters.
 class Folder {
 public:
 	explicit Folder(std::filesystem::path path) : path_(std::move(path)) {}
@@ -37,14 +37,14 @@ public:
 	std::optional<std::string> read(const std::string &name) const;
 	nvmeof::Result<void> write(const std::string &name, const std::string &text) const;
 	void remove(const std::string &name) const;
-	std::vector<std::string> textsBut(const std::string &name) const; // of all files but that of @name
+	std::vector<std::string> textsBut(const std::string &name) const; // of all files except that of @name
 	std::filesystem::path file(const std::string &name) const;
 
 private:
 	std::filesystem::path path_;
 };
 
-// Member of a publish context: the key by which the node takes the right to write
+// Key in the publish context for the reservation key of the node
 inline constexpr const char *fenceName = "csi.nvmeof/fence";
 
 class StagedVolumes {
@@ -52,7 +52,7 @@ public:
 	explicit StagedVolumes(std::filesystem::path path) : folder_(std::move(path)) {}
 
 	std::optional<Staged> find(const std::string &volume) const;
-	std::vector<Staged> others(const std::string &volume) const; // of all other volumes
+	std::vector<Staged> others(const std::string &volume) const; // of all volumes except @volume
 	nvmeof::Result<void> add(const std::string &volume, const Staged &staged) const;
 	void remove(const std::string &volume) const { folder_.remove(volume); }
 
@@ -60,7 +60,7 @@ private:
 	Folder folder_;
 };
 
-// Volumes, or disks, that a call is at work on; another one for the same is refused, and asked again.
+// Volumes, or disks, with a call in progress; a second call is rejected, and the orchestrator retries it.
 class Busy {
 public:
 	class Hold {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Answers that are errors.
+// Error statuses of calls
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ inline grpc::Status invalid(const std::string &text)
 	return {grpc::StatusCode::INVALID_ARGUMENT, text};
 }
 
-// Of a member of a request that has to be there
+// A required member of a request is missing
 inline grpc::Status lacks(const std::string &member)
 {
 	return invalid(member + " is missing");

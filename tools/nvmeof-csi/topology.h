@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which nodes reach which storage: for each service that is configured, whether the node reaches its address.
+// CSI topology: for each configured service, whether the node reaches its address.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@ namespace csi {
 
 struct ReachableService {
 	std::string name;
-	std::optional<nvmeof::Address> address; // nothing: every node that has the option reaches it
+	std::optional<nvmeof::Address> address; // absent: every node with this option reaches it
 };
 
-// Every node with the plugin has it: a plugin with topology has to report some.
+// Set on every node: a plugin with topology has to report at least one segment.
 inline constexpr const char *anyNodeKey = "csi.nvmeof/node";
 
-// A segment's key: prefix and name, as labels of nodes have them
+// A segment key, with prefix and name as in node labels
 inline std::string topologyKey(const std::string &service)
 {
 	return "csi.nvmeof/service-" + service;

@@ -35,7 +35,7 @@ std::vector<std::string> split(const std::string &text, char by)
 	return parts;
 }
 
-// Takes what it knows out of the texts, so that what is left is what nobody knows.
+// Removes the keys that it knows; the keys that are left are unknown.
 class Reader {
 public:
 	explicit Reader(const Texts &texts) : texts_(texts) {}
@@ -114,7 +114,7 @@ Result<SubsystemSettings> Reader::subsystem()
 	return parseSubsystemSettings(words);
 }
 
-// Addresses are numeric: what a name stands for may be another one at the next call.
+// Addresses are numeric: a host name might resolve differently in the next call.
 Result<std::vector<ConnectOptions>> Reader::paths(const ConnectSettings &settings)
 {
 	ConnectOptions common;
@@ -186,7 +186,7 @@ Result<VolumeSpec> Reader::read()
 
 } // namespace
 
-// Not longer than ctrl-loss-tmo, which the kernel would refuse
+// Limited to ctrl-loss-tmo, as the kernel refuses a longer time
 void VolumeSpec::complete(const ConnectSettings &defaults)
 {
 	ConnectSettings all = connect;

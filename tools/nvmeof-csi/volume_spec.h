@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A volume as StorageClass parameters and the attributes of a PersistentVolume describe it: texts by name.
+// A volume described by StorageClass parameters or PersistentVolume attributes, as key-value pairs.
 #pragma once
 
 #include <chrono>
@@ -15,42 +15,43 @@
 namespace csi {
 
 /*
- * I/O fails so long after the last path was lost, if neither the volume nor nvmeof.toml has "fast-io-fail-tmo":
- * unmounting ends some time, and a target that restarts meanwhile ends no journal.
+ * Time after the loss of the last path until I/O fails, if neither the volume nor nvmeof.toml sets "fast-io-fail-tmo":
+ * long enough for a target restart, and limited so that an unmount ends.
  */
 inline constexpr std::chrono::seconds defaultFastIoFail(600);
 
 using Texts = std::map<std::string, std::string>;
 
-// Whether a volume that one node writes is reserved at its target.
+// Whether a volume that one node writes gets a reservation on its target
 enum class Reserve {
-	automatic, // where the target has reservations
-	required,  // a target without them is refused
-	off,       // they belong to the application
+	automatic, // if the target supports reservations
+	required,  // fails if the target does not support reservations
+	off,       // reservations belong to the application
 };
 
 struct VolumeSpec {
 	nofctl::volume::AttachOptions attach;
 	std::vector<std::string> mkfsOptions;
-	std::uint64_t requiredBytes = 0; // that the claim has asked for
+	std::uint64_t requiredBytes = 0; // capacity requested by the claim
 	Reserve reserve = Reserve::automatic;
-	std::string service; // by which nodes reach it; empty: all do
+	std::string service; // service that nodes have to reach; empty: none
 
-	nvmeof::ConnectSettings connect; // of all paths, as the volume has them
+	nvmeof::ConnectSettings connect; // settings of the volume, for all paths
 
-	// Settings that the volume does not have are taken from @defaults, or are this plugin's.
+	// Fills in missing settings from @defaults, then from the defaults of this plugin.
 	void complete(const nvmeof::ConnectSettings &defaults);
 	nofctl::volume::Entry entry() const { return {attach.paths.front().subsysnqn, attach.id}; }
 };
 
 /*
  * nqn; one of uuid, nguid, eui64, nsid; addresses ("10.0.0.1,10.0.0.2:4421"), transport, port, host-traddr, host-iface;
- * how to connect, by the names of "nvmeofctl connect" (ctrl-loss-tmo, nr-io-queues, ...); how to set the subsystem
- * (iopolicy, fencing, ...); reservation (auto, required, off); service; mkfsOptions; requiredBytes. Names with a / in
- * them are the orchestrator's. Errors are invalid, and name what is wrong.
+ * connect settings as named by "nvmeofctl connect" (ctrl-loss-tmo, nr-io-queues, ...); subsystem settings (iopolicy,
+ * fencing, ...); reservation (auto, required, off); service; mkfsOptions; requiredBytes. Keys with a / belong to the
+ * orchestrator and are ignored. Errors are invalid and name the key.
  */
 nvmeof::Result<VolumeSpec> parseVolume(const Texts &texts);
-// The same of a StorageClass: "${name}" in nqn stands for the volume's name, and nsid is 1 if nothing else is said.
+// Converts StorageClass parameters: "${name}" in nqn becomes the volume name; without a namespace identifier, nsid is
+// 1.
 Texts ofClass(Texts parameters, const std::string &name);
 
 } // namespace csi

@@ -40,7 +40,7 @@ const char *toString(Mark mark)
 	return names[static_cast<std::size_t>(mark)];
 }
 
-// A session that is live reads the log next.
+// A live session reads the log header next.
 Mark markOf(initiator::Step step)
 {
 	return static_cast<Mark>(step);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What became of hosts and their attempts; each thread has its own, and they are added up in the end.
+// Counters and times of hosts and connection attempts. Each thread has its own; they are summed at the end.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace storm {
 
-// What a host does, one after the other: the steps of a session, then its log, then the event
+// What a host is doing: the steps of a session, reading the log, waiting for the event
 enum class Mark : std::uint8_t {
 	tcp,
 	hello,
@@ -27,9 +27,9 @@ enum class Mark : std::uint8_t {
 	entries,
 	check,
 	arm,
-	waiting, // for an event; nothing that takes time
+	waiting, // for an event; not measured
 };
-constexpr std::size_t mark_count = 13; // of those that take time
+constexpr std::size_t mark_count = 13; // measured ones
 const char *toString(Mark mark);
 Mark markOf(initiator::Step step);
 
@@ -38,27 +38,27 @@ constexpr std::size_t reason_count = static_cast<std::size_t>(initiator::Reason:
 // Times in microseconds
 using Times = std::vector<std::uint32_t>;
 
-// A change that was made, and when hosts had heard of it, since its beginning
+// One change, and the times from its start until hosts had the event and had read the log
 struct Round {
 	Times events, reads;
-	std::uint64_t missed = 0; // hosts that have not
+	std::uint64_t missed = 0; // hosts that did not get it
 };
 
 struct Counts {
-	std::uint64_t attempts = 0;         // to connect
-	std::uint64_t fellOver = 0;         // to the next address
-	std::uint64_t retries = 0;          // from the first address on, after a pause
+	std::uint64_t attempts = 0;         // connection attempts
+	std::uint64_t fellOver = 0;         // attempts at the next address
+	std::uint64_t retries = 0;          // attempts from the first address again, after a back-off
 	std::uint64_t torn = 0;             // logs that changed while they were read
-	std::uint64_t told = 0;             // events
-	std::uint64_t lost = 0;             // connections of hosts that had all they wanted
+	std::uint64_t told = 0;             // events received
+	std::uint64_t lost = 0;             // connections of hosts that had read their log
 	std::uint64_t good = 0, failed = 0; // hosts
 	std::uint64_t bytesIn = 0, bytesOut = 0;
-	std::uint64_t commands = 0;  // that were sent
-	std::uint64_t exchanges = 0; // answers to ICReq and to commands
+	std::uint64_t commands = 0;  // sent
+	std::uint64_t exchanges = 0; // responses to ICReq and to commands
 	std::uint64_t writes = 0;    // to sockets
-	std::array<std::array<std::uint64_t, reason_count>, mark_count + 1> failures{}; // attempts, by mark and reason
-	std::map<std::string, std::uint64_t> endings;                                   // of hosts that failed, and why
-	std::map<std::string, std::uint64_t> oddities;                                  // what was not in order
+	std::array<std::array<std::uint64_t, reason_count>, mark_count + 1> failures{}; // by mark and reason
+	std::map<std::string, std::uint64_t> endings;                                   // failed hosts, by reason
+	std::map<std::string, std::uint64_t> oddities;                                  // violations
 	std::array<Times, mark_count> marks;
 	Times whole;
 	std::vector<std::uint64_t> served; // hosts, by address
@@ -68,7 +68,7 @@ struct Counts {
 	void add(const Counts &other);
 };
 
-// What is told of many times
+// Percentiles
 struct Summary {
 	std::size_t count = 0;
 	double p50 = 0, p90 = 0, p99 = 0, last = 0; // ms

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The hosts of one thread, and their loop. What they are to do is told from another thread.
+// The hosts of one thread, and its event loop. The main thread controls it.
 #pragma once
 
 #include <atomic>
@@ -12,14 +12,14 @@
 
 namespace storm {
 
-// Something that all crowds do, and somebody waits for
+// An operation of all crowds that the main thread waits for
 class Phase {
 public:
 	explicit Phase(std::size_t crowds) : left_(crowds) {}
 
 	void arrive();
 	void wait();
-	bool waitUntil(Host::Clock::time_point until); // false: it is not over
+	bool waitUntil(Host::Clock::time_point until); // false: timed out
 
 private:
 	std::mutex mutex_;
@@ -34,27 +34,27 @@ public:
 	Crowd(const Options &options, unsigned first, unsigned count);
 	~Crowd();
 
-	// From another thread. The phase is over here when each host has reported.
+	// Called by the main thread. A crowd arrives at the phase when each of its hosts has reported.
 	void prepare(Phase &phase);
-	void connect(Phase &phase);                       // over TCP
-	void go(Clock::time_point instant, Phase &phase); //
-	void round(Phase &ready, Phase &phase);           // events are expected, from setInstant() on
-	void endRound(Phase &phase);                      // for those that have not come
+	void connect(Phase &phase); // over TCP
+	void go(Clock::time_point instant, Phase &phase);
+	void round(Phase &ready, Phase &phase); // expect events, measured from setInstant()
+	void endRound(Phase &phase);            // ends the wait of hosts without an event
 	void setInstant(Clock::time_point instant) { instant_ = instant; }
-	void leave(); // and the thread ends
+	void leave(); // disconnects and ends the thread
 
-	// Behind leave()
+	// Valid after leave()
 	const Counts &counts() const { return counts_; }
 	const KnownLogs &logs() const { return logs_; }
-	int error() const { return error_; } // errno: there could not be as many hosts
+	int error() const { return error_; } // errno: not all sockets could be created
 
-	// For hosts
+	// Called by hosts
 	const Options &options() const { return options_; }
 	const initiator::SessionOptions &session() const { return session_; }
 	initiator::Shared &shared() { return *shared_; }
 	KnownLogs &mutableLogs() { return logs_; }
 	Counts &mutableCounts() { return counts_; }
-	Clock::time_point instant() const { return instant_; } // of the storm, or of a round
+	Clock::time_point instant() const { return instant_; } // start of the storm or of the round
 	Clock::time_point retryUntil() const { return retryUntil_; }
 	Round &roundNow() { return counts_.rounds.back(); }
 	void reported();
@@ -73,7 +73,7 @@ private:
 	std::atomic<Clock::time_point> instant_ = Clock::time_point();
 	Clock::time_point retryUntil_ = Clock::time_point::max();
 	Phase *phase_ = nullptr;
-	std::size_t owing_ = 0; // hosts
+	std::size_t owing_ = 0; // hosts that have not reported yet
 	int error_ = 0;
 	std::jthread thread_;
 };

@@ -17,10 +17,10 @@ using Outcome = DiscoveryReader::Outcome;
 
 namespace {
 
-constexpr std::uint32_t none = ~0u; // not done
+constexpr std::uint32_t none = ~0u; // not measured
 constexpr auto first_rest = 20ms, longest_rest = 2000ms, torn_rest = 10ms;
 constexpr std::uint8_t most_torn = 10;
-constexpr std::uint32_t event_bits = 0xffffff; // of the result: type, information, log page
+constexpr std::uint32_t event_bits = 0xffffff; // of dword 0: type, information, log page
 
 std::uint32_t microseconds(Host::Clock::duration span)
 {
@@ -138,7 +138,7 @@ void Host::passed(Step step)
 
 void Host::live()
 {
-	doing_ = Mark::header; // whether there are events or not
+	doing_ = Mark::header; // the step for events may have been skipped
 	readLog();
 }
 
@@ -152,7 +152,7 @@ void Host::readLog()
 	reader_.start(crowd_.options().piece);
 }
 
-// The second time it is what the first one was, unless the log has changed.
+// At the second read, the header has to be identical unless the generation has changed.
 void Host::header(Data data)
 {
 	const auto told = *decode<DiscoveryHeader>(data);

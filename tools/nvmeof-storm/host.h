@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * One host: turns to a service, asks for its log, waits for the event that tells of another one, and reads that. What
- * it is told is judged to the last byte; what it does takes the time that it takes, which is noted.
+ * A simulated host: connects to a discovery service, reads its log, waits for an event that reports a change, and reads
+ * the log again. It checks each byte that it receives and measures each step.
  */
 #pragma once
 
@@ -22,28 +22,28 @@ public:
 	virtual ~Host() = default;
 
 	// Each of these ends with a report to the crowd.
-	bool prepare();                      // a socket, ahead of time; false: errno tells why
-	void connect();                      // over TCP
-	void go();                           // to the log and the event, connected or not
-	void goLater(Clock::duration delay); //
-	void expectEvent();                  // that tells of a change, and read the log again
-	void endRound();                     // whether it has come or not
+	bool prepare(); // creates the socket in advance; false: errno has the reason
+	void connect(); // TCP connection only
+	void go();      // reads the log and requests the event
+	void goLater(Clock::duration delay);
+	void expectEvent(); // of a change, then reads the log again
+	void endRound();    // with or without the event
 
 	void leave();
-	// What it took, in the end
+	// Adds the measured times at the end
 	void account(Counts &counts) const;
 
 private:
 	using Data = std::span<const std::uint8_t>;
 	enum class State : std::uint8_t {
 		idle,
-		coming,  // on its way to its log
-		resting, // before it tries again
-		there,   // has its log, and waits for an event
+		coming,  // connecting or reading its log
+		resting, // waiting out a back-off
+		there,   // has read its log, and waits for an event
 		failed,
 	};
 
-	// Of the session
+	// Session::User
 	void passed(initiator::Step step) override;
 	void live() override;
 	void data(std::uint32_t offset, Data data) override { reader_.data(offset, data); }
@@ -51,7 +51,7 @@ private:
 	void event(const nofctl::wire::Completion &completion) override;
 	void failed(const initiator::Failure &failure) override;
 	void odd(const char *what) override;
-	// Of the log
+	// DiscoveryReader::User
 	void header(Data header) override;
 	void entries(std::uint64_t offset, Data data) override;
 
@@ -67,27 +67,27 @@ private:
 	void giveUp(const initiator::Failure &failure);
 	void miss();
 	void report();
-	std::size_t place() const; // of the address that it turns to now
+	std::size_t place() const; // index of the current address
 
 	Crowd &crowd_;
 	initiator::Who who_;
 	initiator::Session session_;
 	initiator::DiscoveryReader reader_;
 	KnownLogs::Reader log_;
-	Clock::time_point start_, since_; // of all, of what it does now
+	Clock::time_point start_, since_; // of the first attempt, of the current step
 	std::array<std::uint32_t, mark_count> took_{};
 	std::uint32_t whole_ = 0;
-	std::uint64_t generation_ = 0; // of the log that it has
+	std::uint64_t generation_ = 0; // of the log last read
 	nofctl::Backoff backoff_;
-	std::uint16_t tried_ = 0; // addresses
+	std::uint16_t tried_ = 0; // addresses tried
 	std::uint8_t torn_ = 0;
 	Mark doing_ = Mark::tcp;
 	State state_ = State::idle;
-	bool pause_ = false;    // when connected over TCP
-	bool owes_ = false;     // the crowd a report
-	bool came_ = false;     // was there, at least once
+	bool pause_ = false;    // wait after the TCP connection
+	bool owes_ = false;     // a report to the crowd is due
+	bool came_ = false;     // has read its log at least once
 	bool waits_ = false;    // for the event of a round
-	bool hadEvent_ = false; // of that round
+	bool hadEvent_ = false; // in the current round
 };
 
 } // namespace storm

@@ -14,7 +14,7 @@ using Data = std::span<const std::uint8_t>;
 
 constexpr std::uint64_t most_kept = 512u << 20; // bytes
 
-// As far as both go
+// Compares the common length
 bool agree(Data known, Data data)
 {
 	const auto length = std::min(known.size(), data.size());
@@ -49,7 +49,7 @@ void KnownLogs::begin(Reader &reader, Data header, std::uint64_t generation, std
 		same != logs_.end() ? same->get() : add({generation, count, Bytes(header.begin(), header.end()), {}});
 }
 
-// One that is the same up to there, and goes on like that
+// Finds a log that is equal up to @at and continues with @data, or adds one.
 KnownLogs::Log *KnownLogs::other(const Log &than, std::uint64_t at, Data data)
 {
 	for (auto &log : logs_)

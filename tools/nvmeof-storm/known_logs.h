@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The discovery logs that hosts have been told, each kept once: what a host is told is compared, as it comes, with what
- * others were told before, byte by byte, and kept only where it is new. So all hosts of a view are known to have been
- * told the same, and no host needs memory for its log.
+ * The distinct discovery logs that hosts received. Each received log is compared byte by byte, as it arrives, with the
+ * known ones, and stored only where it is new. This shows which hosts received the same log, and no host needs memory
+ * for its own copy.
  */
 #pragma once
 
@@ -17,14 +17,14 @@ class KnownLogs {
 public:
 	struct Log {
 		std::uint64_t generation, count;
-		nofctl::wire::Bytes header, entries; // as far as somebody has been told
-		std::uint64_t hosts = 0;             // that have read it to its end
+		nofctl::wire::Bytes header, entries; // as much as any host has received
+		std::uint64_t hosts = 0;             // that have read it completely
 	};
 
-	// A host's place in one of them
+	// The position of a host in a log
 	class Reader {
 	public:
-		const Log *log() const { return log_; } // null: it is one too many to be kept
+		const Log *log() const { return log_; } // null: not stored, as there are too many
 
 	private:
 		friend class KnownLogs;
@@ -35,12 +35,12 @@ public:
 	void begin(Reader &reader, std::span<const std::uint8_t> header, std::uint64_t generation, std::uint64_t count);
 	// The next bytes of the entries
 	void take(Reader &reader, std::span<const std::uint8_t> data);
-	// It has read all of it.
+	// The log was read completely.
 	void end(Reader &reader);
 
 	const std::vector<std::unique_ptr<Log>> &logs() const { return logs_; }
-	std::uint64_t left() const { return unkept_; } // out of account, as they were too many
-	// Those of another thread, with all that read them
+	std::uint64_t left() const { return unkept_; } // logs that were too many to be stored
+	// Adds the logs of another thread, with their readers
 	void merge(const KnownLogs &other);
 
 private:

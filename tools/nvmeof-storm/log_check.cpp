@@ -16,7 +16,8 @@ bool zero(std::span<const std::uint8_t> bytes)
 	return std::ranges::all_of(bytes, [](std::uint8_t byte) { return byte == 0; });
 }
 
-// Printable, then nothing but padding: blanks, or NULs as targets in use have it. @empty: there may be nothing
+// Printable text, then padding: NULs or, with @blanks, blanks as well, as targets in use have either. @empty: the field
+// may be empty
 template <std::size_t room> bool isText(const char (&field)[room], bool blanks, bool empty = false)
 {
 	const std::string_view all(field, room);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Whether a discovery log is as the specification wants it, to the last byte; NVMe Base 2.0, 5.16.1.23.
+// Checks a discovery log against NVMe Base 2.0, 5.16.1.23, down to the last byte.
 #pragma once
 
 #include <functional>
@@ -8,12 +8,12 @@
 
 namespace storm {
 
-// Tells what is not in order, in constant words: once for each header or entry that is not.
+// Called with a constant text for the violation found in a header or entry, at most once per check.
 using Complain = std::function<void(const char *what)>;
 
 void checkHeader(const nofctl::wire::DiscoveryHeader &header, const Complain &complain);
 void checkEntry(const nofctl::wire::DiscoveryEntry &entry, const Complain &complain);
-// @entries: whole ones
+// @entries: complete entries
 void checkEntries(std::span<const std::uint8_t> entries, const Complain &complain);
 
 } // namespace storm

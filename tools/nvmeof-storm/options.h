@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a storm is made of, as the command line says it.
+// The command line options.
 #pragma once
 
 #include <array>
@@ -20,13 +20,13 @@ inline std::chrono::nanoseconds seconds(double count)
 	return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(count));
 }
 
-// A change that is made while all hosts wait for the event that tells of it
+// A change that is made while all hosts wait for the event that reports it
 struct PushOptions {
-	std::string command; // run by the shell; done when it has ended
-	std::string socket;  // of a service, where a line is written; done when a line has come back
-	std::string line;    // "{}" is the number of the round in it, as in the command
+	std::string command; // run by the shell; the change is made when it exits
+	std::string socket;  // service to which a line is written; the change is made when it returns a line
+	std::string line;    // "{}" is replaced by the number of the round, as in the command
 	unsigned times = 1;
-	double timeout = 10; // s, for all hosts to have read
+	double timeout = 10; // s, until all hosts have read the log
 
 	bool wanted() const { return !command.empty() || !socket.empty(); }
 };
@@ -38,32 +38,32 @@ struct Options {
 	std::string hostnqn = "nqn.2014-08.org.nvmexpress:uuid:{uuid}";
 	std::string subsysnqn;
 	unsigned threads = 1;
-	bool startTogether = false; // connected over TCP before the instant
+	bool startTogether = false; // connect over TCP before the start
 	bool headerDigest = false, dataDigest = false;
 	bool persistent = false;
-	std::uint32_t kato = 30000; // ms, of persistent hosts
+	std::uint32_t kato = 30000; // ms, for persistent hosts
 	double hold = 0, ramp = 0;  // s
-	double retry = 0;           // s, for which hosts go on trying
-	double patience = 10;       // s, for an answer
+	double retry = 0;           // s, how long hosts keep retrying
+	double patience = 10;       // s, per response
 	std::uint32_t piece = 1u << 20;
 	bool same = false;
 	std::string expect, save;
-	int pid = 0; // of a service on this machine, whose memory and processor time are looked at
+	int pid = 0; // a local service whose memory and CPU time are measured
 	PushOptions push;
 	bool json = false;
 
-	// Of the addresses, in their order
+	// Per address, in the same order
 	std::vector<initiator::Endpoint> endpoints = {};
-	std::vector<std::string> members = {}; // as rendezvous hashing has them
+	std::vector<std::string> members = {}; // names for rendezvous hashing
 
 	bool keeps() const { return persistent || hold > 0 || push.wanted(); }
 };
 
-// Of host number @number: "{}" in the pattern is the number, "{uuid}" its host ID.
+// For host number @number. The pattern may have "{}" for the number and "{uuid}" for the host ID.
 std::array<std::uint8_t, 16> hostidOf(unsigned number);
 std::string hostnqnOf(const std::string &pattern, unsigned number);
 
-// Nothing: go on. Else the status to end with: help was asked for, or something is wrong, and was said.
+// Absent: continue. Otherwise the exit status after help or an error message
 std::optional<int> parse(int argc, char **argv, Options &options);
 
 } // namespace storm

@@ -12,13 +12,13 @@ namespace storm {
 
 namespace {
 
-// From the third on: proc_pid_stat(5)
+// The fields from the third on: proc_pid_stat(5)
 std::string fieldsOf(int pid)
 {
 	std::ifstream stat(fmt::format("/proc/{}/stat", pid));
 	std::string line;
 	std::getline(stat, line);
-	const std::size_t name = line.rfind(") "); // which may have anything in it
+	const std::size_t name = line.rfind(") "); // the command name may have any characters
 	return name == line.npos ? "" : line.substr(name + 2);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A process on this machine, by its number: what it has taken so far.
+// Memory and CPU time of a local process
 #pragma once
 
 #include <chrono>
@@ -8,10 +8,10 @@
 
 namespace storm {
 
-// Resident bytes; 0: it does not tell
+// Resident memory in bytes; 0: unknown
 std::uint64_t memoryOf(int pid);
 
-// Of processors. The kernel measures the sum; user and system are told apart by clock ticks, 100 a second.
+// The sum is measured by the kernel; its parts are estimated from user and system clock ticks, 100 per second.
 struct CpuTime {
 	std::chrono::nanoseconds sum{0};
 	std::uint64_t userTicks = 0, systemTicks = 0;
@@ -23,7 +23,7 @@ struct CpuTime {
 	std::chrono::nanoseconds user() const;
 	std::chrono::nanoseconds system() const { return sum - user(); }
 };
-// All threads, also those that have ended; nothing: there is no such process
+// Of all threads, including those that have exited; absent: no such process
 std::optional<CpuTime> cpuTimeOf(int pid);
 
 } // namespace storm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes a change that hosts are to hear of, and knows when it has been made.
+// Makes a change that hosts get an event for, and waits until it is made.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,11 @@ namespace storm {
 class Push {
 public:
 	virtual ~Push() = default;
-	// Makes it and waits until that is done. Empty: it is. Else why not, for people
+	// Makes the change and waits for it. Empty: done; otherwise an error message
 	virtual std::string make(unsigned round) = 0;
 };
 
-// Throws std::system_error where the socket cannot be had.
+// Throws std::system_error if the socket cannot be connected.
 std::unique_ptr<Push> makePush(const PushOptions &options);
 
 } // namespace storm

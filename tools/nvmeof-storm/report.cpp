@@ -22,7 +22,7 @@ double milliseconds(std::uint64_t microseconds)
 	return static_cast<double>(microseconds) / 1000;
 }
 
-// @count of all hosts that came to their log, by host
+// @count per host that has read its log
 double each(double count, const Counts &counts)
 {
 	return counts.good ? count / static_cast<double>(counts.good) : 0;
@@ -162,7 +162,7 @@ Json logsJson(const KnownLogs &logs)
 	return all;
 }
 
-// From the moment at which the change was made; before that where hosts were told earlier
+// Relative to the time when the change was made; negative if hosts were notified earlier
 double after(double last, double made)
 {
 	return last - made;

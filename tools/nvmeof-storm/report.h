@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a storm came to, for people and for programs.
+// Output of the results, as text and as JSON
 #pragma once
 
 #include "verdict.h"
@@ -7,7 +7,7 @@
 namespace storm {
 
 std::string text(const Options &options, const Outcome &outcome, ExitCode code);
-// A document; nvmeof-storm(8) tells its members.
+// A document; nvmeof-storm(8) describes its members.
 std::string json(const Options &options, const Outcome &outcome, ExitCode code);
 
 } // namespace storm

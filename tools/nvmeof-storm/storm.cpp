@@ -14,9 +14,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr rlim_t other_descriptors = 64; // than those of hosts; some more for each thread
+constexpr rlim_t other_descriptors = 64; // beyond those of hosts and threads
 constexpr auto between_rounds = 100ms;
-constexpr auto service_ends = 50ms; // what it does when the last host is there
+constexpr auto service_ends = 50ms; // time for the service to finish work for the last host
 
 std::uint64_t microsecondsSince(Clock::time_point start)
 {
@@ -24,7 +24,7 @@ std::uint64_t microsecondsSince(Clock::time_point start)
 		std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start).count());
 }
 
-// Empty: there is room for so many hosts.
+// Raises the limit of descriptors. Empty: done; otherwise an error message
 std::string makeRoom(const Options &options)
 {
 	rlimit limit{};
@@ -69,7 +69,7 @@ void Storm::gather()
 	}
 }
 
-// @tell: each crowd, of a phase that is over when it is over everywhere
+// Calls @tell for each crowd with a phase, and waits until all crowds have arrived.
 template <typename Fn> void Storm::all(Fn tell)
 {
 	Phase phase(crowds_.size());
@@ -96,7 +96,7 @@ void Storm::begin()
 	outcome_.elapsed = microsecondsSince(instant);
 }
 
-// The storm itself, with the processors' time that it takes
+// Runs the storm and measures its CPU time
 void Storm::measured()
 {
 	const auto timeOf = [this] { return options_.pid ? cpuTimeOf(options_.pid) : std::nullopt; };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// All hosts, from their beginning to their end.
+// Runs all hosts from start to end.
 #pragma once
 
 #include "crowd.h"
@@ -11,13 +11,13 @@ namespace storm {
 struct Outcome {
 	Counts counts;
 	KnownLogs logs;
-	std::vector<std::uint64_t> acknowledged = {};    // of each round, when the change was made; microseconds
-	std::uint64_t elapsed = 0;                       // microseconds until the last host was there, or had given up
+	std::vector<std::uint64_t> acknowledged = {};    // per round: time until the change was made; microseconds
+	std::uint64_t elapsed = 0;                       // microseconds until the last host had its log or had failed
 	std::uint64_t memoryBefore = 0, memoryAfter = 0; // bytes
-	// Of processors, from the instant until the last host was there: the service's, where its process is known
+	// CPU time from the start until the last host had its log; of the service, if its process is known
 	std::optional<CpuTime> serviceTime = {};
 	CpuTime ownTime = {};
-	std::string trouble = {}; // of this machine, that ended it
+	std::string trouble = {}; // local error that ended the run
 };
 
 Outcome run(const Options &options);

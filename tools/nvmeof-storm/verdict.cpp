@@ -18,7 +18,7 @@ using namespace nofctl::wire;
 
 namespace {
 
-// Each is what many hosts were told: it is looked at once, and counts for all of them.
+// Each log was received by many hosts: it is checked once, and a violation counts for all of them.
 void checkLog(const KnownLogs::Log &log, Counts &counts)
 {
 	const auto complain = [&](const char *what) { counts.odd(what, log.hosts); };

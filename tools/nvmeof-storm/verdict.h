@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What all that came is worth.
+// The verdict on everything that hosts received
 #pragma once
 
 #include "exit_code.h"
@@ -7,13 +7,13 @@
 
 namespace storm {
 
-// Judges the logs, which adds to the oddities, and then all together.
+// Checks the logs, which adds to the oddities, and returns the overall result.
 ExitCode judge(const Options &options, Outcome &outcome);
 const char *toString(ExitCode code); // "good"
 
-// The log that most hosts were told; null: none
+// The log that most hosts received; null: none
 const KnownLogs::Log *usualLog(const KnownLogs &logs);
-// Empty: written. Else why not
+// Empty: written; otherwise an error message
 std::string save(const KnownLogs &logs, const std::string &file);
 
 } // namespace storm

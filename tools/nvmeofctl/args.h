@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The options of one command line, by long name without dashes ("nqn"); positional ones by their name in the table
-// ("NAME").
+// Options of a parsed command line. The key is the long name without dashes ("nqn"), or the name of a positional option
+// in the command table ("NAME").
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ public:
 	std::string textOr(const std::string &option, const std::string &fallback) const;
 	const std::vector<std::string> &all(const std::string &option) const;
 
-	// Nothing when the option is absent. The parser has seen to it that the value is one.
+	// Empty if the option is absent. The parser has already rejected values that are no number or time.
 	std::optional<std::uint32_t> number(const std::string &option) const;
 	std::optional<std::chrono::milliseconds> seconds(const std::string &option) const; // -1 ms: never
 

@@ -23,7 +23,7 @@ bool differ(const std::optional<Build> &one, const std::optional<Build> &other)
 	return one->source != other->source || one->version != other->version;
 }
 
-// Of the modules that are loaded: users before what they use, then the transports alone, which load the core
+// The step that reloads the loaded modules. Removes dependent modules first; loading transports loads the core.
 std::string reloadStep(const std::vector<ModuleBuild> &modules)
 {
 	std::string remove, load;
@@ -47,7 +47,7 @@ void judgeLibrary(const Build &tool, const Build &library, std::vector<BuildFind
 				    "install both from one tree, and run ldconfig"});
 }
 
-// What a reload would cure, or a reboot would bring
+// Findings that a reload resolves, or that have an effect after a reboot.
 void judgeModule(const ModuleBuild &module, const std::string &reload, std::vector<BuildFinding> &findings)
 {
 	if (differ(module.loaded, module.installed))
@@ -63,7 +63,7 @@ void judgeModule(const ModuleBuild &module, const std::string &reload, std::vect
 				    "'make install' or 'make dkms'"});
 }
 
-// Modules among themselves: as loaded, and as installed
+// Compares two modules, as loaded and as installed.
 void judgePair(const ModuleBuild &one, const ModuleBuild &other, const std::string &reload,
 	       std::vector<BuildFinding> &findings)
 {
@@ -79,7 +79,7 @@ void judgePair(const ModuleBuild &one, const ModuleBuild &other, const std::stri
 				    rebuild});
 }
 
-// A reload does not help where what it would load is of another tree as well.
+// Compares what a reload would load: if that is of another tree as well, a reload does not help.
 void judgeAgainstTool(const Build &tool, const ModuleBuild &module, std::vector<BuildFinding> &findings)
 {
 	const std::optional<Build> &next = module.installed ? module.installed : module.loaded;

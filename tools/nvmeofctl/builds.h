@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Whether command, library, loaded and installed modules are of one tree, and what to do where they are not.
+// Checks that the command, the library, and the loaded and installed modules are built from one source tree.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 #include "json.h"
 
-// Something that is not as it should be; @code is for programs.
+// A mismatch, and the step that resolves it. @code is for programs.
 struct BuildFinding {
 	std::string code;
 	std::string message;
@@ -19,10 +19,10 @@ struct BuildFinding {
 // "0.1.0 of sources 0123456789abcdef"
 std::string words(const nvmeof::Build &build);
 
-// Of the command itself
+// The build of this command
 nvmeof::Build toolBuild();
 
-// The first thing to do comes first. Nothing of modules that are neither loaded nor installed.
+// In the order in which to resolve them. Modules that are neither loaded nor installed yield no finding.
 std::vector<BuildFinding> judgeBuilds(const nvmeof::Build &tool, const nvmeof::Build &library,
 				      const std::vector<nvmeof::ModuleBuild> &modules);
 
@@ -30,5 +30,5 @@ Json toJson(const nvmeof::Build &build);
 Json toJson(const nvmeof::ModuleBuild &module);
 Json toJson(const BuildFinding &finding);
 
-// A line for each module that is there.
+// One line per module that is loaded or installed.
 std::string formatModules(const std::vector<nvmeof::ModuleBuild> &modules);

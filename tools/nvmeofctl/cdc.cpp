@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What nvmeof-cdc has and does, and what it is to do: over its control socket.
+// cdc: state and control of nvmeof-cdc, over its control socket.
 #include <iostream>
 #include <map>
 
@@ -86,7 +86,7 @@ Result<std::string> textOf(const std::string &file)
 	return nofctl::readWholeFile(file, largest);
 }
 
-// Records as they are printed
+// Records in the form in which 'cdc targets' and 'cdc zones' print them.
 Result<Json> recordsIn(const Args &args)
 {
 	const std::string file = args.textOr("file", "");
@@ -105,7 +105,7 @@ Result<Json> recordsIn(const Args &args)
 
 // ---- answers
 
-// Of --dry-run
+// The result of --dry-run.
 std::string lossesText(const Json &answer)
 {
 	std::string text = fmt::format("{} would change {} records; nothing is changed\n", memberText(answer, "would"),
@@ -145,7 +145,7 @@ int show(Context &context, const Json &answer, const std::string &what)
 	return 0;
 }
 
-// A line each, flushed, so that whoever reads a pipe sees it at once; until the service ends.
+// Prints changes until the service ends the connection. Flushes each line for the reader of a pipe.
 int follow(Context &context, CdcSocket &socket)
 {
 	for (;;) {
@@ -159,7 +159,7 @@ int follow(Context &context, CdcSocket &socket)
 		else if (line->contains("dropped"))
 			context.out() << memberText(*line, "dropped") << " changes came too fast" << std::endl;
 		if (!context.out())
-			return 0; // nobody reads any more, as main() tells
+			return 0; // the reader has gone; main() reports it
 	}
 }
 

@@ -19,7 +19,7 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::size_t longestLine = 256u << 20; // 100,000 hosts have 60 MB
+constexpr std::size_t longestLine = 256u << 20; // bytes; 100,000 hosts take 60 MB
 
 Error connectError(int error, const std::string &path)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The control socket of nvmeof-cdc: a JSON object a line, there and back.
+// Client of the control socket of nvmeof-cdc. Requests and answers are JSON objects, one per line.
 #pragma once
 
 #include <chrono>
@@ -11,14 +11,15 @@
 
 class CdcSocket {
 public:
-	// Errors: noSuchObject where nobody serves, notPermitted
+	// Errors: noSuchObject if no service listens on @path, notPermitted
 	static nvmeof::Result<CdcSocket> open(const std::string &path);
 	CdcSocket(CdcSocket &&other) noexcept;
 	~CdcSocket();
 	CdcSocket &operator=(CdcSocket &&) = delete;
 
 	nvmeof::Result<void> send(const Json &request);
-	// The next line; a negative @time: however long it takes. What the service refuses is the error.
+	// The next line. Waits at most @time for more data, without limit if negative. A refusal by the service is
+	// returned as its error.
 	nvmeof::Result<Json> receive(std::chrono::milliseconds time);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What nvmeof-cdc tells, for people. Nothing is taken for granted in its documents: it may be of another version.
+// Text output of the answers of nvmeof-cdc. The service may be of another version, so any member may be absent.
 #pragma once
 
 #include <string>
@@ -11,4 +11,4 @@ std::string cdcHostsText(const Json &document);
 std::string cdcTargetsText(const Json &document);
 std::string cdcZonesText(const Json &document);
 std::string cdcInstancesText(const Json &document);
-std::string cdcChangeText(const Json &change); // lines
+std::string cdcChangeText(const Json &change); // one or more lines

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What nvmeofctl can do: one table, from which the parser, the completions and the manual page are made.
+// The table of commands, from which parser, help, completions and manual page are generated.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 class Context;
 
-// A line that somebody could type, and what for.
+// A command line, and its purpose.
 struct Example {
 	std::string what, line;
 };
@@ -21,31 +21,31 @@ struct Command {
 	std::string summary; // one line, no full stop
 	std::string description = {};
 	std::vector<Option> options = {};
-	int (*run)(Context &context) = nullptr; // null: one of its verbs has to be given
+	int (*run)(Context &context) = nullptr; // null: a verb is required
 	std::vector<Example> examples = {};
-	bool settings = false; // help lists the settings that there are
+	bool settings = false; // help lists the settings of "set"
 	bool hidden = false;
 	std::vector<Command> verbs = {};
-	// Filled in when the table is made:
+	// Filled in when the table is built:
 	std::string path = {};        // "stripe create"
 	std::vector<Option> all = {}; // optionsOf()
 };
 
-// Hidden ones last.
+// Hidden commands are last.
 const std::vector<Command> &commands();
-// Each command with its verbs behind it.
+// All commands and verbs; a command precedes its verbs.
 const std::vector<const Command *> &everyCommand();
-// Hidden ones left out
+// Without hidden commands
 std::vector<std::string> namesOf(const std::vector<Command> &commands);
-// Null: there is none of that name.
+// Null if there is none of that name.
 const Command *findCommand(const std::vector<Command> &among, std::string_view name);
-// By its path, "list" or "stripe create"
+// @path: "list" or "stripe create". Null if there is none.
 const Command *findCommand(std::string_view path);
-// True for verbs of one command.
+// True if both begin with the same command name, as verbs of one command do.
 bool sameFamily(const Command &one, const Command &other);
 
 const std::vector<Option> &commonOptions(); // of every command that is not hidden
-// Its own and the common ones.
+// Own and common options.
 const std::vector<Option> &optionsOf(const Command &command);
 
 int runConnect(Context &context);
@@ -71,7 +71,7 @@ int runUpgrade(Context &context);
 int runDaemonStatus(Context &context);
 int runDaemonReload(Context &context);
 int runDaemonCall(Context &context); // rescan, pause, resume
-int runCdcView(Context &context);    // and what the service is asked to do by one word
+int runCdcView(Context &context);    // all requests without records: also backup, drain, reload
 int runCdcSetTarget(Context &context);
 int runCdcSetZone(Context &context);
 int runCdcSetFile(Context &context);

@@ -379,7 +379,7 @@ std::vector<Command> statisticsCommands()
 	};
 }
 
-// A number with or without a unit: the command reads it itself.
+// A number with or without a unit. The command parses it, so the parser does not check it.
 Option quantity(std::string name, std::string called, std::string preset_, std::string help)
 {
 	return preset(std::move(preset_), value("", std::move(name), std::move(called), std::move(help)));
@@ -512,7 +512,7 @@ std::vector<Command> hiddenCommands()
 	};
 }
 
-// Tells about each of @others.
+// @others: the commands that "help" accepts, besides itself
 Command helpCommand(const std::vector<Command> &others)
 {
 	std::vector<std::string> names;

@@ -48,7 +48,7 @@ bool hasInterface(const std::string &name)
 	return std::filesystem::exists("/sys/class/net/" + name, error);
 }
 
-// Names that this machine does not have now: the configuration may be another one's, or the device come later.
+// Interfaces that do not exist now. No error: the configuration may be for another machine, or a device may come later.
 std::vector<std::string> absences(const Config &config)
 {
 	std::vector<std::string> absent;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The configuration that a command goes by.
+// The configuration that a command uses.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 #include "args.h"
 
-// The file that --config names, which has to be there, or the usual ones.
+// The file named by --config, which must exist, or the default files.
 nvmeof::ConfigFiles configFiles(const Args &args);
 nvmeof::Result<nvmeof::Config> configuration(const Args &args);
-// What to do about one that cannot be used; empty: what is usual for that error.
+// Next step for a configuration that cannot be used; empty: usualNextStep() applies.
 std::string configStep(const nvmeof::Error &error);

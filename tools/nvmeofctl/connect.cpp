@@ -21,7 +21,7 @@ using namespace nvmeof;
 
 namespace {
 
-// The kernel's words may leave out which controller it is. One that is lost is tried again by it now.
+// Names the existing controller in the message. The connect request has made the kernel retry a lost controller.
 Error withExisting(Client &client, Error error)
 {
 	if (error.code != ErrorCode::alreadyConnected || error.object.none())
@@ -40,7 +40,7 @@ bool among(const Controller &controller, const std::vector<ConnectOptions> &want
 	return std::ranges::any_of(wanted, [&](const ConnectOptions &options) { return isFor(controller, options); });
 }
 
-// Empty where the kernel does not answer in time.
+// Empty if the kernel does not answer in time.
 std::string progressOf(Client &client, const std::vector<ConnectOptions> &wanted)
 {
 	Result<std::vector<Controller>> all = client.controllers();
@@ -68,7 +68,7 @@ Require requirement(const Context &context)
 	return context.args().textOr("require", "any") == "any" ? Require::any : Require::all;
 }
 
-// One live path is enough unless all are asked for: what is wrong with the others is a warning then.
+// Unless --require all is given, one connected path is enough, and errors of the others are warnings.
 int report(Context &context, Client &client, const std::vector<ConnectOptions> &wanted,
 	   const std::vector<Result<Controller>> &results)
 {
@@ -96,7 +96,7 @@ int report(Context &context, Client &client, const std::vector<ConnectOptions> &
 	return code;
 }
 
-// Those of that NQN that there are, and were not there @before.
+// The subsystems of that NQN that are not in @before.
 std::vector<Subsystem> subsystemsOf(Client &client, const std::string &nqn, const std::vector<Subsystem> &before = {})
 {
 	std::vector<Subsystem> all = subsystemsSince(client, before);
@@ -104,7 +104,7 @@ std::vector<Subsystem> subsystemsOf(Client &client, const std::string &nqn, cons
 	return all;
 }
 
-// Ends the process when it is interrupted.
+// Ends the process on an interruption.
 std::vector<Result<Controller>> connectAll(Context &context, Client &client, const ConnectPlan &plan)
 {
 	const WaitOptions wait{plan.wait, plan.timeout, {}, {}, requirement(context)};
@@ -124,7 +124,8 @@ std::vector<Result<Controller>> connectAll(Context &context, Client &client, con
 	return results;
 }
 
-// True: go on. A further path to what is there makes no disk, so that one is warned of only.
+// Returns false and sets @code if the in-tree driver has the subsystem. If this driver is connected to it already, a
+// new path creates no disk, so that a warning is enough.
 bool mayConnect(Context &context, const std::string &nqn, bool connected, int &code)
 {
 	std::optional<std::string> held = heldByOther(nqn, foreignControllers(nqn));
@@ -138,8 +139,8 @@ bool mayConnect(Context &context, const std::string &nqn, bool connected, int &c
 	return true;
 }
 
-// Those of this connect's subsystem that are disks of the in-tree driver's as well. Also a subsystem of another NQN may
-// have them, so that it is only known now.
+// The namespaces that are disks of the in-tree driver as well. That driver may have them from a subsystem of another
+// NQN, so this can be checked only after connecting.
 Json findTwins(Context &context, Client &client, const std::vector<Subsystem> &subsystems)
 {
 	std::vector<Namespace> ours;
@@ -149,7 +150,7 @@ Json findTwins(Context &context, Client &client, const std::vector<Subsystem> &s
 	return warnOfTwins(context, ours, nvmeDisks());
 }
 
-// Over the cards of the rail, a path for each.
+// Spreads each address over the network cards of the rail, one path for each.
 Result<void> takeRail(const Args &args, ConnectPlan &plan)
 {
 	const std::string rail = args.textOr("rail", "");

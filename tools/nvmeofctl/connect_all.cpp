@@ -16,8 +16,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::chrono::milliseconds keepAliveOfService = 30s; // of one that stays
-constexpr std::chrono::milliseconds between = 1s;             // two looks, at most
+constexpr std::chrono::milliseconds keepAliveOfService = 30s; // default of services that stay connected
+constexpr std::chrono::milliseconds between = 1s;             // longest wait in poll()
 
 Error asError(std::string message)
 {
@@ -49,7 +49,7 @@ std::string ConnectAll::progress() const
 	return text;
 }
 
-// Asked once for each subsystem
+// Looked up once per subsystem.
 std::optional<Error> ConnectAll::heldElsewhere(const std::string &nqn)
 {
 	auto [known, first] = held_.try_emplace(nqn);
@@ -129,7 +129,7 @@ void ConnectAll::told(const std::string &key, Result<DiscoveryLog> log)
 	failures_.emplace(key, log.error());
 }
 
-// True: there is something to plan anew by.
+// Returns true if a log was read, or could not be read, so that a new plan is needed.
 bool ConnectAll::collectLogs()
 {
 	bool news = false;
@@ -158,7 +158,7 @@ void ConnectAll::collectConnections()
 			continue;
 		Result<Connection> result = task.pending.take();
 		pending_--;
-		// Somebody else was a moment earlier.
+		// Another process has connected after present_ was read.
 		task.outcome.there |= !result && result.error().code == ErrorCode::alreadyConnected;
 		if (task.outcome.there && !result && !result.error().object.none())
 			if (Result<Controller> now = client_.controller(result.error().object.name)) {
@@ -180,7 +180,7 @@ int ConnectAll::run()
 			replan();
 			continue;
 		}
-		if (idle()) // nobody would wake up what waits for nothing
+		if (idle()) // no outstanding request would end poll()
 			break;
 		pollfd fds[] = {{client_.fd(), POLLIN, 0}, {signals.fd(), POLLIN, 0}};
 		::poll(fds, 2, static_cast<int>(between.count()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Connecting to all that discovery services tell of: reading the logs, and connecting as soon as one has told.
+// Connects to all subsystems that discovery services report. Connecting starts as soon as the first log is read.
 #pragma once
 
 #include <atomic>
@@ -16,43 +16,42 @@
 
 #include "present.h"
 
-// What is wanted.
 struct ConnectAllOrder {
 	std::vector<nvmeof::ConnectOptions> services, fixed;
 	nvmeof::PlanRules rules;
-	nvmeof::WaitOptions wait; // its timeout is for all together
-	bool dryRun = false;      // read the logs, and no more
-	bool persistent = false;  // connections to services stay
-	bool idempotent = false;  // what is connected already is waited for, too
-	bool force = false;       // also to what the in-tree driver has
+	nvmeof::WaitOptions wait; // the timeout covers all connections together
+	bool dryRun = false;      // only read the logs
+	bool persistent = false;  // stay connected to the services
+	bool idempotent = false;  // also wait for paths that are connected already
+	bool force = false;       // also to subsystems of the in-tree driver
 };
 
-// What became of one path.
+// Result for one path.
 struct PathOutcome {
 	nvmeof::ConnectOptions options;
-	std::optional<nvmeof::Result<nvmeof::Controller>> result; // not set: it was not tried
-	bool there = false;                                       // it was connected already
+	std::optional<nvmeof::Result<nvmeof::Controller>> result; // empty: not tried
+	bool there = false;                                       // connected before
 };
 
 class ConnectAll {
 public:
 	ConnectAll(nvmeof::Client &client, ConnectAllOrder order);
 
-	// Until all is done, the time is over, or a signal has come: then what was not live yet is removed again.
-	// 0, or the signal
+	// Returns 0 when all paths are connected, have failed or timed out. Returns SIGINT, SIGTERM or SIGHUP when that
+	// signal arrives, after removing the controllers of this run that are not live yet.
 	int run();
 
 	const nvmeof::Plan &plan() const { return plan_; }
 	const nvmeof::KnownServices &known() const { return known_; }
-	// Of a service that could not be read; by its key
+	// Errors of services that could not be read, by PlannedService::key
 	const std::map<std::string, nvmeof::Error> &failures() const { return failures_; }
-	const std::vector<PathOutcome> &paths() const { return paths_; } // as plan().connections
-	// For a person, from any thread
+	const std::vector<PathOutcome> &paths() const { return paths_; } // in the order of plan().connections
+	// For display. May be called from any thread.
 	std::string progress() const;
 
 private:
 	struct Reading {
-		nvmeof::Pending<nvmeof::Result<nvmeof::Connection>> connecting; // where it is to stay
+		nvmeof::Pending<nvmeof::Result<nvmeof::Connection>> connecting; // if persistent
 		nvmeof::Pending<nvmeof::Result<nvmeof::DiscoveryLog>> log;
 	};
 	struct Connecting {
@@ -83,6 +82,6 @@ private:
 	std::map<std::string, Connecting> connections_;
 	std::map<std::string, std::optional<nvmeof::Error>> held_; // by NQN
 	std::vector<PathOutcome> paths_;
-	std::size_t pending_ = 0; // of connections_
+	std::size_t pending_ = 0; // number of connections_ outstanding
 	std::atomic<std::size_t> services_ = 0, read_ = 0, wanted_ = 0, connected_ = 0;
 };

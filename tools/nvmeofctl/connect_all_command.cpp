@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// connect-all: what to ask and what to tell; connect_all.cpp does it.
+// connect-all: parameters and report. connect_all.cpp does the work.
 #include <algorithm>
 #include <ostream>
 
@@ -24,11 +24,11 @@ using namespace nvmeof;
 
 namespace {
 
-// Counts what failed, by which the command ends.
+// Collects the exit codes of failures, to choose that of the command.
 class Tally {
 public:
 	void add(int code) { codes_.push_back(code); }
-	// One for all where nothing went well; else that some failed, or had not the time.
+	// The common code if nothing succeeded, or if all failures are timeouts; otherwise "failed".
 	int exitCode(bool anyGood) const
 	{
 		if (codes_.empty())
@@ -42,7 +42,7 @@ private:
 	std::vector<int> codes_;
 };
 
-// A name that cannot be looked up fails alone.
+// A host name that could not be resolved. Other names are not affected.
 struct Unresolved {
 	std::string what;
 	Error error;
@@ -69,7 +69,7 @@ void resolve(Order &order, const std::vector<ConfigTarget> &targets, Make make, 
 		}
 }
 
-// Those of the command line instead of those of the file.
+// Replaces the configured services and connections by the service of the command line.
 void askAt(const Args &args, Config &config)
 {
 	ConfigTarget service;
@@ -172,7 +172,7 @@ void Report::unresolved(const std::vector<Unresolved> &names)
 	}
 }
 
-// One that fails is no matter where another one tells the same.
+// A failure is reported only if no equivalent service (service.same) was read.
 void Report::services()
 {
 	const Plan &plan = work_.plan();
@@ -231,7 +231,7 @@ int Report::finish(const Json &policies)
 	return tally_.exitCode(anyGood_);
 }
 
-// Of subsystems that there are now, and were not @before.
+// The subsystems that are not in @before, without discovery services.
 std::vector<Subsystem> newOnes(Client &client, const std::vector<Subsystem> &before)
 {
 	std::vector<Subsystem> now = subsystemsSince(client, before);
@@ -251,7 +251,7 @@ int runConnectAll(Context &context)
 		return context.fail("",
 				    usageError(fmt::format("give a discovery service with --traddr, or name one in {}",
 							   defaultConfigFile)));
-	// Both transports may be told of, whichever the service is asked over; what is not there fails by itself.
+	// Loads this transport's module only. Entries of the other transport fail alone if its module is missing.
 	Result<Client> client = Client::open({"nvmeof_" + context.args().textOr("transport", "tcp")});
 	if (!client)
 		return context.fail("", client.error());
@@ -265,7 +265,7 @@ int runConnectAll(Context &context)
 		signal = work.run();
 	}
 	if (signal) {
-		Client(*std::move(client)); // its end waits for connections to services that are being taken down
+		Client(*std::move(client)); // its destructor waits until connections to services are down
 		dieOf(signal);
 	}
 	Report report(context, work, order.dryRun);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the command line does not say of how to connect, and the configuration does.
+// Connect settings of the configuration, where the command line gives none.
 #pragma once
 
 struct ConnectPlan;
 class Context;
 
-// By the NQN of the plan. What is wrong with the configuration is a warning.
+// Takes the settings for the NQN of @plan. Reports an error in the configuration as a warning.
 void takeDefaults(Context &context, ConnectPlan &plan);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// connect-nbft: to what the firmware was connected to.
+// connect-nbft: connects to the subsystems that the firmware was connected to.
 #include <algorithm>
 #include <csignal>
 #include <ostream>
@@ -31,15 +31,15 @@ namespace {
 constexpr std::chrono::milliseconds forEver = -1ms;
 constexpr std::chrono::milliseconds betweenLooks = 1s;
 
-// The paths to one subsystem, of which one is enough.
+// The paths to one subsystem. One connected path is enough.
 struct BootSubsystem {
 	std::string nqn;
 	std::vector<ConnectOptions> options;
 	Pending<std::vector<Result<Connection>>> pending;
-	std::vector<Result<Connection>> results; // one for each of options; none: it was not tried
+	std::vector<Result<Connection>> results; // one for each of options; empty: not tried
 };
 
-// As who, and how, where the command line or the configuration says more than the table.
+// Host identity of the command line instead of the table's; settings of command line and configuration.
 void complete(ConnectOptions &options, const Args &args, const Config &config)
 {
 	if (std::optional<std::string> nqn = args.text("hostnqn")) {
@@ -50,7 +50,7 @@ void complete(ConnectOptions &options, const Args &args, const Config &config)
 		options.hostid = Uuid::parse(*id);
 	ConnectSettings settings = settingsOf(args);
 	settings.complete(config.connectSettingsFor(options.subsysnqn));
-	// the root file system may be on it: a path comes back whenever it can
+	// the root file system may be on it: never give a path up
 	settings.firstConnect = settings.firstConnect.value_or(forEver);
 	settings.ctrlLoss = settings.ctrlLoss.value_or(forEver);
 	settings.apply(options);
@@ -85,7 +85,7 @@ public:
 	}
 
 	void plan(std::span<const nofctl::nbft::Skipped> skipped);
-	int run();                 // 0, or the signal that has ended it
+	int run();                 // 0, or the signal that ended it
 	int report(Json &results); // exit code
 	std::vector<Subsystem> made(const std::vector<Subsystem> &before);
 
@@ -121,7 +121,7 @@ void BootConnect::plan(std::span<const nofctl::nbft::Skipped> skipped)
 		context_.print(connectNbftDocument(results, skipped, Json::array()));
 }
 
-// What the in-tree driver has would be there twice.
+// Refuses a subsystem that the in-tree driver is connected to: its disks would appear twice.
 void BootConnect::start(BootSubsystem &subsystem)
 {
 	const Args &args = context_.args();
@@ -139,7 +139,7 @@ void BootConnect::start(BootSubsystem &subsystem)
 							    Require::any});
 }
 
-// True: nothing goes on any more.
+// Returns true if no connect is outstanding.
 bool BootConnect::collect()
 {
 	bool over = true;
@@ -222,7 +222,7 @@ int BootConnect::report(Json &results)
 	return code_;
 }
 
-// That were not there @before
+// The subsystems of the tables that are not in @before.
 std::vector<Subsystem> BootConnect::made(const std::vector<Subsystem> &before)
 {
 	std::vector<Subsystem> now = subsystemsSince(client_, before);

@@ -60,9 +60,9 @@ ConnectSettings settingsOf(const Args &args)
 {
 	ConnectSettings settings;
 	for (const ConnectSetting &setting : connectSettings())
-		if (std::optional<std::int64_t> value = valueOf(args, setting)) // within its bounds: the parser looked
+		if (std::optional<std::int64_t> value = valueOf(args, setting)) // the parser has checked the range
 			static_cast<void>(putConnectSetting(settings, setting, *value));
-	if (args.has("keep-trying") && !settings.firstConnect) // as long as later connects are tried
+	if (args.has("keep-trying") && !settings.firstConnect) // the same limit as for reconnects
 		settings.firstConnect = settings.ctrlLoss.value_or(defaultCtrlLoss);
 	return settings;
 }
@@ -91,7 +91,7 @@ Result<ConnectPlan> planConnect(const Args &args, const PlanDefaults &defaults, 
 	return plan;
 }
 
-// About the files of the host's identity
+// Next step for an error of the host identity files.
 static std::string fileStep(const Error &error)
 {
 	if (error.code == ErrorCode::invalid)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a "connect" command line asks for.
+// The connections that a command line requests.
 #pragma once
 
 #include <chrono>
@@ -15,12 +15,12 @@ class Context;
 
 struct ConnectPlan {
 	std::vector<nvmeof::ConnectOptions> options; // one for each address
-	std::vector<std::string> typed;              // of each address the host name that it came from; empty: none
+	std::vector<std::string> typed;              // host name of each address; empty if given as an address
 	nvmeof::WaitFor wait = nvmeof::WaitFor::namespaces;
 	std::chrono::milliseconds timeout = nvmeof::defaultTimeout;
 };
 
-// What is meant where the command line does not say it; no NQN: it has to.
+// Defaults for a command line. If the NQN is empty, the command must require --nqn.
 struct PlanDefaults {
 	const char *nqn = "";
 	const char *port = nvmeof::defaultPort;
@@ -33,12 +33,12 @@ nvmeof::Result<ConnectPlan> planConnect(const Args &args, const PlanDefaults &de
 
 // A value of --wait
 nvmeof::WaitFor waitOf(const std::string &word);
-// What the command line says of how to connect.
+// Connect settings of the command line.
 nvmeof::ConnectSettings settingsOf(const Args &args);
 
-// Tells which addresses a name has.
+// Notes the addresses of host names, and NQNs that do not conform to the specification.
 void tellNames(Context &context, const ConnectPlan &plan);
-// What to do about a plan that cannot be made; may be empty.
+// Next step for an error of planConnect(); may be empty.
 std::string nameStep(const nvmeof::Error &error);
-// What to do about a connect that failed.
+// Next step for a connect that failed; may be empty.
 std::string connectNextStep(const nvmeof::Error &error, const nvmeof::ConnectOptions &options);

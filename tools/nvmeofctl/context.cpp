@@ -14,7 +14,7 @@
 using nvmeof::Error;
 using nvmeof::ErrorCode;
 
-// Whoever runs from udev has a stderr that nobody reads. Where no daemon listens, it goes to the console.
+// For runs from udev, where stderr is lost. With LOG_CONS, messages go to the console if no syslog daemon runs.
 static void toSystemLog(int priority, const std::string &line)
 {
 	::openlog("nvmeofctl", LOG_PID | LOG_CONS, LOG_DAEMON);
@@ -83,7 +83,7 @@ void Context::say(std::string_view subject, std::string_view kind, const Error &
 
 int Context::fail(std::string_view subject, const Error &error, std::string_view nextStep)
 {
-	if (json_) // on one line: what some commands print is a document a line
+	if (json_) // on one line, because some commands print one document per line
 		out_ << dump(withSchema(errorDocument(error)), -1) << std::endl;
 	return complain(subject, error, nextStep);
 }

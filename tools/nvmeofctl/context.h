@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a command runs with: its options, and where its output goes.
+// Options and output streams of a command.
 #pragma once
 
 #include <iosfwd>
@@ -22,17 +22,18 @@ public:
 	bool json() const { return json_; }
 	std::ostream &out() { return out_; }
 
-	// A document, with the schema version put first.
+	// Prints a document, with schema_version as its first member.
 	void print(const Json &document);
 
-	// Says what went wrong with @subject (may be empty) and what to do next. Returns the exit code.
+	// Reports an error of @subject (may be empty) and the next step; with --json also as a document. Returns the
+	// exit code.
 	int fail(std::string_view subject, const nvmeof::Error &error, std::string_view nextStep = {});
-	// The same, text only, for commands whose document carries the errors.
+	// Like fail(), but text only, for commands whose document has the errors.
 	int complain(std::string_view subject, const nvmeof::Error &error, std::string_view nextStep = {});
 
-	// What is worth knowing, and is no result: to stderr.
+	// Writes a remark that is not part of the result to stderr.
 	void note(std::string_view subject, std::string_view text);
-	// Something that is wrong while the command itself has done what it was asked for.
+	// Reports a problem that does not make the command fail.
 	void warn(std::string_view subject, const nvmeof::Error &error, std::string_view nextStep);
 
 private:
@@ -46,5 +47,5 @@ private:
 	std::ostream &err_;
 };
 
-// A next step that fits the kind of error whatever the command; may be empty.
+// Default next step for the code of an error; may be empty.
 std::string usualNextStep(const nvmeof::Error &error);

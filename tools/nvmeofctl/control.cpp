@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// reset, rescan and set: commands that change an object and have little to say.
+// reset, rescan and set: commands that change one object.
 #include <ostream>
 
 #include <fmt/format.h>

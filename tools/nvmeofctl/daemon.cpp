@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What nvmeofd is at, and what it is asked to do: over the system bus.
+// daemon: state and control of nvmeofd, over the system bus.
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -26,7 +26,7 @@ template <typename T, T *(*unref)(T *)> struct Unref {
 using Bus = std::unique_ptr<sd_bus, Unref<sd_bus, sd_bus_flush_close_unref>>;
 using Message = std::unique_ptr<sd_bus_message, Unref<sd_bus_message, sd_bus_message_unref>>;
 
-// Of the bus: nobody there, not allowed, or in the daemon's own words
+// Converts an error of the bus or the daemon. Other errors keep the daemon's message.
 Error busError(int result, const sd_bus_error &said)
 {
 	if (sd_bus_error_has_name(&said, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
@@ -47,7 +47,7 @@ Error busError(int result, const sd_bus_error &said)
 	return errorFromErrno(-result, said.message ? said.message : "");
 }
 
-// The answer, a text or nothing
+// Returns the string that the method answers; empty if it answers none.
 Result<std::string> call(const char *method, std::optional<bool> argument)
 {
 	sd_bus *opened = nullptr;
@@ -75,7 +75,7 @@ Result<std::string> call(const char *method, std::optional<bool> argument)
 	return std::string(text);
 }
 
-// By mDNS, and whether it still says so
+// Where mDNS has found the service; "once" if it is not announced any more.
 std::string heardBy(const Json &service)
 {
 	auto mdns = service.find("mdns");
@@ -185,8 +185,8 @@ std::optional<bool> daemonRuns()
 	sd_bus *opened = nullptr;
 	if (sd_bus_open_system(&opened) < 0)
 		return std::nullopt;
-	std::unique_ptr<sd_bus, Unref<sd_bus, sd_bus_close_unref>> bus(opened); // without a flush, which would wait
-	// A call alone would wait longer than it may for the bus to greet.
+	std::unique_ptr<sd_bus, Unref<sd_bus, sd_bus_close_unref>> bus(opened); // no flush, which could block
+	// sd_bus_call() alone would wait for the authentication of the bus beyond the deadline.
 	while (sd_bus_is_ready(bus.get()) == 0) {
 		const int processed = sd_bus_process(bus.get(), nullptr);
 		const std::uint64_t left = microsecondsUntil(deadline);
@@ -200,7 +200,7 @@ std::optional<bool> daemonRuns()
 	Message question(made);
 	if (result < 0 || sd_bus_message_append(made, "s", nvmeofd::busName) < 0)
 		return std::nullopt;
-	// Of 0 the bus makes its own, longer timeout.
+	// sd-bus takes 0 as its default timeout, which is longer.
 	result = sd_bus_call(bus.get(), made, std::max<std::uint64_t>(microsecondsUntil(deadline), 1), nullptr, &got);
 	Message answer(got);
 	if (result < 0 || sd_bus_message_read(got, "b", &has) < 0)
@@ -223,7 +223,7 @@ int runDaemonStatus(Context &context)
 	return 0;
 }
 
-// A daemon that is older than this command has only the former call, which tells nothing.
+// An older daemon has only Reload, which answers nothing.
 int runDaemonReload(Context &context)
 {
 	Result<std::string> done = call("ReloadWithReport", {});

@@ -3,5 +3,5 @@
 
 #include <optional>
 
-// Whether nvmeofd is on the system bus. Nothing: there is no bus to ask, or it does not answer within a second.
+// Whether nvmeofd is on the system bus. Empty if there is no bus, or if it does not answer within one second.
 std::optional<bool> daemonRuns();

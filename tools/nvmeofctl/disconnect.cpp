@@ -37,7 +37,7 @@ Result<Removal> disconnectBy(Client &client, const Args &args)
 	return removal;
 }
 
-// Of what is to go, how much is there
+// Number of existing controllers that the command line selects.
 std::size_t countOf(Client &client, const Args &args)
 {
 	Result<std::vector<Controller>> all = client.controllers();
@@ -51,7 +51,7 @@ std::size_t countOf(Client &client, const Args &args)
 	return static_cast<std::size_t>(std::ranges::count_if(*all, meant));
 }
 
-// What went before one failed is told, too.
+// After a failure, too, reports the controllers that were disconnected.
 int report(Context &context, const Removal &removal)
 {
 	if (!context.json())
@@ -77,7 +77,7 @@ bool excepted(const Controller &controller, const Args &args)
 	});
 }
 
-// All at once; one result for each, in their order.
+// Disconnects all at once. Reports them in the order of @controllers.
 Removal disconnectEach(Client &client, const std::vector<Controller> &controllers)
 {
 	std::vector<Pending<Result<void>>> pending;
@@ -87,7 +87,7 @@ Removal disconnectEach(Client &client, const std::vector<Controller> &controller
 	Removal removal;
 	for (std::size_t i = 0; i < pending.size(); i++) {
 		Result<void> done = pending[i].take();
-		if (done || done.error().code == ErrorCode::noSuchObject) { // it went by itself
+		if (done || done.error().code == ErrorCode::noSuchObject) { // already removed
 			removal.removed.push_back(controllers[i].name);
 			continue;
 		}

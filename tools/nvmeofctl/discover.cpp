@@ -24,8 +24,8 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::size_t mostReaders = 16;       // at once
-constexpr std::uint16_t firstOfNone = 0xfff0; // controller IDs from here on are none
+constexpr std::size_t mostReaders = 16;       // threads
+constexpr std::uint16_t firstOfNone = 0xfff0; // FFF0h to FFFFh are not controller IDs
 
 std::string addressOf(const DiscoveryEntry &entry)
 {
@@ -92,7 +92,7 @@ class DiscoveryReport {
 public:
 	explicit DiscoveryReport(Context &context) : context_(context) {}
 
-	// @host: the name that an address came from; may be empty
+	// @host: the host name that resolved to the address; may be empty
 	void add(const char *key, const std::string &subject, const std::string &host, const Result<DiscoveryLog> &log,
 		 const std::string &nextStep = "");
 	int finish();
@@ -139,7 +139,7 @@ int discoverThrough(Context &context, const std::string &name)
 	return report.finish();
 }
 
-// Services are asked side by side, each over a socket of its own: a silent one holds up no other.
+// Reads services in parallel. Each thread has a Client of its own, so that a silent service does not delay others.
 class Readers {
 public:
 	Readers(const std::vector<ConnectOptions> &services, std::chrono::milliseconds timeout, std::stop_token stop)
@@ -177,7 +177,7 @@ std::vector<Result<DiscoveryLog>> Readers::read()
 		try {
 			while (others.size() + 1 < std::min(services_.size(), mostReaders))
 				others.emplace_back([this] { work(); });
-		} catch (const std::system_error &) { // fewer, then
+		} catch (const std::system_error &) { // continue with fewer threads
 		}
 		work();
 	}
@@ -187,7 +187,7 @@ std::vector<Result<DiscoveryLog>> Readers::read()
 	return logs;
 }
 
-// Ends the process when it is interrupted; the controllers that were made for it are gone by then.
+// Ends the process on an interruption, after the discovery controllers have been removed.
 std::vector<Result<DiscoveryLog>> readAll(const ConnectPlan &plan)
 {
 	Interruption interruption;

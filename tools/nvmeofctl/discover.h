@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What "discover" prints of a discovery log.
+// Output of a discovery log.
 #pragma once
 
 #include <string>
@@ -8,6 +8,6 @@
 
 #include "json.h"
 
-// A line for each entry, below a title.
+// The number of entries and the generation, then a table of the entries.
 std::string formatLog(const nvmeof::DiscoveryLog &log);
 Json toJson(const nvmeof::DiscoveryLog &log);

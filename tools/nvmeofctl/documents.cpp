@@ -8,11 +8,10 @@ using namespace nvmeof;
 
 namespace {
 
-// With the members of its subsystem that a person would look for here.
 Json withSubsystem(Json json, const Subsystem *subsystem)
 {
 	if (!subsystem)
-		return json; // went meanwhile
+		return json; // removed meanwhile
 	json["nqn"] = subsystem->nqn;
 	json["hostnqn"] = subsystem->hostnqn;
 	for (const char *key : {"model", "serial", "firmware"})
@@ -26,7 +25,6 @@ Json namespaceJson(const Namespace &ns, const Snapshot &all)
 	return withSubsystem(toJson(ns), all.subsystem(ns.subsystem));
 }
 
-// With the address that it leads over
 Json pathJson(const Path &path, const Snapshot &all)
 {
 	Json json = toJson(path);

@@ -11,5 +11,5 @@ using nvmeof::parseSeconds;
 
 // "0.5 s", "10 s"
 std::string formatSeconds(std::chrono::milliseconds time);
-// How long something has lasted, to the second: "12 s", "2:05 min", "3:10 h", "4 d".
+// A duration: "12 s", "2:05 min", "3:10 h", "4 d". Negative ones count as 0.
 std::string formatAge(std::chrono::nanoseconds age);

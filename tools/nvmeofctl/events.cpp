@@ -114,7 +114,7 @@ std::string keptEventText(const Json &event)
 	std::vector<std::string> details;
 	try {
 		addDetails(details, event);
-	} catch (const Json::exception &) { // somebody else's line: what could be read is told
+	} catch (const Json::exception &) { // not a line of nvmeofd: print the details read so far
 	}
 	const std::string name = memberText(event, "name");
 	return nofctl::printable(fmt::format("{}  {:<14} {}{}{}", localTime(memberText(event, "time")),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The events that nvmeofd keeps: read, chosen, and told.
+// The events that nvmeofd has recorded: selection and output.
 #pragma once
 
 #include <chrono>
@@ -12,12 +12,12 @@
 
 struct EventChoice {
 	std::optional<std::chrono::system_clock::time_point> since, until;
-	std::string name;                   // of an object, or an NQN, that it is about; empty: any
-	std::optional<std::uint32_t> count; // the last ones
+	std::string name;                   // object name, NQN, wwid or address; empty: any
+	std::optional<std::uint32_t> count; // only the last N
 };
 
-// Of the lines of a file those that are events and are chosen, oldest first. Others are left out.
+// The events in @lines that match @choice, in file order (oldest first). Lines that are no events are skipped.
 std::vector<Json> chooseEvents(std::string_view lines, const EventChoice &choice);
-// One line, no newline, in the local time.
+// One line without newline, in local time.
 std::string keptEventText(const Json &event);
 Json eventsDocument(const std::string &file, const std::vector<Json> &events);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view elfMagic = "\x7f"
 				      "ELF";
-// At the very end of a file that scripts/sign-file of the kernel has signed
+// End of a signed module; see the kernel's scripts/sign-file.
 constexpr std::string_view signedMagic = "~Module signature appended~\n";
 
 std::string contents(const fs::path &file)
@@ -39,7 +39,7 @@ Error moduleError(const std::string &name, const char *what)
 {
 	int reason = errno;
 	Error error = errorFromErrno(reason, fmt::format("cannot {} {}: {}", what, name, std::strerror(reason)));
-	error.code = ErrorCode::failed; // ENOENT is a symbol that is not there
+	error.code = ErrorCode::failed; // ENOENT means an unknown symbol
 	error.object = {ErrorObject::Kind::module, name};
 	return error;
 }

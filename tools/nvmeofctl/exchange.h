@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A loaded module exchanged for another build of it: all that can be looked at is, before anything is unloaded.
+// Exchange of a loaded module for another build of it. All possible checks are made before the unload.
 #pragma once
 
 #include <filesystem>
@@ -10,16 +10,15 @@
 
 class ModuleImage {
 public:
-	// Reads the whole file: where it lies may be the disk that does without its module in a moment.
+	// Reads the whole file into memory: its disk may be one whose I/O waits during the exchange.
 	static nvmeof::Result<ModuleImage> read(const std::filesystem::path &file);
 
-	// Why it cannot take the place of module @name, used with the loaded module @core; empty: nothing is known
-	// against it.
+	// Why it cannot replace module @name on top of the loaded module @core; empty if no reason is known.
 	std::string unfit(const std::string &name, const nvmeof::ModuleBuild &core) const;
 	const nvmeof::ModuleBuild &module() const { return module_; }
 	nvmeof::Result<void> load(const std::string &parameters) const;
-	// Whether the kernel would load it, asked while a module of that name is loaded: signature, lockdown and kernel
-	// version are checked before the name.
+	// Whether the kernel would load it. Call while a module of that name is loaded: the kernel checks signature,
+	// lockdown and kernel version before it refuses a second module of the same name.
 	nvmeof::Result<void> admitted() const;
 
 private:
@@ -27,8 +26,8 @@ private:
 	std::string bytes_;
 };
 
-// As they are set now: "a=1 b=Y"
+// Current values of the module parameters: "a=1 b=Y"
 std::string loadedParameters(const std::string &module);
 
-// At once, or not: another one uses it.
+// Does not wait; fails if the module is in use.
 nvmeof::Result<void> unloadModule(const std::string &name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How nvmeofctl ends; part of its interface.
+// Exit codes of nvmeofctl, which are part of its interface.
 #pragma once
 
 #include <nvmeof/error.h>

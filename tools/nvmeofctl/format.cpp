@@ -36,7 +36,7 @@ template <typename T> void addNumber(Fields &fields, const char *key, T number)
 	fields.emplace_back(key, std::to_string(number));
 }
 
-// Without queues of their own, polled I/O goes the usual way.
+// Without poll queues, polled I/O goes through the default queues.
 std::string formatPollQueues(const Controller &controller)
 {
 	std::string text = std::to_string(controller.pollQueues);
@@ -78,11 +78,11 @@ void addSettings(Fields &fields, const Controller &controller)
 	fields.emplace_back("sq flow control", controller.sqFlow ? "on" : "off");
 	if (controller.rdma)
 		addRdma(fields, *controller.rdma);
-	if (controller.cntlid) // before it is connected nobody knows
+	if (controller.cntlid) // not known before the first connect
 		fields.emplace_back("zero copy", controller.copies ? "no, data are copied" : "yes");
 }
 
-// Of a controller, or of a path's.
+// @object: a controller, or a path, which has the values of its controller
 template <typename T> void addFailure(Fields &fields, const T &object)
 {
 	addText(fields, "last error", describeFailure(object.lastError, object.lastErrno));
@@ -117,7 +117,7 @@ void addLatency(Fields &fields, const char *key, const Histogram &histogram)
 			key, fmt::format("p50 {}, p99 {}", formatLatency(summary.p50), formatLatency(summary.p99)));
 }
 
-// "2/4": usable of all; "2/3 of 4" where more are expected than there are
+// "2/4": usable of existing paths; "2/3 of 4" if more are expected than exist
 std::string pathsCell(const Namespace &ns)
 {
 	std::string text = fmt::format("{}/{}", ns.usablePaths, ns.paths);
@@ -130,7 +130,6 @@ std::string latencyCell(const Histogram &histogram)
 	return summary.count ? fmt::format("{}/{}", formatLatency(summary.p50), formatLatency(summary.p99)) : "-";
 }
 
-// What has changed, by kind of object.
 struct EventDetail {
 	const Event &event;
 	const std::optional<AnaBefore> &before;
@@ -179,7 +178,7 @@ struct EventDetail {
 	}
 };
 
-// " optimized" where all paths agree, else each by name; nothing where the target does not report ANA.
+// " optimized" if all paths are in one state, else the state of each; empty if the target does not report ANA.
 std::string formatAna(const std::string &controller, const std::vector<Path> &paths)
 {
 	std::vector<const Path *> own;

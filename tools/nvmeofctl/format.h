@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Objects as text for people.
+// Text output of objects.
 #pragma once
 
 #include <chrono>
@@ -20,29 +20,30 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 std::string hexText(std::span<const std::uint8_t> bytes);
 // Powers of 1000, as disks are sold: "107.37 GB".
 std::string formatSize(std::uint64_t bytes);
-// The node that programs open: /dev/nvmeof0n1, or its generic node where there is no other.
+// Device node: /dev/nvmeof0n1, or the generic node of a namespace without a block device.
 std::string deviceOf(const nvmeof::Namespace &ns);
 // "tcp traddr=10.0.0.1,trsvcid=4420"
 std::string formatAddress(const nvmeof::Controller &controller);
-// Next step of an operator with a controller in state lost
+// Next step for a controller in state lost
 std::string lostNextStep(const std::string &controller);
-// The line that tells of one that was to be connected; @there: it was, before
+// Result line of a connect. @there: the controller was connected before
 std::string formatReached(const nvmeof::Controller &controller, bool there);
-// Whether being degraded is what keeps a path from I/O.
+// True if a path of a live controller is left out because it is degraded.
 bool leftOut(const nvmeof::Path &path);
-// "suspect", "probation" or "degraded" where that is so, else the state of its controller.
+// "suspect", "probation" or "degraded" if leftOut(), else the state of the controller.
 std::string conditionOf(const nvmeof::Path &path);
-// "2 usable of 4", and what is wrong with that. @now: CLOCK_BOOTTIME
-// "write-exclusive", ...: the types of reservations that a namespace offers
+// Reservation types that a namespace supports: "write-exclusive", ... @reservations: bits of nvmeof::Reservations
 std::vector<std::string> reservationTypes(std::uint8_t reservations);
+// "2 usable of 4", missing paths, and the time without a usable path. @now: CLOCK_BOOTTIME
 std::string pathsNote(const nvmeof::Namespace &ns, std::chrono::nanoseconds now);
-// Whether data may be in other devices' memory, by which paths not, and what stands on the disk and hands no such on.
+// Whether the disk takes peer-to-peer memory, or which paths prevent it. @stacked: devices on the disk, which do not
+// pass such memory on
 std::string peerToPeerNote(const nvmeof::Namespace &ns, const std::vector<nvmeof::Path> &paths,
 			   const std::vector<std::string> &stacked);
-// How long it has been in its ANA state, "-" if that is not known. @now: CLOCK_BOOTTIME
+// Time since the path entered its ANA state, "-" if not known. @now: CLOCK_BOOTTIME
 std::string formatSince(const nvmeof::Path &path, std::chrono::nanoseconds now);
 
-// One line, no newline.
+// One line without newline.
 std::string formatEvent(const nvmeof::Event &event, const std::optional<nvmeof::AnaBefore> &before = {});
 
 Fields fieldsOf(const nvmeof::Subsystem &subsystem);
@@ -51,15 +52,15 @@ Fields fieldsOf(const nvmeof::Controller &controller);
 Fields fieldsOf(const nvmeof::Namespace &ns, std::chrono::nanoseconds now = nvmeof::bootTime());
 // @now: CLOCK_BOOTTIME
 Fields fieldsOf(const nvmeof::Path &path, std::chrono::nanoseconds now = nvmeof::bootTime());
-// With what "show" adds: of a namespace what it inherits of its subsystem, of a path its address.
+// Fields of "show": adds the NQN and identity of the subsystem to a namespace, and the address to a path.
 Fields shownFields(const nvmeof::Subsystem &subsystem, const nvmeof::Snapshot &related);
 Fields shownFields(const nvmeof::Controller &controller, const nvmeof::Snapshot &related);
 Fields shownFields(const nvmeof::Namespace &ns, const nvmeof::Snapshot &related);
 Fields shownFields(const nvmeof::Path &path, const nvmeof::Snapshot &related);
-// A line each, for what they belong to.
+// A table with one line per path.
 std::string formatPaths(const std::vector<nvmeof::Path> &paths, std::chrono::nanoseconds now = nvmeof::bootTime());
 
-// What list and list-subsys print.
+// Output of "list" and "list-subsys".
 std::string formatNamespaces(const std::vector<nvmeof::Namespace> &namespaces,
 			     const std::vector<nvmeof::Subsystem> &subsystems);
 std::string formatSubsystems(const std::vector<nvmeof::Subsystem> &subsystems,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// gds: whether storage reaches the memory of GPUs, and why not.
+// gds: checks whether data can move between disks and GPU memory directly, and why not.
 #include <array>
 #include <ostream>
 
@@ -20,7 +20,7 @@ using namespace nofctl::gpu;
 
 namespace {
 
-// GPUs down, cards across: distance, and a mark where it is not good
+// A row per GPU, a column per card: their distance, marked if the verdict is WARN or FAIL.
 std::string matrix(const Answer &answer)
 {
 	std::vector<Table::Column> columns{{"GPU"}};

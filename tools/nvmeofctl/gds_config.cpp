@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// gds config: cufile.json for this machine. What is there is changed only with --write, and told before.
+// gds config: cufile.json for this machine. Shows the changes, and makes them with --write.
 #include "gds_config.h"
 
 #include <filesystem>
@@ -35,7 +35,7 @@ Addresses addressesOfCards(const Tree &tree, const Node &node)
 	return all;
 }
 
-// Empty where there is none.
+// Empty if the file does not exist.
 Result<std::string> readOld(const std::string &file)
 {
 	constexpr std::size_t largest = 64 << 10;
@@ -76,7 +76,7 @@ void tell(Context &context, const Outcome &outcome)
 		out << outcome.file << " would change:\n" << difference;
 }
 
-// What was there stays beside it.
+// Keeps the old content in FILE.before-nvmeof.
 Result<void> write(const Outcome &outcome)
 {
 	if (!outcome.old.empty())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Text made from the table of commands.
+// Completion scripts and manual page, generated from the command table.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ std::string zshCompletion();
 std::string fishCompletion();
 std::string manPage();
 
-// Commands that are not hidden, each with its verbs behind it.
+// Commands that are not hidden; a command precedes its verbs.
 std::vector<const Command *> shownCommands();
 std::vector<const Option *> positionalsOf(const Command &command);
 // "iopolicy=", "spill-us=", ...

@@ -8,7 +8,7 @@
 
 namespace {
 
-// Shell code that fills COMPREPLY for the value of an option; empty: nothing to offer.
+// Shell code that fills COMPREPLY for the value of an option; ":" if there is nothing to offer.
 std::string bashWords(const Option &option)
 {
 	if (!option.choices.empty())
@@ -55,7 +55,7 @@ std::string valueCases(const std::vector<Option> &options)
 	return text;
 }
 
-// Words that are no options: verbs, or the first word, then the others.
+// For words that are not options: verbs, or positional options, the first for one word and the last for the others.
 std::string wordOffer(const Command &command)
 {
 	std::vector<const Option *> named = positionalsOf(command);
@@ -126,7 +126,7 @@ std::string bashCompletion()
 		paths.push_back("'" + command->path + "'");
 		cases += bashCase(*command);
 	}
-	// The command with its verbs, and where the next word stands
+	// Sets $called to the command with its verbs, and $at to the index of the next word.
 	std::string text = bashHead;
 	text += fmt::format("\tlocal called= at\n"
 			    "\tfor ((at = 1; at < cword; at++)); do\n"

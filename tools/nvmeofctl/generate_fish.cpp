@@ -6,7 +6,7 @@
 
 namespace {
 
-// Within '...' fish knows two escapes.
+// Within '...' fish has two escapes: for ' and for the backslash.
 std::string quoted(const std::string &text)
 {
 	std::string safe;
@@ -18,7 +18,7 @@ std::string quoted(const std::string &text)
 	return "'" + safe + "'";
 }
 
-// What comes out of a command fish offers line by line, and quotes itself.
+// fish offers the output of a command line by line, and quotes it.
 std::string fishArgument(const Option &option)
 {
 	if (!option.choices.empty())
@@ -42,7 +42,7 @@ std::string fishArgument(const Option &option)
 	return "";
 }
 
-// The condition for its options and verbs: the line begins with it, and with none of its verbs
+// The condition for options and verbs of a command: the line begins with the command, and with none of its verbs.
 std::string place(const Command &command)
 {
 	std::string text = "__nvmeofctl_at " + command.path;

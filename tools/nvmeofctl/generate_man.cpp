@@ -13,7 +13,7 @@
 
 namespace {
 
-// A - is a hyphen unless told otherwise, a \ starts an escape, and . or ' at the start of a line a request.
+// Escapes - (else a hyphen), \ (else an escape), and . or ' at the start of a line (else a request).
 std::string roff(const std::string &text)
 {
 	std::string safe;

@@ -8,7 +8,7 @@
 
 namespace {
 
-// For use inside '...' of an _arguments specification, where [, ] and : have a meaning of their own.
+// For use inside '...' of an _arguments specification, where [, ] and : are special.
 std::string escaped(const std::string &text)
 {
 	std::string safe;
@@ -63,7 +63,7 @@ std::string argument(const Option &option)
 	return fmt::format("'{}'{{{},{}}}'{}'", excludes, option.shortName, longName, help);
 }
 
-// Commands or verbs, with what they do
+// Commands or verbs, with their summaries.
 std::string description(const std::vector<Command> &commands)
 {
 	std::string text = "\t\tverbs=(\n";
@@ -116,7 +116,7 @@ std::string zshCompletion()
 		paths.push_back(quotedWord(command->path));
 		cases += zshCase(*command);
 	}
-	// The rest of the words begins with the last word of the command with its verbs.
+	// The loop shifts words until words[1] is the last word of the command with its verbs, as _arguments expects.
 	return fmt::format("{}"
 			   "\twhile ((CURRENT > 2)); do\n"
 			   "\t\tcase \"${{called:+$called }}${{words[2]}}\" in\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the commands about GPUs, stripes and sizes print as JSON.
+// JSON documents of the commands for GPUs, stripes and sizing.
 #pragma once
 
 #include "libctl/gpu/cufile.h"
@@ -26,9 +26,9 @@ Json layoutDocument(const std::string &name, const nofctl::stripe::Layout &layou
 // Of "stripe show"
 struct StripeState {
 	std::string name;
-	std::string state; // "active", "missing members", "not made", "another device"
+	std::string state; // "active", "moving...", "members missing", "not made", "another device"
 	std::uint64_t chunk = 0, bytes = 0;
-	std::vector<std::string> members; // wwids, or disks where it is not configured
+	std::vector<std::string> members; // wwids; empty if not configured
 	std::vector<std::string> missing;
 	bool configured = false;
 	int users = 0;

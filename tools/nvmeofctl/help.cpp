@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t lineWidth = 80;
 
-// Lines of at most 80 characters, each begun with @indent blanks.
+// Lines of at most 80 characters, each indented by @indent blanks.
 std::string wrapped(std::string_view text, std::size_t indent)
 {
 	std::string all, line;

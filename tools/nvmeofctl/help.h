@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Help as text for a terminal, from the table of commands.
+// Help texts, generated from the command table.
 #pragma once
 
 #include <string>

@@ -16,7 +16,7 @@ namespace importing {
 
 namespace {
 
-// nvme-cli's options of one letter, as discovery.conf may have them
+// Short options of nvme-cli, which discovery.conf may have.
 struct Letter {
 	char letter;
 	const char *key;
@@ -64,7 +64,7 @@ struct Word {
 	std::optional<std::string> value;
 };
 
-// "--traddr=X", "--traddr", "-aX", "-a"; nothing: it is no option
+// "--traddr=X", "--traddr", "-aX", "-a"; empty: not an option
 std::optional<Word> optionOf(const std::string &word)
 {
 	if (word.starts_with("--")) {
@@ -109,14 +109,15 @@ void readPolicyLines(Import &into, const std::vector<PolicyRule> &rules, const s
 		into.config.defaults.push_back({rule.pattern, {}, rule.settings, {file, rule.line}, true});
 }
 
-// As TOML has to be
+// TOML must be UTF-8.
 bool isUtf8(std::string_view text)
 {
 	const std::string whole(text);
 	return Json::parse(dump(Json(whole), -1), nullptr, false) == Json(whole);
 }
 
-// Other hosts take what nvmeof.toml refuses: a time that can never come about, an address nobody can connect to.
+// Drops what other host software accepts and nvmeof.toml rejects: a fast-io-fail-tmo longer than ctrl-loss-tmo, and
+// targets whose address is not valid.
 void dropRefused(Import &into, std::vector<ConfigTarget> Config::*list)
 {
 	std::erase_if(into.config.*list, [&](ConfigTarget &target) {
@@ -151,7 +152,7 @@ char firstOf(std::string_view text)
 
 } // namespace
 
-// A line for each service, of options of "nvme discover"
+// discovery.conf: one service per line, as options of "nvme discover".
 void readLines(Import &into, std::string_view text, const std::string &file)
 {
 	ConfigPlace place{file, 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Configurations of nvme-cli and nvme-stas, read as ours.
+// Import of configurations of nvme-cli and nvme-stas.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 #include <nvmeof/config.h>
 
-// What has no place in our configuration. Its value is in none: it may be a secret.
+// A key that nvmeof.toml cannot express. The value is never shown, as it may be a secret.
 struct NotCarried {
 	nvmeof::ConfigPlace place;
 	std::string key;
@@ -21,11 +21,11 @@ struct Import {
 };
 
 /*
- * Adds what stands in @text to @into. What kind of file it is tells its name, or its content: discovery.conf,
- * config.json, nvme-fabrics.conf, nvme-stas.conf, stafd.conf, stacd.conf, sys.conf, and policy.conf. invalid: none of
- * those, or not readable as what it seems to be.
+ * Adds the configuration in @text to @into. Formats, by file name or content: discovery.conf, config.json,
+ * nvme-fabrics.conf, nvme-stas.conf, stafd.conf, stacd.conf, sys.conf, and policy.conf. Error invalid: unknown format,
+ * or a syntax error in the format detected.
  */
 nvmeof::Result<void> importText(Import &into, std::string_view text, const std::string &file);
 
-// The usual places of those files.
+// The files of these formats that exist in their default locations.
 std::vector<std::string> importPlaces();

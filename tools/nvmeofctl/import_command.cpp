@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// import: what another host software was told, written as our configuration.
+// import: writes the configuration of other host software as nvmeof.toml.
 #include <filesystem>
 #include <ostream>
 
@@ -27,7 +27,7 @@ std::string describe(const NotCarried &one)
 	return nofctl::printable(fmt::format("{}: {}: {}", one.place.toString(), one.key, one.reason));
 }
 
-// What is said twice by files that are about the same counts once.
+// Several files may name the same target: keeps the first of each.
 void dropDoubles(Config &config)
 {
 	for (auto *targets : {&config.services, &config.connections}) {

@@ -10,11 +10,10 @@ namespace importing {
 
 namespace {
 
-// What the keys of a section are about
 enum class Section { none, host, serviceDefaults, ioDefaults, service, subsystem, controllers, mdns, removal };
 
 struct Name {
-	std::string_view name; // as keyOf() has it
+	std::string_view name; // as returned by keyOf()
 	Section section;
 };
 
@@ -61,8 +60,8 @@ private:
 	const std::size_t firstService_;
 	Section section_ = Section::none;
 	Draft draft_;              // of a [Discovery Controller] or [Subsystem]
-	ConfigPlace draftPlace_;   // its header
-	bool controllers_ = false; // it has lines of its own for them
+	ConfigPlace draftPlace_;   // line of its header
+	bool controllers_ = false; // the section has lines "controller"
 	ConnectSettings host_, services_, io_;
 	std::optional<bool> persistent_;
 };
@@ -82,7 +81,7 @@ void Ini::begin(std::string_view text)
 	draftPlace_ = place_;
 }
 
-// Of a section that is one target itself
+// Ends a section. Without lines "controller", the section itself is one target.
 void Ini::end()
 {
 	const bool target = section_ == Section::service || section_ == Section::subsystem;
@@ -137,7 +136,7 @@ void Ini::exclude(const std::string &value)
 	});
 	Exclusion one{draft.transport.value_or(""), draft.traddr.value_or(""), draft.port.value_or(""), "",
 		      draft.target.hostTraddr,      draft.target.hostIface,    place_.toString()};
-	if (draft.nqn) // a pattern with us
+	if (draft.nqn) // nvmeof.toml takes a pattern
 		for (char c : *draft.nqn)
 			one.nqn += std::string_view("*?[\\").find(c) == std::string_view::npos ? std::string(1, c)
 											       : std::string{'\\', c};
@@ -155,7 +154,7 @@ void Ini::exclude(const std::string &value)
 void Ini::hostKey(const std::string &key, const std::string &value)
 {
 	const bool nqn = key == "nqn" || key == "hostnqn", id = key == "id" || key == "hostid";
-	// Where ours are kept anyway
+	// These are this host's default files as well.
 	if ((nqn && value == "file:///etc/nvme/hostnqn") || (id && value == "file:///etc/nvme/hostid"))
 		return;
 	Draft draft;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char *blanks = " \t\r\v\f";
 
-// Ours by another name
+// Another name of a setting.
 struct Alias {
 	std::string_view theirs;
 	const char *ours;
@@ -169,7 +169,7 @@ std::optional<bool> truthOf(const std::string &value)
 
 bool takeSetting(ConnectSettings &settings, const std::string &key, const std::string &value, std::string &reason)
 {
-	if (key == "disable-sqflow") { // with us that is how it is
+	if (key == "disable-sqflow") { // the default here
 		std::optional<bool> off = truthOf(value);
 		if (off && !*off)
 			settings.sqFlow = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keys that all formats have in common, by nvme-cli's names, with - for _.
+// Keys common to all formats, by their names in nvme-cli with - for _.
 #pragma once
 
 #include <optional>
@@ -14,22 +14,22 @@ std::string keyOf(std::string_view text); // "HDR_Digest" is "hdr-digest"
 std::string trimmed(std::string_view text);
 std::optional<bool> truthOf(const std::string &value);
 
-// A target as it is put together from keys; what it lacks, and what nobody can use, shows at the end.
+// A target that is built from keys. addService() and addConnection() check that it is complete.
 struct Draft {
 	nvmeof::ConfigTarget target;
 	std::optional<std::string> transport, traddr, port, nqn;
 };
 
-// False, with @reason: it has no place with us. @reason may be empty: as it is with us anyway.
+// False with @reason if there is no such key, or if the value cannot be used. @reason is unspecified on success.
 bool takeSetting(nvmeof::ConnectSettings &settings, const std::string &key, const std::string &value,
 		 std::string &reason);
 bool takeKey(Draft &draft, const std::string &key, const std::string &value, std::string &reason);
 
-// As a service, or as a connection. Names what is missing.
+// Adds the draft as a service or connection, or what is missing in it to Import::notCarried.
 void addService(Import &into, const Draft &draft, const nvmeof::ConfigPlace &place);
 void addConnection(Import &into, const Draft &draft, const nvmeof::ConfigPlace &place);
 
-// By the kind of file
+// One reader per file format
 nvmeof::Result<void> readIni(Import &into, std::string_view text, const std::string &file);
 nvmeof::Result<void> readJson(Import &into, std::string_view text, const std::string &file);
 void readLines(Import &into, std::string_view text, const std::string &file);

@@ -7,7 +7,7 @@
 
 namespace {
 
-constexpr int interval = 20; // ms, from look to look
+constexpr int interval = 20; // ms, between checks of the stop token
 
 } // namespace
 
@@ -15,7 +15,7 @@ Interruption::Interruption() : signals_{SIGINT, SIGTERM, SIGHUP}
 {
 	try {
 		watcher_ = std::jthread([this](const std::stop_token &end) { watch(end); });
-	} catch (const std::system_error &) { // no thread: they are looked at when it is done
+	} catch (const std::system_error &) { // no thread: caught() reads the signals after the call
 	}
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Signals that end what a call of the library does, in order, as what it made would else stay.
+// Turns SIGINT, SIGTERM and SIGHUP into a stop request, so that a library call can clean up before it returns.
 #pragma once
 
 #include <atomic>
@@ -8,13 +8,13 @@
 
 #include "signals.h"
 
-// From the beginning of this object on they do not end the process: whoever made it does, when caught() tells of one.
+// The signals do not end the process while this object exists. Its owner ends the process if caught() returns one.
 class Interruption {
 public:
 	Interruption();
 
 	std::stop_token token() const { return stop_.get_token(); }
-	// Ends the watch. 0: none
+	// Stops watching. Returns the signal caught, or 0.
 	int caught();
 
 private:

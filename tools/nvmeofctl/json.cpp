@@ -11,14 +11,14 @@ using namespace nvmeof;
 
 namespace {
 
-// Absent rather than empty: a program need not tell "" from nothing.
+// Omits an empty text, so that programs need not distinguish "" from an absent member.
 void putText(Json &json, const char *key, const std::string &text)
 {
 	if (!text.empty())
 		json[key] = text;
 }
 
-// Of a controller, or of a path's.
+// @object: a controller, or a path, which has the values of its controller
 template <typename T> void putFailure(Json &json, const T &object)
 {
 	if (object.lastError.empty() && !object.lastErrno && !object.lastStatus)
@@ -67,7 +67,7 @@ void putSettings(Json &json, const Controller &controller)
 	json["sq_flow"] = controller.sqFlow;
 	if (controller.rdma)
 		json["rdma"] = rdmaJson(*controller.rdma);
-	if (controller.cntlid) // before it is connected nobody knows
+	if (controller.cntlid) // not known before the first connect
 		json["zero_copy"] = !controller.copies;
 }
 
@@ -96,7 +96,7 @@ Json withSchema(const Json &document)
 
 std::string dump(const Json &document, int indent)
 {
-	constexpr bool ascii = true; // some of the rest can drive a terminal
+	constexpr bool ascii = true; // other characters may control a terminal
 	return document.dump(indent, ' ', ascii, Json::error_handler_t::replace);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Objects as JSON. Members keep their meaning within one schema version; new ones may come.
+// Objects as JSON. Members keep their meaning within one schema version; new ones may be added.
 #pragma once
 
 #include <string>
@@ -13,20 +13,20 @@ using Json = nlohmann::ordered_json;
 inline constexpr int schemaVersion = 1;
 
 Json withSchema(const Json &document);
-// Text from the target need not be UTF-8; what is not is replaced. @indent -1: one line.
+// Text from a target may be invalid UTF-8; invalid bytes are replaced. @indent -1: one line
 std::string dump(const Json &document, int indent);
 
 Json toJson(const nvmeof::Subsystem &subsystem);
 Json toJson(const nvmeof::Controller &controller);
 Json toJson(const nvmeof::Namespace &ns);
 Json toJson(const nvmeof::Path &path);
-// Count, and where there is one: p50, p99, the end of the last bucket in use and whether it is open; the buckets.
+// Count and buckets; unless the count is 0 also p50, p99, the end of the last bucket in use and whether it is open.
 Json toJson(const nvmeof::Histogram &histogram);
-// Of reads and of writes, as in a path.
+// The member "latency" of a path.
 Json latencyJson(const nvmeof::Histogram &read, const nvmeof::Histogram &write);
 Json toJson(const nvmeof::Aen &aen);
 Json toJson(const nvmeof::Event &event);
 Json toJson(const nvmeof::Error &error);
-// Of a member that may be absent: its text, what it prints as, or "-"
+// A member as text: a string as it is, another value as JSON, "-" if absent or null.
 std::string memberText(const Json &object, const char *key);
 const char *kindOf(const nvmeof::AnyObject &object); // "subsystem", "controller", "namespace", "path"

@@ -40,7 +40,7 @@ std::vector<std::string> laterKernels(const fs::path &root, const std::string &r
 	return kernels;
 }
 
-// Its first line names the kernel; dkms keeps it there until a build has succeeded.
+// The log of a failed build. Its first line names the kernel; dkms keeps it there until a build succeeds.
 std::string failedBuild(const fs::path &dkms, const std::string &kernel)
 {
 	std::error_code error;

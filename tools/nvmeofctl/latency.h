@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a latency histogram says, in few words.
+// Summary of a latency histogram.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@ struct LatencySummary {
 	std::uint64_t count = 0;
 	std::chrono::nanoseconds p50{0};
 	std::chrono::nanoseconds p99{0};
-	std::chrono::nanoseconds max{0}; // end of the last bucket that counted something
+	std::chrono::nanoseconds max{0}; // end of the last bucket in use
 	bool open = false;               // that bucket has no end: max is a lower bound
 };
 

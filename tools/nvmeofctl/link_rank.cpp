@@ -10,12 +10,12 @@
 namespace {
 
 constexpr std::string_view dev = "/dev/";
-constexpr std::string_view part = "-part"; // and the number of a partition
+constexpr std::string_view part = "-part"; // followed by the partition number
 
-// Of names in the in-tree driver's form: an int of sscanf's has to hold the number
+// Numbers in names of the in-tree driver's form. They must fit into an int, as nvme-cli reads them by sscanf().
 constexpr unsigned firstNumber = 100'000'000, numbersOfSubsystem = 10'000, mostSubsystems = 200'000;
 
-// Takes a number from the front
+// Removes a number from the front of @text.
 std::optional<unsigned> takeNumber(std::string_view &text)
 {
 	unsigned number = 0;

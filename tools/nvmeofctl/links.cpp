@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What 61-nvmeof-links.rules asks.
+// The commands that 61-nvmeof-links.rules runs.
 #include <charconv>
 #include <cstdlib>
 #include <memory>
@@ -16,16 +16,16 @@ using namespace nvmeof;
 
 namespace {
 
-// Property of a disk, and of the partitions on it, in udev's database
+// Property of a disk and its partitions in the udev database
 constexpr const char *rankProperty = "NVMEOF_LINK_RANK";
 
-// Property of each node: its name for nvme-cli
+// Property of each node in the udev database: its name for nvme-cli
 constexpr const char *nameProperty = "NVMEOF_NVME_NAME";
 
-// udev cuts off a list that is longer than its buffer of 1024 bytes: then all links stay as they were.
+// udev truncates output at its buffer of 1024 bytes. A longer list is not printed, so that the links stay as they are.
 constexpr std::size_t mostOfLinks = 1000;
 
-// Of a rule that was not there yet, the rank is 0.
+// 0 if udev handled the disk before the rule was installed.
 std::optional<unsigned> recordedRank(udev *library, const std::string &disk)
 {
 	std::unique_ptr<udev_device, decltype(&udev_device_unref)> device(
@@ -63,7 +63,7 @@ int runLinkRank(Context &context)
 	};
 	std::vector<LinkClaim> others;
 	for (const NvmeDisk &disk :
-	     disks) // how the other driver shares out links among its own disks is its own business
+	     disks) // links among the disks of the in-tree driver are left as the stock rules make them
 		if (disk.name != name && !(disk.foreign && self->foreign) && sameNamespace(disk, *self))
 			others.push_back(claim(disk));
 	context.out() << fmt::format("{}={}\n", rankProperty, linkRank(claim(*self), others));

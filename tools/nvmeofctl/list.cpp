@@ -10,7 +10,7 @@
 
 using namespace nvmeof;
 
-// Their disks have fewer paths, or are not listed any more.
+// The disks of a lost controller have fewer paths, or are not listed any more.
 static Json warnOfLost(Context &context, const std::vector<Controller> &controllers)
 {
 	Json names = Json::array();
@@ -63,7 +63,7 @@ static void printEach(std::ostream &out, const std::vector<std::string> &names)
 		out << name << "\n";
 }
 
-// For completion scripts: no names, and no noise, when there is nothing to ask.
+// For completion scripts: prints no error if the objects cannot be read.
 int runNames(Context &context)
 {
 	Result<Snapshot> all = readSnapshot();

@@ -18,7 +18,7 @@ struct Sample {
 	std::uint64_t value = 0;
 };
 
-// Up to the quote that ends it; what is escaped is one character. Nothing: it does not end.
+// Removes a label value and its closing quote from @line. Resolves escapes. Empty if there is no closing quote.
 std::optional<std::string> takeValue(std::string_view &line)
 {
 	std::string value;
@@ -68,7 +68,7 @@ std::string labelOf(const Labels &labels, std::string_view name)
 	return found == labels.end() ? "" : found->second;
 }
 
-// A namespace keeps these when it comes by another name.
+// The values by which a namespace is recognized under another name.
 std::string identity(const std::string &nqn, const std::string &nsid, const std::string &uuid)
 {
 	return nqn + "\n" + (uuid.empty() ? nsid : uuid);
@@ -114,7 +114,7 @@ template <typename F> void eachSample(std::string_view text, F take)
 	}
 }
 
-// The subsystems from which somebody has disconnected a controller that was live: by NQN
+// NQNs of subsystems with a controller that was live and does not exist any more: it was disconnected.
 std::set<std::string> disconnected(std::string_view before, const Present &present)
 {
 	std::set<std::string> nqns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Disks that are gone, known from the metrics written last: the kernel forgets a disk with its last path.
+// Finds lost disks by the metrics written before: the kernel forgets a disk when its last path is removed.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 #include "serving/exposition.h"
 
 struct LostObjects {
-	std::vector<serving::Exposition::Labels> namespaces; // as of nvmeof_namespace_info
-	std::uint64_t namespacesTotal = 0, pathsTotal = 0;   // since the file was begun
+	std::vector<serving::Exposition::Labels> namespaces; // labels of nvmeof_namespace_info
+	std::uint64_t namespacesTotal = 0, pathsTotal = 0;   // since the file was created
 };
 
 /*
- * @before: the text of an earlier prometheusText(), be it damaged. A namespace is lost that was there and is not, where
- * its subsystem has no live controller and at least one that is lost (ctrl-loss-tmo has passed), unless a controller
- * that was live is not there at all any more: then it went by a disconnect. It stays so until it
- * is there again, or no controller of its subsystem is left: somebody has disconnected.
+ * @before: the text of an earlier prometheusText(), which may be damaged. A namespace is lost if it is in @before but
+ * not in @now, and its subsystem has a lost controller (ctrl-loss-tmo has expired) and no live one. It is not lost if a
+ * controller that was live no longer exists, because then it was disconnected. A namespace stays lost until it returns,
+ * or until its subsystem has no controller left, which means that it was disconnected.
  */
 LostObjects findLost(std::string_view before, const nvmeof::Snapshot &now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The machine that a command looks at: this one, or what --root names.
+// The machine that a command examines: this one, or the one given by --root.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@
 
 // --root: a folder with a copy of its files, or a recording of 'gds record'; else this machine.
 nvmeof::Result<std::unique_ptr<nofctl::gpu::Tree>> openMachine(const Args &args);
-// With what the driver itself tells of its disks, where it is this machine.
+// For this machine, includes whether the disks of the driver take peer-to-peer memory.
 nofctl::gpu::Node readMachine(const Args &args, const nofctl::gpu::Tree &tree);
-// --gpu, as addresses; what is none of @node is an error.
+// The PCI addresses of --gpu. Fails if @node has no such device.
 nvmeof::Result<std::vector<std::string>> gpusOf(const Args &args, const nofctl::gpu::Node &node);
-// To a next step for errors of the above; may be empty.
+// Next step for errors of gpusOf(); may be empty.
 std::string machineStep(const nvmeof::Error &error);

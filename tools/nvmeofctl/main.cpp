@@ -14,7 +14,7 @@ int main(int argc, char **argv)
 	Context context(*line.command, std::move(line.args), std::cout, std::cerr);
 	int code = line.command->run(context);
 	std::cout.flush();
-	if (!std::cout) { // a full disk under a redirection is a failure
+	if (!std::cout) { // such as a full disk behind a redirection
 		std::cerr << "nvmeofctl: cannot write the output\n";
 		return code ? code : 1;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// map: which card serves which GPU, and which disk paths go by it.
+// map: which card serves which GPU, and which disk paths use it.
 #include <ostream>
 
 #include "libctl/gpu/rails.h"

@@ -14,9 +14,9 @@ using namespace nofctl::gpu;
 
 namespace {
 
-// What is drawn together: all below one root port
+// The devices below one root port, which are drawn together.
 struct Group {
-	std::string port; // of the root; of what is on the root bus itself that
+	std::string port; // root port; for a device on the root bus, that bus
 	std::vector<const PciDevice *> gpus, others;
 };
 
@@ -27,7 +27,6 @@ std::string portOf(const PciDevice &device)
 	return device.above.empty() ? device.root : device.above.back();
 }
 
-// Local drives and cards of other kinds are shown, too, where a GPU is near.
 Sockets socketsOf(const MachineMap &map)
 {
 	Sockets sockets;
@@ -120,7 +119,7 @@ std::string mapSvg(const MachineMap &map)
 {
 	constexpr int cell = 250, row = 44, box = 34, gap = 20, top = 30, labels = 20;
 	Svg svg;
-	std::map<const PciDevice *, std::pair<int, int>> places; // of the middle of what is drawn
+	std::map<const PciDevice *, std::pair<int, int>> places; // left edge, and middle of the height
 	int x = gap;
 	auto put = [&](const PciDevice *device, int left, int y, const char *fill) {
 		svg.box(left, y, cell - gap, box, fill);

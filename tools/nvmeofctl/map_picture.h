@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A machine's GPUs, cards and disks, and which card serves which GPU: as text, and as a drawing.
+// The GPUs, cards and disks of a machine, and which card serves which GPU, as text and as SVG.
 #pragma once
 
 #include <string>

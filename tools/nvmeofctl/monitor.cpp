@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long to wait for the next event; negative for ever.
+// Time left until @end; negative without an end.
 std::chrono::milliseconds leftUntil(const std::optional<Clock::time_point> &end)
 {
 	if (!end)
@@ -27,7 +27,7 @@ std::chrono::milliseconds leftUntil(const std::optional<Clock::time_point> &end)
 			std::chrono::milliseconds(0));
 }
 
-// Events one by one. What there is at the beginning is no news, and is waited for.
+// Returns events one by one. open() reads the existing objects, and drops their events.
 class News {
 public:
 	static Result<News> open()
@@ -56,7 +56,7 @@ public:
 private:
 	explicit News(Topology topology) : topology_(std::move(topology)) {}
 
-	// At most one dispatch, which may have had nothing to tell.
+	// Waits, and dispatches once. That may yield no event.
 	Result<void> take(std::chrono::milliseconds timeout)
 	{
 		pollfd poll{topology_.fd(), POLLIN, 0};
@@ -128,7 +128,7 @@ int runMonitor(Context &context)
 	if (!news)
 		return context.fail("", news.error());
 	auto take = [&](const TopologyEvent &one) {
-		// Flushed: whoever reads a pipe sees it at once.
+		// Flushed, so that the reader of a pipe gets it at once.
 		context.out() << monitorLine(one.event, one.before, context.json()) << std::endl;
 		return static_cast<bool>(context.out());
 	};

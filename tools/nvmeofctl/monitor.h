@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What "nvmeofctl monitor" does with a stream of events.
+// Event loop and output of "monitor".
 #pragma once
 
 #include <chrono>
@@ -19,13 +19,13 @@ struct MonitorLimits {
 
 enum class MonitorEnd { counted, timeOver, unread };
 
-// The next event, or nothing when that time has passed; negative: for ever.
+// Returns the next event, or nothing, at the latest after that time. Waits without limit if negative.
 using NextEvent = std::function<nvmeof::Result<std::optional<nvmeof::TopologyEvent>>(std::chrono::milliseconds)>;
-// False: nobody reads any more.
+// Returns false if the output cannot be written any more.
 using TakeEvent = std::function<bool(const nvmeof::TopologyEvent &)>;
 
-// Until as many events have come as were asked for, or the time is over, however fast they come.
+// Passes events to @take until a limit is reached. A steady stream of events does not extend the time limit.
 nvmeof::Result<MonitorEnd> followEvents(const MonitorLimits &limits, const NextEvent &next, const TakeEvent &take);
 
-// No newline.
+// Without newline.
 std::string monitorLine(const nvmeof::Event &event, const std::optional<nvmeof::AnaBefore> &before, bool json);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The tables that a command line names, or that the firmware has left.
+// The NBFT files named on the command line, or those of the firmware.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ class Context;
 
 struct NbftTables {
 	std::vector<nofctl::nbft::BootTable> tables; // that could be read
-	int code = 0;                                // of the first that could not, which is told of
+	int code = 0;                                // exit code of the first error; errors have been reported
 };
 
 NbftTables readNbft(Context &context);

@@ -19,7 +19,7 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::int64_t anyTime = INT32_MAX, anyNumber = UINT32_MAX; // no range to tell of
+constexpr std::int64_t anyTime = INT32_MAX, anyNumber = UINT32_MAX; // not shown as a range
 constexpr int lastPort = 65535;
 
 bool timed(const Option &option)

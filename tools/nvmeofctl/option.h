@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// An option of a command, and what its value has to be.
+// An option of a command, and the type and range of its value.
 #pragma once
 
 #include <cstdint>
@@ -7,51 +7,51 @@
 #include <string>
 #include <vector>
 
-// What a shell offers for the value of an option.
+// What shell completion offers for the value of an option.
 enum class Completes { nothing, controllers, nqns, objects, interfaces, files, settings };
 
-// What is not of its type the parser refuses.
+// The parser rejects a value that is not of the type of its option.
 enum class Type {
 	text,
-	number,      // whole, of 32 bits
+	number,      // integer of 32 bits
 	time,        // in seconds, "0.5", "300ms"
-	timeOrNever, // and -1
+	timeOrNever, // or -1
 	port,
 	nqn,
 	uuid,
 	address,    // numeric, without a port
-	stripeName, // as libctl/stripe_name.h has it
+	stripeName, // checked by libctl/stripe_name.h
 };
 
 struct Option {
 	std::string shortName; // "-n" or empty
-	std::string longName;  // "--nqn"; for a positional one its name: "NAME"
-	std::string value;     // what the value is called: "NQN"; empty for a flag
+	std::string longName;  // "--nqn"; of a positional option its name: "NAME"
+	std::string value;     // placeholder of the value: "NQN"; empty for a flag
 	std::string help;      // no full stop
 	bool required = false;
 	bool repeated = false;
 	std::vector<std::string> choices = {};
 	Completes completes = Completes::nothing;
 	Type type = Type::text;
-	std::int64_t least = 0, most = 0; // of a number or, in milliseconds, of a time
-	std::string preset = "";          // what holds if it is not given, for people; empty: nothing to tell
-	std::string sameAs = "";          // another spelling of the positional one of that name
+	std::int64_t least = 0, most = 0; // range of a number, or of a time in milliseconds
+	std::string preset = "";          // default, as shown in the help; empty: not shown
+	std::string sameAs = "";          // other spelling of the positional option of this name
 	bool mayLackValue = false;        // --name or --name=VALUE
 	bool secret = false;              // no message repeats the value
 
 	bool positional() const { return longName.front() != '-'; }
 	bool flag() const { return value.empty() && !positional(); }
-	// The word behind it is not its value.
+	// The next word is not its value.
 	bool alone() const { return flag() || mayLackValue; }
 	std::string key() const { return !sameAs.empty() ? sameAs : positional() ? longName : longName.substr(2); }
 	// "-n, --nqn NQN"
 	std::string heading() const;
 };
 
-// "16 to 1024", "0.001 to 86400 s"; empty where there is no range to tell of.
+// "16 to 1024", "0.001 to 86400 s"; empty if there is no limit.
 std::string rangeOf(const Option &option);
 // "16 to 1024; 128 if not given", with choices and unit; may be empty.
 std::string valueNote(const Option &option);
 
-// What is wrong with @value, without the option's name: "'x' is not a number from 16 to 1024".
+// The error in @value, without the option's name: "'x' is not a number from 16 to 1024". Empty if it is valid.
 std::optional<std::string> refusalOf(const Option &option, const std::string &value);

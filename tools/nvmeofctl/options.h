@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Options as the tables of commands have them.
+// Functions that build the options of the command table.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ constexpr std::int64_t day = 86'400'000, anyTime = INT32_MAX; // ms
 constexpr std::int64_t anyNumber = UINT32_MAX;
 
 Option flag(std::string shortName, std::string longName, std::string help);
-// @name: of the value
+// @name: placeholder of the value
 Option value(std::string shortName, std::string longName, std::string name, std::string help,
 	     Completes completes = Completes::nothing);
 Option positional(const std::string &name, std::string help, Completes completes = Completes::nothing);
@@ -25,16 +25,16 @@ Option of(Type type, Option option);
 Option number(std::int64_t least, std::int64_t most, Option option);
 Option time(std::int64_t least, std::int64_t most, Option option); // ms
 Option preset(std::string holds, Option option);
-// @option as another spelling of the positional one called @name
+// @option as another spelling of positional option @name
 Option sameAs(const std::string &name, Option option);
 
-// All lists in one
+// Concatenates the lists.
 std::vector<Option> joined(std::vector<std::vector<Option>> all);
-// One object, as NAME and as -d NAME
+// @name, also as -d NAME, then @more
 std::vector<Option> withName(Option name, std::vector<Option> more = {});
-// @options, then the host's identity and its local address
+// @options, then those for host identity and local address
 std::vector<Option> withHost(std::vector<Option> options);
-// Options by which a controller connects and goes on trying; a configuration file has them by the same names.
+// Options for connecting and reconnecting. The configuration file has them by the same names.
 std::vector<Option> settingOptions();
 Option setting(std::string shortName, const std::string &name, const std::string &called);
 

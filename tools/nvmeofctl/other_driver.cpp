@@ -38,7 +38,7 @@ static std::string nextStep(const std::string &subsysnqn)
 int refuseForOther(Context &context, const std::string &subsysnqn, const std::string &held)
 {
 	Json error = toJson(asError(held));
-	error["code"] = "other_driver"; // not the library's: it would connect
+	error["code"] = "other_driver"; // no code of the library, which would connect
 	if (context.json())
 		context.print(Json{{"error", error}});
 	context.complain("", asError(held), nextStep(subsysnqn));

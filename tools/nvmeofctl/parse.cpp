@@ -35,16 +35,16 @@ bool looksLikeOption(const std::string &word)
 	return word.size() > 1 && word.front() == '-';
 }
 
-// CLI11, for the options of a table. Words stay where they are, and so do options that the table does not have: CLI11
-// would give a word to the first positional before it knows whether "-d NAME" follows, and tell of a missing value
-// before it tells of a wrong name.
+// Parses the options of a command by CLI11. Positional options are not registered, and unknown options are allowed;
+// both are in rest(). CLI11 would assign a word to the first positional option before it knows whether "-d NAME"
+// follows, and report a missing value before an unknown option.
 class Reader {
 public:
 	explicit Reader(const Options &options);
 
-	// Nothing behind the first word is read.
+	// Stops parsing at the first word that is not an option.
 	void endAtWord() { app_.prefix_command(); }
-	// The error, or an empty text
+	// Returns an error message, or an empty text.
 	std::string read(const Words &words);
 
 	bool has(const std::string &name) const;
@@ -69,7 +69,7 @@ Reader::Reader(const Options &options) : options_(options)
 		if (option.positional())
 			continue;
 		const std::string names = (option.shortName.empty() ? "" : option.shortName + ",") + option.longName;
-		if (option.alone()) { // its value, if it has one, is misused()'s
+		if (option.alone()) { // misused() checks a value given by =
 			app_.add_flag(names)->take_all();
 			continue;
 		}
@@ -86,7 +86,7 @@ std::string Reader::refusal(const Option &option, const std::string &value) cons
 	return refusalOf(option, value).value_or("");
 }
 
-// CLI11 reads --json=true, --json={} and --json= as --json.
+// Checks values of flags itself: CLI11 reads --json=true, --json={} and --json= as --json.
 std::string Reader::misused(const Words &words) const
 {
 	for (auto word = words.begin(); word != words.end() && *word != "--"; ++word) {
@@ -107,12 +107,12 @@ std::string Reader::read(const Words &words)
 {
 	if (std::string trouble = misused(words); !trouble.empty())
 		return trouble;
-	// CLI11 takes it for a value where one is missing before it.
+	// If the option before it lacks its value, CLI11 takes --help as the value.
 	help_ = std::any_of(words.begin(), std::ranges::find(words, "--"),
 			    [](const std::string &word) { return word == "-h" || word == "--help"; });
 	try {
 		app_.parse(Words(words.rbegin(), words.rend()));
-	} catch (const CLI::ArgumentMismatch &) { // the line has ended where a value should be
+	} catch (const CLI::ArgumentMismatch &) { // the last option lacks its value
 		const std::string &last = words.back();
 		const std::string name = last.starts_with("--") ? last : "-" + last.substr(last.size() - 1);
 		const Option *option = findOption(options_, name);
@@ -129,8 +129,8 @@ bool Reader::has(const std::string &name) const
 	return option && option->count();
 }
 
-// The names of all options, to find the command on a line that begins with options. A test sees to it that an option of
-// one name takes a value in all commands or in none.
+// All options, to find the command on a line that begins with options. A test checks that an option takes a value in
+// all commands or in none.
 const Options &everyOption()
 {
 	static const Options all = [] {
@@ -148,7 +148,7 @@ const Options &everyOption()
 	return all;
 }
 
-// "--name=" as two words, the second one empty: CLI11 would take the word behind it for the value.
+// Splits "--name=" into "--name" and an empty word: CLI11 would take the next word as the value.
 Words withEmptyValues(Words words)
 {
 	for (auto word = words.begin(); word != words.end() && *word != "--"; ++word) {
@@ -175,7 +175,7 @@ CommandLine usage(const Command *command, const std::string &message)
 		static_cast<int>(ExitCode::usage));
 }
 
-// @word may have a value in it, and that may be secret.
+// Must not repeat a value in @word, which may be a secret.
 std::string unknownOption(const Command *command, const std::string &word)
 {
 	const std::string name = word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
@@ -232,7 +232,7 @@ Front frontOf(const Words &words)
 	front.trouble = reader.read(words);
 	const Words rest = reader.rest();
 	const bool mark = !rest.empty() && rest.front() == "--";
-	if (!rest.empty() && !mark && looksLikeOption(rest.front())) // the word behind it may be its value, and secret
+	if (!rest.empty() && !mark && looksLikeOption(rest.front())) // the next word may be its value, and a secret
 		front.trouble = unknownOption(nullptr, rest.front());
 	front.words = words.size() - rest.size() + mark;
 	front.help = reader.asksForHelp();
@@ -240,7 +240,7 @@ Front frontOf(const Words &words)
 	return front;
 }
 
-// Values and words become @args. The error, or an empty text
+// Adds values of options and words to @args. Returns an error message, or an empty text.
 std::string place(const Command &command, const Reader &reader, const Words &words, Args &args)
 {
 	const Options &options = optionsOf(command);
@@ -307,7 +307,7 @@ CommandLine parseCommandLine(const std::vector<std::string> &line)
 		if (!front.trouble.empty())
 			return usage(command, front.trouble);
 		if (!named && command && command->run)
-			break; // a command that does something without a verb, too
+			break; // a command that runs without a verb as well
 		if (!named)
 			return noName(command, words);
 		const std::string &word = words[front.words];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// From argv to a command and its options.
+// Parses the command line into a command and its options.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 #include "command.h"
 
 struct CommandLine {
-	const Command *command = nullptr; // null: nothing to run, print @text and end with @exitCode
+	const Command *command = nullptr; // null: print @text and exit with @exitCode
 	Args args;
 	std::string text;
 	int exitCode = 0;
 };
 
-// @words: without the name of the program.
+// @words: argv without the program name
 CommandLine parseCommandLine(const std::vector<std::string> &words);

@@ -42,7 +42,7 @@ int report(Context &context, const std::vector<PolicyOutcome> &outcomes)
 	return code;
 }
 
-// A file that is missed by whoever asks for it by name or by hand is an error, and none for udev.
+// A missing configuration is an error, except with --new, by which the udev rule runs this.
 Result<Config> policiesByHand(const Args &args)
 {
 	Result<Config> config = policies(args);
@@ -54,7 +54,7 @@ Result<Config> policiesByHand(const Args &args)
 	return error;
 }
 
-// What to do about a file that cannot be used; empty: what is usual for that error.
+// Next step for a file that cannot be used; empty: usualNextStep() applies.
 const char *fileStep(const Error &error)
 {
 	if (error.code == ErrorCode::noSuchObject)
@@ -62,7 +62,7 @@ const char *fileStep(const Error &error)
 	return error.code == ErrorCode::invalid ? "correct the file" : "";
 }
 
-// What to do about a subsystem that was connected and could not be set.
+// Next step for a subsystem that was connected, but not configured.
 std::string laterStep(const Args &args, const PolicyOutcome &outcome)
 {
 	std::string command = "nvmeofctl apply-policy " + outcome.subsystem;
@@ -75,7 +75,6 @@ std::string laterStep(const Args &args, const PolicyOutcome &outcome)
 		       : fmt::format("connected without its settings: '{}' tries again", command);
 }
 
-// One by name, or all.
 Result<std::vector<Subsystem>> wanted(Client &client, const std::optional<std::string> &name)
 {
 	if (!name)
@@ -204,7 +203,7 @@ int runApplyPolicy(Context &context)
 	if (!client)
 		return context.fail(name.value_or(""), client.error());
 	Result<std::vector<Subsystem>> subsystems = wanted(*client, name);
-	// udev's rule comes after the fact: what was new may be gone, after a connect that failed
+	// The udev rule runs later: a subsystem may be gone again after a connect that failed.
 	if (!subsystems && context.args().has("new") && subsystems.error().sysErrno == ENOENT)
 		return 0;
 	if (!subsystems)

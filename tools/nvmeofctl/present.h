@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is connected at a moment: when a command begins to connect, above all.
+// The controllers that exist at one time, such as before a command connects.
 #pragma once
 
 #include <functional>
@@ -11,16 +11,17 @@
 
 class Present {
 public:
-	// Of now; none, where the module does not answer: what comes next will say why
+	// Reads the current controllers. Empty on an error: the next request of the command reports it.
 	explicit Present(nvmeof::Client &client);
 
 	const std::vector<nvmeof::Controller> &controllers() const { return controllers_; }
-	// Connected as @options say; null: none is
+	// The controller that matches @options and is not being deleted; null if there is none.
 	const nvmeof::Controller *find(const nvmeof::ConnectOptions &options, const std::string &hostnqn = {}) const;
-	// By the in-tree driver: its disks would be there twice. Nothing where ours has the subsystem already, too
+	// The message that the in-tree driver is connected to @nqn, so that its disks would appear twice. Empty also if
+	// this driver is connected to @nqn already.
 	std::optional<std::string> heldByOther(const std::string &nqn) const;
-	// What is let go of is removed in the background: until nothing is left that was not there, and is @ours; but
-	// not for ever
+	// Waits, at most 10 s, until all controllers that match @ours and are not in controllers() are gone. The
+	// library removes the controllers of cancelled connects in the background.
 	void awaitRemoval(const std::function<bool(const nvmeof::Controller &)> &ours) const;
 
 private:

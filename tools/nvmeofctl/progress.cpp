@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto beforeFirst = 500ms, interval = 250ms;
-constexpr auto answerPatience = 1s; // the command's end waits for what is under way here
+constexpr auto answerPatience = 1s; // the destructor waits for a request under way
 constexpr const char *wipe = "\r\033[K";
 
 bool onTerminal()
@@ -25,7 +25,7 @@ bool onTerminal()
 	return ::isatty(STDERR_FILENO) && term && std::string_view(term) != "dumb";
 }
 
-// Past the streams: they belong to the thread that does the work.
+// Bypasses the streams, which the working thread uses.
 void put(const std::string &text)
 {
 	[[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
@@ -44,7 +44,7 @@ Progress::Progress(std::string what, Look look) : what_(std::move(what)), look_(
 		return;
 	try {
 		drawer_ = std::jthread([this](const std::stop_token &end) { draw(end); });
-	} catch (const std::system_error &) { // no thread: no progress either
+	} catch (const std::system_error &) { // without a thread there is no progress line
 	}
 }
 

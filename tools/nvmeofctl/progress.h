@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A line on the terminal about what takes long, for as long as it takes.
+// A progress line on the terminal for long operations.
 #pragma once
 
 #include <chrono>
@@ -11,12 +11,12 @@
 #include <nvmeof/client.h>
 
 /*
- * Written to stderr a few times a second, over itself, and wiped at the end. Not for the first half second, and not at
- * all where stderr is no terminal: logs have the result alone.
+ * Redrawn in place on stderr every 250 ms, and erased at the end. It appears after 500 ms, and only if stderr is a
+ * terminal, so that logs have the result alone.
  */
 class Progress {
 public:
-	// What has come of it so far: "1 of 2 live". Called from another thread, with a Client of its own.
+	// Returns the progress so far: "1 of 2 live". Called from the drawing thread, with a Client of its own.
 	using Look = std::function<std::string(nvmeof::Client &client)>;
 
 	Progress(std::string what, Look look);
@@ -29,7 +29,7 @@ private:
 
 	const std::string what_;
 	const Look look_;
-	std::mutex mutex_; // of the drawer's pauses alone
+	std::mutex mutex_; // for the pauses of draw() only
 	std::jthread drawer_;
 };
 

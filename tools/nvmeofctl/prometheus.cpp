@@ -45,7 +45,7 @@ Labels labelsOf(const Namespace &n, const Snapshot &all)
 		{"uuid", n.uuid ? n.uuid->toString() : ""}};
 }
 
-// A path whose controller went between two readings has lost its address, and is left out with it.
+// Empty if the controller was removed between two reads: the path has no address, and is left out.
 std::optional<Labels> labelsOf(const Path &p, const Snapshot &all)
 {
 	const Controller *c = all.controller(p.controller);
@@ -66,7 +66,7 @@ Labels with(Labels labels, std::string name, std::string value)
 
 double seconds(auto time)
 {
-	return static_cast<double>(time.count()) / 1e9; // the nearest number there is, so that it prints short
+	return static_cast<double>(time.count()) / 1e9; // the nearest double, which prints with few digits
 }
 
 class Writer {
@@ -268,7 +268,7 @@ private:
 			std::optional<Labels> labels = labelsOf(p, all_);
 			if (!labels || !p.anaSince)
 				continue;
-			// The clocks drift against each other: finer than this it would change at each reading.
+			// The clocks drift against each other: a finer value would change with each sample.
 			std::chrono::duration<double> when = *p.anaSince + options_.bootOffset;
 			out_.sample(*labels, std::round(when.count() * 100) / 100);
 		}
@@ -287,8 +287,8 @@ private:
 		}
 	}
 
-	// The kernel's buckets leave their upper end out and Prometheus' have it in: times are whole nanoseconds, so
-	// the difference is one of 1024 or more.
+	// The kernel's buckets exclude their upper end, those of Prometheus include it. Times are whole nanoseconds, so
+	// the bound is off by 1 ns, of 1024 ns or more.
 	void histogram(const Labels &labels, const Histogram &histogram, LatencyTotal total)
 	{
 		std::vector<Exposition::Bucket> buckets;

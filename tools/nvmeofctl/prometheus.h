@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Everything that a snapshot counts, for the textfile collector of node_exporter.
+// Metrics of a snapshot, for the textfile collector of node_exporter.
 #pragma once
 
 #include <chrono>
@@ -11,18 +11,18 @@
 
 #include "lost.h"
 
-// Of the machine, beside what its module counts
+// Facts about the machine that a snapshot does not have
 struct NodeFacts {
 	std::string version;               // of the command
 	std::string moduleVersion;         // of the module that is loaded
-	std::vector<std::string> findings; // codes: what does not fit together, as "version" tells it
-	std::optional<bool> daemonRuns;    // nvmeofd is on the system bus; nothing: there is no bus to ask
-	bool daemonEnabled = false;        // it is started at boot
+	std::vector<std::string> findings; // BuildFinding::code of each
+	std::optional<bool> daemonRuns;    // as of daemonRuns()
+	bool daemonEnabled = false;        // nvmeofd is started at boot
 };
 
 struct PrometheusOptions {
-	std::chrono::nanoseconds bootOffset{0}; // the wall clock less CLOCK_BOOTTIME: the kernel's times as time stamps
-	bool histograms = true;                 // of latencies; else their sums and counts, and the last bucket
+	std::chrono::nanoseconds bootOffset{0}; // CLOCK_REALTIME minus CLOCK_BOOTTIME
+	bool histograms = true;                 // all latency buckets; else only sum, count and the last bucket
 	std::optional<NodeFacts> node;
 	std::optional<LostObjects> lost;
 };

@@ -11,5 +11,5 @@
 
 using Settings = std::variant<nvmeof::SubsystemSettings, nvmeof::ControllerSettings>;
 
-// Errors name the settings that there are for that kind of object.
+// Errors list the settings of that kind of object.
 nvmeof::Result<Settings> parseSettings(nvmeof::ObjectKind kind, const std::vector<std::string> &words);

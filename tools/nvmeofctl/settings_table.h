@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What "set" can set, for help, manual page and completion. A test holds it against what the library takes.
+// The settings of "set", for help, manual page and completion. A test compares them with the library's.
 #pragma once
 
 #include <span>

@@ -14,7 +14,7 @@ using namespace nvmeof;
 
 namespace {
 
-// What belongs to it. That of an object that goes meanwhile is nothing.
+// The objects that belong to @name; empty if it was removed meanwhile.
 Result<Snapshot> relatedTo(const std::string &name)
 {
 	Result<Snapshot> all = readSnapshot();
@@ -23,7 +23,7 @@ Result<Snapshot> relatedTo(const std::string &name)
 	return all;
 }
 
-// Devices of md, dm and LVM on a disk: no kernel so far hands on to them that it takes peer-to-peer memory.
+// Devices of md, dm and LVM on a disk. No kernel so far passes on to them that the disk takes peer-to-peer memory.
 std::vector<std::string> stackedOn(const std::string &disk)
 {
 	std::vector<std::string> names;

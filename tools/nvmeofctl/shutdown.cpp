@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// shutdown: I/O that waits for a path must not keep the machine from going down.
+// shutdown: limits how long I/O waits for a path, so that it cannot block the shutdown of the machine.
 #include <algorithm>
 #include <ostream>
 
@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// What waits for less as it is, stays
+// A time limit that is shorter already is kept.
 bool longer(milliseconds set, milliseconds limit)
 {
 	return set.count() < 0 || set > limit;
@@ -25,7 +25,7 @@ public:
 	{
 	}
 
-	// Its disks would outlive their last path, and their I/O would wait that long.
+	// With delayed removal, a disk outlives its last path, and its I/O waits for that time.
 	void set(const Subsystem &subsystem)
 	{
 		auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit_);
@@ -56,7 +56,7 @@ public:
 	}
 
 private:
-	// One that goes at this moment is what shutdowns are about.
+	// An object that was removed meanwhile needs no limit.
 	void note(const std::string &name, const Result<void> &done)
 	{
 		if (done)
@@ -77,7 +77,7 @@ private:
 int runShutdown(Context &context)
 {
 	Result<Client> client = Client::open();
-	// not loaded: nothing waits
+	// not loaded: no I/O waits
 	if (!client && client.error().code == ErrorCode::noModule) {
 		context.out() << "the module is not loaded\n";
 		return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Signals as something to poll, so that whoever is in a loop ends it in order.
+// Signals as a file descriptor for poll(2), so that an event loop can end in order.
 #pragma once
 
 #include <csignal>
@@ -13,7 +13,7 @@ public:
 	Signals &operator=(const Signals &) = delete;
 
 	int fd() const { return fd_; }
-	// One that has come; 0: none.
+	// The next pending signal, or 0. Does not wait.
 	int next() const;
 
 private:
@@ -21,5 +21,5 @@ private:
 	int fd_;
 };
 
-// Ends the process as if the signal had not been caught: whoever started it sees the truth.
+// Ends the process by @signal with its default action, so that the parent sees it in the wait status.
 [[noreturn]] void dieOf(int signal);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// plan: what a system of GPUs and storage takes, and whether this one has it.
+// plan: computes what a system of GPUs and storage needs, and compares it with this system.
 #include <charconv>
 #include <cmath>
 #include <ostream>
@@ -21,7 +21,7 @@ using namespace nofctl::sizing;
 
 namespace {
 
-// "12e9", "12G", "10T", "128K": powers of 1000, but of what is in bytes of 1024
+// "12e9", "12G", "10T", "128K". @base: 1000, or 1024 for sizes of requests and chunks
 std::optional<double> quantity(const std::string &text, double base)
 {
 	constexpr std::string_view units = "KMGTP";
@@ -100,7 +100,7 @@ Result<Demand> demandOf(const Args &args)
 	return demand;
 }
 
-// 0 is less than any
+// Lowers @of to @value, which may be 0. An empty @of has no value yet.
 template <typename T> void least(std::optional<T> &of, T value)
 {
 	of = std::min(of.value_or(value), value);
@@ -131,7 +131,7 @@ void addDriver(Live &live, const Snapshot &all)
 		least(live.leastPaths, static_cast<unsigned>(ns.usablePaths));
 	for (const Controller &controller : all.controllers) {
 		if (controller.state != ControllerState::live || controller.ioQueues == 0)
-			continue; // a discovery controller
+			continue; // not connected, or a discovery controller
 		least(live.leastDepth, static_cast<unsigned>(controller.queueSize));
 		least(live.leastQueues, static_cast<unsigned>(controller.ioQueues));
 	}

@@ -25,7 +25,7 @@ std::chrono::nanoseconds wallClockAtBoot()
 	return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec) - bootTime();
 }
 
-// A unit that is started at boot is wanted by a target.
+// "systemctl enable" makes a link in the .wants folder of a target.
 bool daemonEnabled()
 {
 	std::error_code error;
@@ -53,7 +53,7 @@ NodeFacts nodeFacts()
 	return facts;
 }
 
-// As far as it can be read: a file that is not there has nothing.
+// Empty if the file cannot be read.
 std::string textOfFile(const std::string &name)
 {
 	constexpr std::size_t largest = 64 << 20;

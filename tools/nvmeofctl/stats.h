@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What "nvmeofctl stats" shows of a snapshot.
+// Output of "stats".
 #pragma once
 
 #include <string>

@@ -27,7 +27,6 @@ std::string nameOf(const Context &context)
 	return context.args().textOr("NAME", "");
 }
 
-// As for a plan; nothing is changed.
 Result<Layout> layoutFor(const Args &args)
 {
 	Result<Snapshot> all = readSnapshot();
@@ -48,7 +47,7 @@ void printLayout(Context &context, const std::string &name, const Layout &layout
 	context.out() << layoutText(name, layout);
 }
 
-// No other of that name, neither there nor configured.
+// Fails if a device of that name exists, or if a stripe of that name is configured.
 Result<void> isNew(const Args &args, const std::string &name)
 {
 	Result<std::optional<Mapped>> there = findMapped(name);
@@ -78,7 +77,6 @@ Result<void> make(Context &context, const std::string &name, const Layout &layou
 	return saved;
 }
 
-// "striped" parameters: count, sectors of a chunk, devices with offsets
 void putTable(StripeState &state, const Mapped &mapped)
 {
 	state.bytes = mapped.sectors() * sector;
@@ -112,7 +110,7 @@ Result<std::vector<StripeState>> states(const Args &args, const Snapshot &all)
 	Result<std::vector<std::string>> names = mappedNames();
 	if (!names)
 		return names.error();
-	std::set<std::string> parts; // of stripes that move
+	std::set<std::string> parts; // devices of these stripes, also during a move
 	for (const StripeState &one : states)
 		parts.insert({one.name, oldName(one.name), newName(one.name)});
 	for (const std::string &name : *names)
@@ -125,7 +123,7 @@ Result<std::vector<StripeState>> states(const Args &args, const Snapshot &all)
 	return states;
 }
 
-// Nothing where it is there already.
+// Returns false if the stripe exists already.
 Result<bool> startOne(const ConfigStripe &one, const Snapshot &all)
 {
 	Result<std::optional<Mapped>> there = findMapped(one.name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// stripe grow: to more, larger or other members, by a copy while it is in use.
+// stripe grow: copies a stripe to more, larger or other members while it is in use.
 #include <algorithm>
 #include <chrono>
 #include <ostream>
@@ -32,7 +32,7 @@ Result<Mapped> stripeOf(const std::string &name)
 	return *there && isStripe(**there) ? Result<Mapped>(**there) : Result<Mapped>(stripeAbsent(name));
 }
 
-// One whose program died in the middle is on both; its old members have all that was written.
+// Undoes a move whose process has died. Writes go to both sides during a move, so the old members are complete.
 Result<Mapped> settled(Context &context, const Mapped &stripe, bool dry)
 {
 	if (!isCopying(stripe) || dry)
@@ -42,7 +42,7 @@ Result<Mapped> settled(Context &context, const Mapped &stripe, bool dry)
 	return back ? stripeOf(stripe.name) : Result<Mapped>(back.error());
 }
 
-// What somebody has written by hand is changed by hand.
+// Fails if the stripe is configured in a file that is not written by 'stripe'.
 Result<void> ownFile(const Args &args, const std::string &name)
 {
 	const ConfigReading reading = inspectConfig(configFiles(args));
@@ -78,7 +78,7 @@ std::string planText(const Mapped &stripe, const Layout &layout)
 			   stripe.name);
 }
 
-// Good: all is copied.
+// Waits until all is copied. Fails when interrupted, or if one side is broken.
 Result<void> await(Context &context, const std::string &name, Interruption &interruption)
 {
 	int told = -1;
@@ -99,7 +99,7 @@ Result<void> await(Context &context, const std::string &name, Interruption &inte
 	}
 }
 
-// What is configured is right at each moment: until the new members are told of, the old ones have all writes.
+// Saves the configuration before the copy ends: until then both sides have all writes, so old and new one are valid.
 Result<void> finish(const Args &args, const std::string &name, const Layout &layout)
 {
 	if (!args.has("transient"))

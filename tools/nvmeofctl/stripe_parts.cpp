@@ -162,7 +162,7 @@ Result<void> makeFileSystem(Context &context, const std::string &type, const std
 	for (std::string &word : words)
 		arguments.push_back(word.data());
 	arguments.push_back(nullptr);
-	// its words are for people: they go where the notes go
+	// mkfs prints text for people: its stdout goes to stderr, like notes
 	posix_spawn_file_actions_t actions;
 	::posix_spawn_file_actions_init(&actions);
 	::posix_spawn_file_actions_adddup2(&actions, 2, 1);

@@ -11,7 +11,7 @@ public:
 	void line(int x1, int y1, int x2, int y2, std::string_view stroke, int width = 1);
 	// @anchor: "start", "middle" or "end"
 	void text(int x, int y, std::string_view text, std::string_view anchor = "start", int size = 12);
-	// A whole file; as large as what was drawn.
+	// The complete file. Its size fits the drawing.
 	std::string file() const;
 
 private:

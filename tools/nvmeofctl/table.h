@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Columns of text.
+// Text tables.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ public:
 	explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
 	void add(std::vector<std::string> row);
-	// Title, rule and rows, each ending in a newline, no blanks at line ends.
+	// Title, rule and rows, each with a newline and without trailing blanks.
 	std::string render() const;
 
 private:

@@ -96,7 +96,7 @@ struct Terminal::Impl {
 		::nonl();
 		::keypad(::stdscr, TRUE);
 		::nodelay(::stdscr, TRUE);
-		::set_escdelay(25); // ms; the keys in use are single sequences
+		::set_escdelay(25); // ms; the escape sequence of a key arrives in one piece
 		::curs_set(0);
 		setUpColours();
 	}
@@ -111,7 +111,7 @@ Result<Terminal> Terminal::open()
 {
 	if (!::isatty(STDIN_FILENO) || !::isatty(STDOUT_FILENO))
 		return usageError("input or output is not a terminal; --batch does without");
-	// newterm() returns where initscr() would end the program.
+	// newterm() returns an error where initscr() would exit.
 	SCREEN *screen = ::newterm(nullptr, stdout, stdin);
 	if (!screen) {
 		const char *kind = std::getenv("TERM");
@@ -139,7 +139,7 @@ void Terminal::draw(const std::vector<TopLine> &lines)
 		::move(y++, 0);
 		for (const TopSpan &span : line) {
 			::attrset(static_cast<int>(attributesOf(span.tone)));
-			::addstr(span.text.c_str()); // fails on the last cell of the screen, having written it
+			::addstr(span.text.c_str()); // fails for the last cell of the screen, but writes it
 		}
 	}
 	::attrset(A_NORMAL);

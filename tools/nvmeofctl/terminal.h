@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The terminal, taken over as long as this lives and then given back as it was.
+// The terminal in full-screen mode, which is restored by the destructor.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 class Terminal {
 public:
-	// Fails when input or output is none, or of a kind that is not known.
+	// Fails if stdin or stdout is not a terminal, or if TERM is not known.
 	static nvmeof::Result<Terminal> open();
 
 	Terminal(Terminal &&) noexcept;
@@ -21,11 +21,11 @@ public:
 
 	TopSize size() const;
 	void draw(const std::vector<TopLine> &lines);
-	// none: no key is waiting.
+	// TopKey::none if no known key is pending. Does not wait.
 	TopKey key();
-	// After SIGWINCH: takes on the size that the terminal has now.
+	// Adopts the current size of the terminal; called after SIGWINCH.
 	void resize();
-	// Paints everything anew.
+	// The next draw() repaints the whole screen.
 	void redraw();
 
 private:

@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Millis = std::chrono::milliseconds;
 
-constexpr Millis mostWait = 60s; // for the kernel's lists
+constexpr Millis mostWait = 60s; // longest wait for a sample
 
 struct TopOptions {
 	Millis interval = 1s;
@@ -44,7 +44,7 @@ void read(TopSampler &sampler)
 	sampler.wait(mostWait);
 }
 
-// Events are taken as they come: a socket's buffer is short.
+// Dispatches events as they arrive, because the buffer of the socket is small.
 void idle(TopSampler &sampler, Clock::time_point until)
 {
 	for (;;) {
@@ -72,7 +72,7 @@ int runBatch(Context &context, const TopOptions &options)
 			context.out() << dump(withSchema(toJson(sampler.model())), -1) << std::endl;
 		else
 			context.out() << view.batch(sampler.model()) << std::flush;
-		if (!context.out()) // nobody reads any more
+		if (!context.out()) // the reader has gone
 			return static_cast<int>(ExitCode::failed);
 	}
 	return sampler.exitCode();
@@ -85,11 +85,11 @@ public:
 	{
 	}
 
-	// The signal that ended it; 0: a key did.
+	// Returns the signal that ended it, or 0.
 	int run()
 	{
 		tick();
-		sampler_.wait(mostWait); // the first frame has something to show
+		sampler_.wait(mostWait); // so that the first frame has data
 		show();
 		while (!done_ && !signal_) {
 			terminal_.draw(view_.draw(shown_, terminal_.size()));
@@ -106,7 +106,7 @@ public:
 	}
 
 private:
-	static constexpr Millis leastPause = 100ms; // between readings, however many events come
+	static constexpr Millis leastPause = 100ms; // between samples that events cause
 
 	void show()
 	{
@@ -126,7 +126,7 @@ private:
 		sampler_.tick();
 		refreshAt_.reset();
 		lastRead_ = Clock::now();
-		show(); // should it have failed
+		show(); // shows an error at once
 		nextTick_ = std::max(nextTick_ + options_.interval, lastRead_ + options_.interval / 2);
 		if (++ticks_; options_.frames && ticks_ > *options_.frames)
 			done_ = true;
@@ -137,7 +137,7 @@ private:
 		Clock::time_point until = refreshAt_ ? std::min(*refreshAt_, nextTick_) : nextTick_;
 		Millis left = std::max(std::chrono::ceil<Millis>(until - Clock::now()), Millis(0));
 		pollfd fds[] = {{STDIN_FILENO, POLLIN, 0}, {signals_.fd(), POLLIN, 0}, {sampler_.fd(), POLLIN, 0}};
-		// Interrupted, by a stop and its end: as if the time were over.
+		// An interruption, as by SIGSTOP and SIGCONT, counts as a timeout.
 		if (::poll(fds, 3, static_cast<int>(std::min<Millis::rep>(left.count(), 60000))) > 0)
 			done_ = fds[0].revents & (POLLHUP | POLLERR | POLLNVAL); // the terminal is gone
 	}
@@ -177,7 +177,7 @@ private:
 	const TopOptions options_;
 	TopSampler sampler_;
 	TopView view_;
-	TopModel shown_; // stays while paused
+	TopModel shown_; // not updated while paused
 	Clock::time_point nextTick_ = Clock::now(), lastRead_;
 	std::optional<Clock::time_point> refreshAt_;
 	std::uint32_t ticks_ = 0;
@@ -185,7 +185,7 @@ private:
 	int signal_ = 0;
 };
 
-// Signals are caught before the terminal is taken over, until after it is given back.
+// The signals are blocked before full-screen mode begins, until it has ended, so that the terminal is always restored.
 Result<int> runLive(const TopOptions &options)
 {
 	Signals signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH};

@@ -116,7 +116,7 @@ constexpr TopColumn namespaceColumn(int rank)
 }
 
 constexpr TopColumn pathColumns[] = {
-	namespaceColumn(8), // the name of a path tells it as well
+	namespaceColumn(8), // can be derived from the name of the path
 	{"PATH", 12, false, 0, [](const Row &r) { return r.path; }, nullptr, nullptr},
 	{"ADDRESS", 15, false, 7, [](const Row &r) { return r.address; }, nullptr, nullptr},
 	{"STATE", 10, false, 0, [](const Row &r) { return r.state; }, nullptr,
@@ -154,7 +154,7 @@ bool digit(char c)
 	return std::isdigit(static_cast<unsigned char>(c));
 }
 
-// The run of digits at the front, without zeros before it.
+// The digits at the front, without leading zeros.
 std::string_view numberAt(std::string_view text)
 {
 	std::size_t zeros = std::min(text.find_first_not_of('0'), text.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The columns of the live view's two tables.
+// The columns of the two tables of "top".
 #pragma once
 
 #include <span>
@@ -12,11 +12,11 @@ enum class TopTable { paths, namespaces };
 
 struct TopColumn {
 	const char *title;
-	std::size_t width; // at least; wider where a cell needs it
-	bool number;       // to the right, and sorted from the largest down
-	int rank;          // the higher, the sooner it is left out on a narrow terminal; 0: never
+	std::size_t width; // minimum
+	bool number;       // right-aligned, and sorted in descending order
+	int rank;          // on a narrow terminal the highest rank is left out first; 0: never
 	std::string (*text)(const TopRow &row);
-	double (*value)(const TopRow &row); // what numbers are sorted by; null for text
+	double (*value)(const TopRow &row); // sort key of a number; null for text
 	Tone (*tone)(const TopRow &row);    // null: normal
 };
 

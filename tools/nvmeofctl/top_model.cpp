@@ -131,7 +131,7 @@ Json rowJson(const TopRow &row)
 	}
 	putRate(json, row.rate);
 	json["inflight"] = row.inflight;
-	if (row.path.empty()) { // a path's are those of its namespace
+	if (row.path.empty()) { // a path has the values of its namespace
 		json["waiting"] = row.waiting;
 		json["held"] = row.held;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the live view shows of one moment, before it is put into columns.
+// The contents of one frame of "top", before layout.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ struct TopRow {
 	std::string address; // "10.0.0.1:4420"
 	std::string state, ana;
 	Tone stateTone = Tone::normal, anaTone = Tone::normal;
-	std::optional<nvmeof::Rate> rate; // nothing before there were two readings
+	std::optional<nvmeof::Rate> rate; // empty before the second sample
 	std::uint32_t inflight = 0;
 	std::uint32_t waiting = 0, held = 0; // of its namespace
 	std::uint64_t failoversFrom = 0, failoversTo = 0;
@@ -33,8 +33,8 @@ struct TopRow {
 
 struct TopModel {
 	std::string host, clock;
-	std::optional<nvmeof::Error> error; // why there is nothing to show, and what to do
-	std::string event;                  // the last one
+	std::optional<nvmeof::Error> error; // why there is no data, with the next step
+	std::string event;                  // text of the last event
 	std::chrono::nanoseconds interval{0};
 	std::size_t subsystems = 0, controllers = 0, live = 0;
 	std::vector<TopRow> paths, namespaces;
@@ -43,5 +43,5 @@ struct TopModel {
 
 TopModel topModel(const nvmeof::Snapshot &snapshot, const nvmeof::Rates &rates);
 
-// One frame for programs.
+// One frame as JSON.
 Json toJson(const TopModel &model);

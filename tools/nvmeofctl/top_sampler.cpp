@@ -44,7 +44,7 @@ void TopSampler::ask(SampleFor use)
 			return fail(topology.error());
 		topology_.emplace(*std::move(topology));
 	}
-	// the kernel has not answered yet: this interval is as long as that takes
+	// while a sample is pending, the interval lasts until it completes
 	if (!pending())
 		sample_ = topology_->startSample(use);
 }
@@ -104,7 +104,7 @@ void TopSampler::show()
 		found_ = true;
 		model_ = topModel(snapshot, topology_->rates());
 	} else {
-		// It may come yet.
+		// The object may still appear.
 		model_ = TopModel();
 		model_.error = withNextStep(errorFromErrno(ENODEV, fmt::format("no '{}' (yet)", object_)), ": ", "");
 	}

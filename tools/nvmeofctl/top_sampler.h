@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Readings for the live view, one after the other.
+// Samples for "top".
 #pragma once
 
 #include <chrono>
@@ -11,30 +11,30 @@
 #include "top_model.h"
 
 /*
- * Follows what there is, and makes of it what is shown. Counters are read when that is asked for. What fails is shown
- * as well; without the module each tick looks whether it has come.
+ * Follows the objects by events, and makes the frames of "top". tick() and refresh() read the counters. After an error
+ * the frame has the error instead of data, and each tick() tries to open the module again.
  */
 class TopSampler {
 public:
-	// @object: shows only what belongs to it; all if empty.
+	// @object: frames have only what belongs to it; empty: all
 	explicit TopSampler(std::string object);
 
-	// The end of an interval: counters are read, and rates are those since the last one. They are there when
-	// pending() is false.
+	// Ends an interval: reads the counters, and computes rates since the last tick(). Complete when pending() is
+	// false.
 	void tick() { ask(nvmeof::SampleFor::rates); }
-	// States that no event tells, and counters, are read; rates stay those of the last interval.
+	// Reads counters, and states that no event reports. Rates stay those of the last interval.
 	void refresh() { ask(nvmeof::SampleFor::states); }
 	bool pending() const { return sample_.valid(); }
 
 	// Readable when dispatch() has something to do; -1 without the module.
 	int fd() const { return topology_ ? topology_->fd() : -1; }
-	// Without waiting. True: an event has come.
+	// Does not wait. True if an event has arrived.
 	bool dispatch();
-	// Dispatches until there is nothing pending, at most that long.
+	// Dispatches until pending() is false, at most for @timeout.
 	void wait(std::chrono::milliseconds timeout);
 
 	const TopModel &model() const { return model_; }
-	// 0: the last reading was good, and the object was there at one of them.
+	// 0 if the last sample succeeded, and the object was in any sample.
 	int exitCode() const;
 
 private:
@@ -45,9 +45,9 @@ private:
 	void stamp();
 
 	std::string object_, host_, event_;
-	bool found_ = false; // the object, ever
+	bool found_ = false; // the object was in a sample
 	std::optional<nvmeof::ErrorCode> failed_;
 	std::optional<nvmeof::Topology> topology_;
-	nvmeof::Pending<nvmeof::Result<void>> sample_; // ends before what it is of
+	nvmeof::Pending<nvmeof::Result<void>> sample_; // destroyed before topology_
 	TopModel model_;
 };

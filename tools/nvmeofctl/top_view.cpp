@@ -77,7 +77,7 @@ void cut(TopLine &line, std::size_t columns)
 	}
 }
 
-// A column with its cells made.
+// A column with the text of its cells.
 struct Laid {
 	const TopColumn *column;
 	std::size_t width;
@@ -94,7 +94,7 @@ Laid lay(const TopColumn &column, const std::vector<TopRow> &rows, bool marked)
 	return laid;
 }
 
-// Leaves out columns until the others fit.
+// Leaves out columns, highest rank first, until the others fit.
 void fit(std::vector<Laid> &columns, std::size_t width)
 {
 	for (;;) {
@@ -181,7 +181,7 @@ bool TopView::key(TopKey key)
 	return true;
 }
 
-// Rows alike in that column stay in the order of their names.
+// Rows that are equal in the sort column are in the order of their names.
 std::vector<TopRow> TopView::sorted(const TopModel &model) const
 {
 	std::vector<TopRow> rows = table_ == TopTable::paths ? model.paths : model.namespaces;
@@ -227,7 +227,7 @@ TopLine TopView::footer(std::size_t rows) const
 	return {{text, Tone::dim}};
 }
 
-// Rows may have gone since the last key.
+// There may be fewer rows than at the last key.
 void TopView::scrollWithin(std::size_t rows)
 {
 	top_ = std::min(top_, rows - std::min(rows, page_));
@@ -235,7 +235,7 @@ void TopView::scrollWithin(std::size_t rows)
 
 std::vector<TopLine> TopView::draw(const TopModel &model, TopSize size)
 {
-	// On a terminal of few lines the table is what matters.
+	// With few lines, the table takes precedence over header and footer.
 	std::vector<TopLine> lines;
 	if (size.lines >= 8 || model.error)
 		lines = header(model, paused_);

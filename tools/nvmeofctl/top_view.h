@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The live view as lines of text: what is on the screen, and what keys do to it. Knows no terminal.
+// The view of "top": lays out a frame as lines of text, and handles keys. Independent of the terminal.
 #pragma once
 
 #include <string>
@@ -27,9 +27,9 @@ public:
 	bool key(TopKey key);
 	bool paused() const { return paused_; }
 
-	// No more lines than @size has, none of them longer; the last line tells the keys.
+	// Fits into @size. The last line lists the keys, unless there are fewer than 5 lines.
 	std::vector<TopLine> draw(const TopModel &model, TopSize size);
-	// All rows and columns, with no word of keys.
+	// All rows and columns, without the line of keys.
 	std::string batch(const TopModel &model) const;
 
 private:
@@ -41,12 +41,12 @@ private:
 	std::size_t sortColumn() const { return sort_[table_ == TopTable::namespaces]; }
 
 	TopTable table_ = TopTable::paths;
-	std::size_t sort_[2] = {0, 0}; // column, of each table
+	std::size_t sort_[2] = {0, 0}; // sort column of each table
 	bool reverse_ = false;
 	bool paused_ = false;
 	std::size_t top_ = 0;  // first row shown
 	std::size_t page_ = 1; // rows that fit
 };
 
-// The text of a line alone.
+// The text of a line, without tones and trailing blanks.
 std::string plain(const TopLine &line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Counters of several paths together.
+// Sums of the counters of several paths.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Totals {
 	std::uint64_t errors = 0;
 	std::uint64_t retries = 0;
 	std::uint64_t aborts = 0;
-	std::uint64_t failovers = 0; // moves from one path to another: each is once "from" and at most once "to"
+	std::uint64_t failovers = 0; // failovers from a path; each is also counted "to" at most one path
 	std::uint32_t inflight = 0;
 	nvmeof::Histogram readLatency{};
 	nvmeof::Histogram writeLatency{};

@@ -7,7 +7,7 @@ using namespace nvmeof;
 
 namespace {
 
-// Empty: this process made none, or it has gone.
+// The controller that this process created; empty if it created none, or if it is gone.
 std::string madeHere(const Result<Connection> &result)
 {
 	if (result)
@@ -31,7 +31,7 @@ void undo(Context &context, Client &client, const std::vector<ConnectOptions> &w
 		if (name.empty())
 			continue;
 		Result<Controller> now = client.controller(name);
-		if (!now || !isFor(*now, wanted[i])) // it has gone, and its name may be another one's
+		if (!now || !isFor(*now, wanted[i])) // removed, and the name may be in use again
 			continue;
 		Error note;
 		note.message = "connected, and stays";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What an interrupted connect leaves behind.
+// Cleanup after an interrupted connect.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 
 class Context;
 
-// @controller is one for @options.
+// Whether @controller has the NQN and the target address of @options.
 bool isFor(const nvmeof::Controller &controller, const nvmeof::ConnectOptions &options);
 
 /*
- * Whoever interrupts a connect wants nothing half made: what it has made and that is not live goes, and what is live
- * stays. So does all that was there before, or that somebody else made meanwhile. @results: one for each of @wanted.
+ * Disconnects the controllers that this process has created and that are not live. Live controllers stay, and so do
+ * those that existed before or were created by another process. @results: one for each of @wanted
  */
 void undo(Context &context, nvmeof::Client &client, const std::vector<nvmeof::ConnectOptions> &wanted,
 	  const std::vector<nvmeof::Result<nvmeof::Connection>> &results);

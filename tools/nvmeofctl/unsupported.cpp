@@ -60,7 +60,7 @@ constexpr Habit verbs[] = {
 
 std::optional<std::string> sayingOf(const auto &habits, std::string name)
 {
-	std::ranges::replace(name, '_', '-'); // nvme-cli takes both
+	std::ranges::replace(name, '_', '-'); // nvme-cli accepts both
 	for (const Habit &habit : habits)
 		if (name == habit.name || (name == habit.shortName && !name.empty()))
 			return fmt::format("{} is not supported here; {}", habit.name, habit.instead);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// upgrade: another build of a transport's module under disks that stay open, mounted and in use.
+// upgrade: exchanges the module of a transport for another build, while disks stay open, mounted and in use.
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -56,7 +56,7 @@ Error refused(const std::string &why)
 	return error;
 }
 
-// Its controllers that are connected: the others come back when they can, or not, as before
+// The live controllers of the transport. The exchange does not wait for others, which were not connected before.
 Result<std::vector<std::string>> liveNames(Client &client, const std::string &transport)
 {
 	Result<std::vector<Controller>> all = client.controllers();
@@ -69,7 +69,7 @@ Result<std::vector<std::string>> liveNames(Client &client, const std::string &tr
 	return names;
 }
 
-// Those of @names that are not live when all are, or when the time is over
+// Waits until all of @names are live, or until @end. Returns those that are not live.
 Result<std::vector<std::string>> waitForAll(Client &client, const std::string &transport,
 					    const std::vector<std::string> &names, Clock::time_point end)
 {
@@ -92,14 +92,14 @@ bool same(const Build &one, const Build &other)
 	return one.version == other.version && one.source == other.source && one.buildId == other.buildId;
 }
 
-// Does the work in a child process with a session of its own, which no signal but SIGKILL reaches: neither Ctrl-C nor a
-// dropped ssh ends it between unloading and loading. Its exit code.
+// Runs @work in a child process with a session of its own and all signals blocked, so that neither Ctrl-C nor a lost
+// SSH connection ends it between unload and load. Returns its exit code.
 Result<int> apart(const std::function<int()> &work)
 {
 	sigset_t all, before;
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
-	signal(SIGCHLD, SIG_DFL); // else, where the caller ignores it, nothing could be waited for
+	signal(SIGCHLD, SIG_DFL); // if it is ignored, as inherited, waitpid() fails
 	pid_t child = fork();
 	int failed = errno;
 	if (child == 0) {
@@ -130,12 +130,12 @@ public:
 	int run();
 
 private:
-	// The exchange, and what is told of it.
+	// Exchanges the module, and reports the result.
 	int carryOut();
 	int carryOutAlone();
-	// What stands against it; nothing is changed.
+	// Checks everything, and changes nothing. Returns an exit code, or nothing if the exchange may begin.
 	std::optional<int> prepare();
-	// Where what is installed is what is loaded, that can be loaded again if the new one cannot.
+	// Keeps the installed file, if it is the loaded build, to load it again if the new one cannot be loaded.
 	void keepOld(const ModuleBuild &loaded);
 	Result<void> exchange();
 	Upgraded outcome(std::vector<std::string> missing) const;
@@ -202,7 +202,7 @@ std::optional<int> Upgrade::prepare()
 	return std::nullopt;
 }
 
-// From the first line on this program must not need a disk: its own pages may lie on one that waits for it.
+// Locks all memory first: the pages of this program may be on a disk whose I/O waits for the module.
 Result<void> Upgrade::exchange()
 {
 	if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
@@ -212,7 +212,7 @@ Result<void> Upgrade::exchange()
 	if (Result<void> unloaded = unloadModule(name_); !unloaded)
 		return unloaded;
 	Result<void> loaded = image_->load(parameters_);
-	// somebody's connect may have had it loaded by the kernel meanwhile
+	// EEXIST: the kernel has loaded the installed module for a concurrent connect
 	if (loaded || loaded.error().sysErrno == EEXIST)
 		return {};
 	Error error = loaded.error();
@@ -274,7 +274,7 @@ int Upgrade::carryOut()
 	return tell(*missing);
 }
 
-// Nobody may be left who reads what it prints: a failure is in the system's log, too
+// Logs a failure to syslog as well, because the terminal may be gone.
 int Upgrade::carryOutAlone()
 {
 	int code = 1;

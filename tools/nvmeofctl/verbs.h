@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Commands that have verbs: rows of the table in commands.cpp.
+// The commands with verbs, for the table in commands.cpp.
 #pragma once
 
 #include "command.h"

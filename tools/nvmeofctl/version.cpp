@@ -40,7 +40,7 @@ std::vector<BuildFinding> findings(const Build &tool, const std::vector<ModuleBu
 
 } // namespace
 
-// What there is is told in any case; the exit code tells whether there is a module to work with.
+// Prints all versions found in any case. The exit code shows whether the module can be used.
 int runVersion(Context &context)
 {
 	Result<Client> client = Client::open();

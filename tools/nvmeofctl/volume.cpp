@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// volume: what orchestrators ask for; libctl/volume does it.
+// volume: commands for orchestrators, which use libctl/volume.
 #include "libctl/volume/grpc_code.h"
 #include "libctl/volume/volume.h"
 
@@ -22,7 +22,7 @@ using namespace nofctl::volume;
 
 namespace {
 
-// A code of its own, in the document and at the end
+// A volume in use has a code of its own, in the document and as exit code.
 int refuseInUse(Context &context, const Error &error, std::string_view step)
 {
 	Json json = toJson(error);
@@ -34,7 +34,7 @@ int refuseInUse(Context &context, const Error &error, std::string_view step)
 	return static_cast<int>(ExitCode::inUse);
 }
 
-// Of --uuid and the like exactly one
+// Fails unless exactly one of --uuid, --nguid, --eui64 and --nsid is given.
 Result<Entry> entryOf(const Args &args)
 {
 	std::vector<std::string> ids;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// "volume": what it prints as JSON, and the command.
+// JSON documents of "volume".
 #pragma once
 
 #include "libctl/volume/volume.h"

@@ -14,7 +14,7 @@ using WallClock = std::chrono::system_clock;
 
 namespace {
 
-constexpr std::int64_t mostSeconds = 1'000'000'000'000; // within what a clock can count
+constexpr std::int64_t mostSeconds = 1'000'000'000'000; // fits into a time point of the clock
 
 Error badTime(std::string_view text)
 {
@@ -51,7 +51,7 @@ std::optional<std::chrono::seconds> ago(std::string_view text)
 	return std::chrono::seconds(*value * unit);
 }
 
-// All of @text, by one of the formats; what a format does not have is as in @base.
+// Parses all of @text by one of the formats. Fields that a format lacks are those of @base.
 std::optional<WallClock::time_point> byFormat(const std::string &text, const std::vector<const char *> &formats,
 					      const std::tm &base)
 {

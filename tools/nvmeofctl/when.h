@@ -8,12 +8,12 @@
 
 #include <nvmeof/result.h>
 
-// A point in time as people write it: "2026-11-27", "2026-11-27 05:14[:10]" (or with a T), "05:14[:10]" of today, all
+// A point in time: "2026-11-27", "2026-11-27 05:14[:10]" (or with a T), "05:14[:10]" of today, all
 // in local time; "2h", "90s", "3d" ago, also with a word "ago"; "@1764220450": seconds since 1970.
 nvmeof::Result<std::chrono::system_clock::time_point> parseWhen(std::string_view text,
 								std::chrono::system_clock::time_point now);
 
-// "2026-11-27 05:14:10.123", local time, of "2026-11-27T05:14:10.123Z"; what is not that stays as it is.
+// "2026-11-27 05:14:10.123", local time, of "2026-11-27T05:14:10.123Z"; other text is returned unchanged.
 std::string localTime(const std::string &utc);
-// Of the latter form
+// @utc: "2026-11-27T05:14:10.123Z"
 std::optional<std::chrono::system_clock::time_point> parseUtc(const std::string &utc);

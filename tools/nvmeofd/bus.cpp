@@ -17,11 +17,11 @@ using namespace serving;
 
 namespace {
 
-constexpr uint32_t primaryOwner = 1; // of a name: D-Bus specification, RequestName
+constexpr uint32_t primaryOwner = 1; // reply to RequestName: D-Bus specification
 
 int status(sd_bus_message *call, void *data, sd_bus_error *)
 {
-	// what targets sent may be no UTF-8, which the bus insists on
+	// strings from targets may be invalid UTF-8, which D-Bus does not accept
 	std::string text = toJson(static_cast<Bus *>(data)->daemon().status())
 				   .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 	return sd_bus_reply_method_return(call, "s", text.c_str());
@@ -35,7 +35,7 @@ int reload(sd_bus_message *call, void *data, sd_bus_error *error)
 	return sd_bus_reply_method_return(call, "");
 }
 
-// The same, and reports what the reload changed
+// Same, with a report of what the reload changed
 int reloadWithReport(sd_bus_message *call, void *data, sd_bus_error *error)
 {
 	Result<Reloaded> done = static_cast<Bus *>(data)->daemon().reload();

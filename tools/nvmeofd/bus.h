@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The daemon on the system bus: org.nvmeof.Daemon. Everybody may look; who may administrate the machine may change.
+// The D-Bus interface of the daemon: org.nvmeof.Daemon. Every user may read; changes need administrator privileges.
 #pragma once
 
 #include <systemd/sd-bus.h>
@@ -12,7 +12,7 @@ namespace nvmeofd {
 
 class Bus {
 public:
-	// Without a system bus the daemon does its work all the same, and looks for one again.
+	// Without a system bus the daemon works nevertheless, and tries again periodically.
 	Bus(serving::Loop &loop, Daemon &daemon);
 
 	Daemon &daemon() { return daemon_; }
@@ -23,7 +23,7 @@ private:
 	void failed(const std::string &why);
 
 	Daemon &daemon_;
-	bool told_ = false; // that there is none
+	bool told_ = false; // the missing bus was logged
 	SystemBus bus_;
 };
 

@@ -20,7 +20,7 @@ using namespace serving;
 
 namespace {
 
-// Asked of the kernel in one go; the rest follows when the loop has come round
+// Connects requested at a time; the others follow in the next turn of the loop
 constexpr std::size_t mostAtOnce = 64;
 
 Fields fieldsOf(const ConnectOptions &options, const std::string &controller)
@@ -59,7 +59,7 @@ void Connections::apply(const std::vector<Change> &changes, const std::vector<Pl
 		else
 			next = std::min(next.value_or(when), std::max(when, now));
 	}
-	// what is not wanted any more begins anew when it is
+	// a connection that is wanted again later starts with a fresh back-off
 	std::erase_if(attempts_, [&](const auto &one) { return !keys.contains(one.first); });
 	for (const auto &[key, attempt] : attempts_)
 		if (!attempt.error.empty() && attempt.notBefore > now)
@@ -70,7 +70,7 @@ void Connections::apply(const std::vector<Change> &changes, const std::vector<Pl
 		retry_.stop();
 }
 
-// What nobody wants is told of once.
+// Logs each unwanted controller once.
 void Connections::keep(const std::vector<Change> &changes)
 {
 	std::map<std::string, std::string> before = std::exchange(kept_, {});
@@ -102,7 +102,7 @@ void Connections::connect(const ConnectOptions &wanted)
 		    fieldsOf(options, made->name));
 		return;
 	}
-	// it came between the look and this, or is one that another host identity has
+	// it was connected after the snapshot, or belongs to another host identity
 	if (made.error().code == ErrorCode::alreadyConnected)
 		attempt.controller = made.error().object.name;
 	if (attempt.error != made.error().message)

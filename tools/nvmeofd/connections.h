@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Makes what is connected into what is wanted. The kernel makes the connections, and repeats them for as long as they
- * are not there; here is only remembered which it does not have any more, and when those are asked for again.
+ * Connects and disconnects controllers until the kernel's state matches the plan. The kernel makes connections and
+ * reconnects them; this class only remembers which wanted connections are not in the kernel, and when to try those
+ * again.
  */
 #pragma once
 
@@ -24,25 +25,25 @@ namespace nvmeofd {
 
 class Connections {
 public:
-	// Of something that is wanted and was asked for in vain
+	// A wanted connection, from its first connect on
 	struct Attempt {
 		nofctl::Backoff backoff{std::chrono::seconds(1), std::chrono::seconds(60)};
 		std::chrono::steady_clock::time_point notBefore;
-		std::string controller; // that was made for it last
-		std::string error;      // why it is not there; empty: nothing went wrong yet
+		std::string controller; // last one created for it
+		std::string error;      // why it is not connected; empty: no error yet
 	};
 
-	// @again: something is to be tried now
+	// @again: called when it is time to retry a connection
 	Connections(serving::Loop &loop, nvmeof::Client &client, std::function<void()> again);
 
 	void apply(const std::vector<nvmeof::Change> &changes, const std::vector<nvmeof::PlannedConnection> &wanted);
-	// Of any controller
+	// For events of all controllers
 	void event(const nvmeof::Event &event);
-	// Null: nothing went wrong with it
+	// Null: no error
 	const Attempt *attempt(const nvmeof::ConnectOptions &options) const;
-	// Controllers that nobody wants, and why each is there all the same
+	// Unwanted controllers that stay, with the reason
 	const std::map<std::string, std::string> &kept() const { return kept_; }
-	// Whatever failed is tried at once.
+	// Clears the back-off, so that failed connections are retried at once.
 	void forget() { attempts_.clear(); }
 
 private:

@@ -27,13 +27,13 @@ using namespace serving;
 
 namespace {
 
-// Changes that come together are one; the first is not kept waiting for the last
+// Changes within this time are handled together; short, so that the first one is not delayed much
 constexpr std::chrono::milliseconds soak = 5ms;
 constexpr std::chrono::milliseconds saveDelay = 1s;
-constexpr std::chrono::milliseconds endPatience = 1s; // for a disk that takes nothing
-// From look to look whether a disk is still open that only stays for that
+constexpr std::chrono::milliseconds endPatience = 1s; // limit of the wait for the disk
+// Interval of checks whether a disk is still open, if a controller stays only because of that
 constexpr std::chrono::milliseconds whileOpen = 10s;
-// Services that nothing leads to any more, of which it is still known what they told: some come back
+// Limit of services that are no longer in the plan, whose logs are kept in case they return
 constexpr std::size_t mostBygone = 256;
 
 } // namespace
@@ -60,7 +60,7 @@ Daemon::Daemon(Loop &loop, Places places, Config config, Client client, Topology
 	configured();
 }
 
-// Cards that come later are seen at the next reload.
+// GPUs and NICs that appear later are seen by the next reload.
 void Daemon::prepare(Config config)
 {
 	config_ = std::move(config);
@@ -78,7 +78,7 @@ void Daemon::follow()
 	mdns_.listen(config_.mdns || std::ranges::any_of(interfaces, [](const auto &one) { return one.second; }));
 }
 
-// The configuration, or what its names stand for, is another one
+// Called when the configuration or a resolved address has changed
 void Daemon::configured()
 {
 	wantedServices_.clear();
@@ -182,7 +182,7 @@ void Daemon::event(const Event &event)
 	for (const auto &[key, service] : services_)
 		service->event(event);
 	connections_.event(event);
-	// what is there now may be more or less than what is wanted
+	// the difference between the kernel's state and the plan may have changed
 	const bool disk = event.nameSpace() && !config_.stripes.empty();
 	if (event.type == EventType::synced || (event.controller() && event.type == EventType::removed) || disk)
 		reconcileSoon();
@@ -218,7 +218,7 @@ Plan Daemon::makePlan() const
 
 void Daemon::reconcile()
 {
-	// with what was just asked for in the picture
+	// includes connects that were just requested
 	if (!topologyChanged() || !topology_.synced())
 		return;
 	plan_ = makePlan();
@@ -238,7 +238,7 @@ void Daemon::reconcile()
 			     .c_str());
 }
 
-// A service is there for as long as the plan has it, except for one whose turn it is not.
+// Each planned service has an object, except one on standby.
 void Daemon::serve(const Plan &plan)
 {
 	std::set<std::string> keys;
@@ -258,8 +258,8 @@ void Daemon::serve(const Plan &plan)
 			makeService(planned);
 }
 
-// Discovery controllers of an earlier daemon that nobody needs any more: those that were to be kept or, at the start,
-// those that it was reading by when it ended.
+// Disconnects discovery controllers of an earlier daemon that no service uses: with @kept those with a keep-alive
+// timer, otherwise those that were temporary when it ended.
 void Daemon::forget(bool kept)
 {
 	for (const Controller &one : topology_.snapshot().controllers) {
@@ -272,7 +272,7 @@ void Daemon::forget(bool kept)
 	}
 }
 
-// A service may refer to others without end, one after another.
+// Bounded: a service may refer to ever new services.
 void Daemon::forgetBygone()
 {
 	if (known_.size() <= plan_.services.size() + mostBygone)
@@ -321,7 +321,7 @@ void Daemon::told(const std::string &key, DiscoveryLog log)
 	reconcileSoon();
 }
 
-// What was only remembered may have changed while nobody listened: nothing is gone by that.
+// Logs from the last-known file may be out of date: until all services were read, nothing is disconnected.
 bool Daemon::fresh() const
 {
 	return std::ranges::all_of(plan_.services, [&](const PlannedService &one) {
@@ -329,12 +329,13 @@ bool Daemon::fresh() const
 	});
 }
 
-// Events do not tell who has a disk open: what would go is looked at anew, and again for as long as it hangs by that.
+// The topology does not report open disks: before a disconnect a new snapshot is read, periodically for as long as an
+// open disk prevents it.
 std::vector<Change> Daemon::difference()
 {
 	DifferenceRules rules = differenceRules(config_);
 	rules.owner = owner;
-	// a service may go by an NQN of its own, be it configured, found or referred to
+	// a service may have its own NQN, whether configured, found by mDNS or referred to
 	for (const PlannedService &service : plan_.services)
 		if (!service.options.subsysnqn.empty())
 			rules.discoveryNqns.push_back(service.options.subsysnqn);
@@ -363,10 +364,10 @@ std::filesystem::path Daemon::file() const
 	return places_.state / "last-known";
 }
 
-// One that is of no use is kept for who wants to know why.
+// An unusable file is kept for analysis.
 LastKnown Daemon::load()
 {
-	nofctl::removeUnfinished(file()); // of a daemon that was killed
+	nofctl::removeUnfinished(file()); // left by a killed daemon
 	Result<LastKnown> known = readLastKnown(file());
 	if (known)
 		return *std::move(known);
@@ -399,7 +400,7 @@ void Daemon::keepEvents()
 		eventTimer_.start(eventLog_.delay());
 }
 
-// Of services that the plan still has; of others what they told is past.
+// Saves the logs of planned services only; those of others are obsolete.
 void Daemon::save()
 {
 	LastKnown known{{}, resolver_.known(), found_.all()};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * nvmeofd: keeps this host connected to what its configuration and discovery services tell. Data flow one way: events
- * and logs make what is known, that makes a plan, the plan and what is connected make a difference, and that is
- * applied. All that outlives the daemon is in the kernel and in the file of what was known last.
+ * nvmeofd keeps this host connected to the controllers that its configuration and discovery services list. Data flow in
+ * one direction: events and logs update the known services, these make a plan, and the difference between the plan and
+ * the kernel's state is applied. Only the kernel and the last-known file outlive the daemon.
  */
 #pragma once
 
@@ -34,26 +34,26 @@ namespace nvmeofd {
 
 struct Places {
 	nvmeof::ConfigFiles config;
-	std::filesystem::path state = "/var/lib/nvmeof"; // what was known last
+	std::filesystem::path state = "/var/lib/nvmeof"; // last-known file and event log
 };
 
 class Daemon {
 public:
-	// @config: as read from the places
+	// @config: read from @places
 	Daemon(serving::Loop &loop, Places places, nvmeof::Config config, nvmeof::Client client,
 	       nvmeof::Topology topology);
 
-	// The journal has the difference, too. An error leaves everything as it was.
+	// Also logs the changes. On an error everything stays as it was.
 	nvmeof::Result<Reloaded> reload();
-	// Every log is read anew, and what failed is tried at once.
+	// Reads all logs again and retries failed connections at once.
 	void rescan();
-	// Nothing is connected or disconnected meanwhile.
+	// While paused, nothing is connected or disconnected.
 	void pause(bool on);
-	// The process ends: what is known is kept for the next one.
+	// Called before the process exits: saves the state for the next start.
 	void end();
 	const nvmeof::Config &config() const { return config_; }
 
-	// For who tells of it; good until the loop goes on.
+	// For status output; valid until the loop continues.
 	Status status() const;
 
 private:
@@ -63,7 +63,7 @@ private:
 	void follow();
 	void announced(const std::vector<FoundService> &services);
 	void configured();
-	bool topologyChanged(); // false: the module is gone
+	bool topologyChanged(); // false: the module was unloaded
 	void event(const nvmeof::Event &event);
 	void reconcileSoon();
 	void reconcile();
@@ -86,19 +86,19 @@ private:
 	serving::Loop &loop_;
 	Places places_;
 	nvmeof::Config config_;
-	std::string configText_; // as it was read, before rails made more of it
+	std::string configText_; // as read, before rails are expanded
 	nvmeof::Client client_;
 	nvmeof::Topology topology_;
 	bool paused_ = false;
 	bool ready_ = false;
 
-	LastKnown remembered_; // as read at the start; only that
-	std::string saved_;    // as written last
+	LastKnown remembered_; // as read at the start
+	std::string saved_;    // as last written
 	nvmeof::KnownServices known_;
-	std::set<std::string> read_; // keys of services that were read since the start
+	std::set<std::string> read_; // keys of services read since the start
 	FoundServices found_;
-	std::vector<nvmeof::ConnectOptions> wantedServices_, fixed_; // configured, with addresses
-	std::map<std::string, std::optional<bool>> holds_;           // of configured services, by key
+	std::vector<nvmeof::ConnectOptions> wantedServices_, fixed_; // from the configuration, with resolved addresses
+	std::map<std::string, std::optional<bool>> holds_;           // 'persistent' of configured services, by key
 	nvmeof::Plan plan_;
 	Services services_;
 	EventLog eventLog_;

@@ -16,7 +16,7 @@ using nvmeof::Result;
 
 namespace {
 
-// The service has no room, or its store no connection, at the moment.
+// Whether the error is temporary: the service has no resources, or its store is unreachable.
 bool mayPass(const Error &error)
 {
 	return error.nvmeStatus == nofctl::wire::st_interrupted || error.nvmeStatus == nofctl::wire::st_internal;
@@ -74,7 +74,7 @@ void Enrollment::refused(const Error &error)
 	if (again)
 		again_.start(backoff_.next());
 	if (again && tries_ > 1)
-		return; // it was said
+		return; // already logged
 	const std::string next = again ? "; it is tried again over this connection"
 				 : mayPass(error)
 					 ? fmt::format("; after {} tries, the next connection is waited for", tries_)

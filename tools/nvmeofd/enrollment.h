@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The registration of this host at a discovery service (TP8010): once for each connection, as the service may have
- * forgotten it with the last one. A service that cannot take it now is asked again over the same connection, later each
- * time, and not for ever.
+ * Registers this host with a discovery service (TP8010), once per connection, as the service may have dropped the
+ * registration with the last one. If the service cannot take it at present, the registration is retried over the same
+ * connection, with back-off and a limit.
  */
 #pragma once
 
@@ -21,22 +21,22 @@ namespace nvmeofd {
 
 class Enrollment {
 public:
-	// The outcome of one try; false: the service takes no registrations
+	// The result of one attempt; false: the service takes no registrations
 	using Try = nvmeof::Pending<nvmeof::Result<bool>>;
 
 	struct Limits {
 		std::chrono::milliseconds first = std::chrono::seconds(1), most = std::chrono::seconds(60);
-		unsigned tries = 12; // of one connection: for six minutes at most
+		unsigned tries = 12; // per connection: at most six minutes
 	};
 
-	// @service: its key, for the journal. @ask: begins a try over the connection that is there
+	// @service: its key, for the log. @ask: starts an attempt over the current connection
 	Enrollment(serving::Loop &loop, std::string service, std::function<Try()> ask);
 	Enrollment(serving::Loop &loop, std::string service, std::function<Try()> ask, Limits limits);
 
-	void begin(); // unless this connection has begun it before
-	void end();   // with the connection
+	void begin(); // once per connection
+	void end();   // when the connection ends
 
-	// Not set: the service takes no registrations, or has not answered yet
+	// Absent: the service takes no registrations, or has not answered yet
 	std::optional<bool> registered() const { return registered_; }
 
 private:

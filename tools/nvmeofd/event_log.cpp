@@ -21,7 +21,7 @@ namespace nvmeofd {
 namespace {
 
 constexpr mode_t fileMode = 0644;
-constexpr std::size_t mostFailing = 4096; // controllers of which failed attempts are counted
+constexpr std::size_t mostFailing = 4096; // controllers whose failures are counted
 
 // "2026-11-27T05:14:10.123Z"
 std::string utc(std::chrono::system_clock::time_point when)
@@ -92,9 +92,9 @@ std::string dumped(const Json &line)
 
 EventLog::EventLog(std::filesystem::path file) : file_(std::move(file))
 {
-	constexpr std::size_t mostRead = 2 * mostBytes; // a file of ours has no more
+	constexpr std::size_t mostRead = 2 * mostBytes; // our files are no larger
 	std::error_code error;
-	nofctl::removeUnfinished(file_); // of a daemon that was killed
+	nofctl::removeUnfinished(file_); // left by a killed daemon
 	std::ifstream in(file_, std::ios::binary);
 	whole_ = true;
 	const std::uintmax_t size = std::filesystem::file_size(file_, error);
@@ -106,7 +106,7 @@ EventLog::EventLog(std::filesystem::path file) : file_(std::move(file))
 		bytesInFile_ += line.size() + 1;
 		const bool ended = !in.eof();
 		if (!ended || line.size() > longestLine || !Json::accept(line)) {
-			whole_ = false; // written by halves when the machine stopped
+			whole_ = false; // incomplete: the machine stopped while it was written
 			continue;
 		}
 		keep(std::move(line));
@@ -231,7 +231,7 @@ Result<void> EventLog::finish()
 	} catch (const std::exception &e) {
 		done = errorFromErrno(ENOMEM, file_.string() + ": " + e.what());
 	}
-	whole_ = done.ok(); // what an append has left may be a part of a line
+	whole_ = done.ok(); // a failed append may leave an incomplete line
 	failedWrites_ = done ? 0 : failedWrites_ + 1;
 	if (done) {
 		inFile_ = replacing_ ? written_ : inFile_ + written_;
@@ -254,7 +254,7 @@ Result<void> EventLog::write()
 		return {};
 	try {
 		begin();
-	} catch (const std::exception &) { // no thread now: with the next
+	} catch (const std::exception &) { // no thread available: the next call tries again
 		writing_ = {};
 	}
 	return {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The last events of the modules and of the daemon, with the time of day, in a file that outlives the daemon: for who
- * looks after an outage. A line of JSON each, as `nvmeofctl events` reads them; Documentation/json.md.
+ * The latest events of the modules and the daemon, with wall-clock times, in a file that outlives the daemon, for
+ * analysis after an outage. Each line is a JSON object as 'nvmeofctl events' prints it; see Documentation/json.md.
  */
 #pragma once
 
@@ -20,32 +20,32 @@ namespace nvmeofd {
 
 class EventLog {
 public:
-	// Limits of the events kept; the file has twice as much at most.
+	// Limits of the kept events; the file has at most twice as much.
 	static constexpr std::size_t most = 1000;         // lines
-	static constexpr std::size_t mostBytes = 1 << 20; // with their ends
-	static constexpr std::size_t longestLine = 2048;  // bytes; a longer one loses its texts
+	static constexpr std::size_t mostBytes = 1 << 20; // including line ends
+	static constexpr std::size_t longestLine = 2048;  // bytes; a longer line is stored without its texts
 
-	// Goes on with what is in @file, as far as it can be read.
+	// Continues with the readable lines of @file.
 	explicit EventLog(std::filesystem::path file);
 
-	// Of the modules. Not what was there at the beginning. Of attempts to connect that fail one after the other for
-	// the same reason the first, second, fourth, ... is kept, with their number.
+	// Adds an event of the modules, except those that report the initial state. Of consecutive connect failures
+	// with the same reason, only the first, second, fourth, ... are kept, with their count.
 	void add(const nvmeof::Event &event, std::chrono::system_clock::time_point now,
 		 std::chrono::nanoseconds bootNow);
-	// Of the daemon: "daemon_started", "daemon_ended", "daemon_reloaded"
+	// Adds an event of the daemon: "daemon_started", "daemon_ended", "daemon_reloaded"
 	void add(std::string_view what, std::chrono::system_clock::time_point now);
 
-	// Something is new, or is being written.
+	// Whether events are unwritten or being written.
 	bool pending() const { return fresh_ > 0 || writing_.valid(); }
-	// Begins to write what is new, on a thread of its own, for the file may be on a disk that waits for a path.
-	// Written events outlive a power failure. An error is that of the write before: the next call tries again,
-	// with what was new then.
+	// Starts to write new events in a separate thread, as the file may be on a disk that waits for a path. Written
+	// events survive a power failure. Returns the error of the previous write; the next call tries again with the
+	// newest events.
 	nvmeof::Result<void> write();
-	// How many writes have failed in a row
+	// Number of consecutive failures
 	unsigned failedWrites() const { return failedWrites_; }
-	// When to call write() again while something is pending: longer after each failure.
+	// Time until the next write() while events are pending; grows with each failure.
 	std::chrono::milliseconds delay() const;
-	// The same, with @patience for what was begun.
+	// Writes, and waits at most @patience for the result.
 	nvmeof::Result<void> writeAndWait(std::chrono::milliseconds patience);
 
 	const std::deque<std::string> &lines() const { return lines_; }
@@ -58,32 +58,32 @@ private:
 
 	struct Batch {
 		std::filesystem::path file;
-		bool whole = false; // takes the place of what is there
+		bool whole = false; // replaces the file
 		std::string text;
 		std::size_t lines = 0;
 	};
 
-	void keep(std::string line); // not more than is allowed
+	void keep(std::string line); // applies the limits
 	void push(std::string line);
 	Batch batch() const;
 	static nvmeof::Result<void> store(const Batch &batch);
 	void begin();
-	nvmeof::Result<void> finish(); // a write that is over
-	// How often in a row; 0: this one is not kept
+	nvmeof::Result<void> finish(); // collects the result of a completed write
+	// Number of consecutive failures, including this one; 0: do not keep it
 	std::uint64_t failures(const nvmeof::Event &event);
 
 	std::filesystem::path file_;
 	std::deque<std::string> lines_;
-	std::size_t bytes_ = 0;        // of these, with their ends
-	std::size_t fresh_ = 0;        // of these that are neither in the file nor being written
-	std::size_t written_ = 0;      // that are being written
-	std::size_t bytesWritten_ = 0; // of them
+	std::size_t bytes_ = 0;        // of lines_, including line ends
+	std::size_t fresh_ = 0;        // last lines that are neither in the file nor being written
+	std::size_t written_ = 0;      // lines being written
+	std::size_t bytesWritten_ = 0; // bytes being written
 	unsigned failedWrites_ = 0;
 	std::future<nvmeof::Result<void>> writing_;
 	bool replacing_ = false;
 	std::size_t inFile_ = 0; // lines in the file
 	std::size_t bytesInFile_ = 0;
-	bool whole_ = false;                       // the file has lines of ours and nothing else
+	bool whole_ = false;                       // the file has only complete lines of ours
 	std::map<std::string, Failures> failures_; // by controller
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Discovery services that mDNS has found. One that is announced no more stays: a lost multicast, a restart of the
- * announcer or a goodbye by mistake must not cost a connection. It goes when it is asked to be forgotten and does not
- * answer either, or when there is no room for a new one.
+ * Discovery services found by mDNS. A service that is no longer announced stays: a lost multicast, a restart of the
+ * announcer or an accidental goodbye must not cost a connection. It is removed by forget() if it does not answer
+ * either, or when a new service needs its place.
  */
 #pragma once
 
@@ -18,26 +18,26 @@ namespace nvmeofd {
 
 struct FoundService {
 	nvmeof::ConnectOptions options; // transport, address and NQN
-	std::string interface;          // that it was heard on
-	bool announced = false;         // now
+	std::string interface;          // on which it was announced
+	bool announced = false;         // at present
 };
 
 class FoundServices {
 public:
 	static constexpr std::size_t most = 64;
 
-	// @remembered: from an earlier time
+	// @remembered: from the last-known file
 	explicit FoundServices(std::vector<FoundService> remembered);
 
-	// These are announced now, and no others. Returns those that are new.
+	// Sets the services that are announced now. Returns the new ones.
 	std::vector<FoundService> announce(const std::vector<FoundService> &now);
-	// What is not announced, and of which @silent says that it does not answer.
+	// Removes services that are not announced and for which @silent returns true.
 	void forget(const std::function<bool(const std::string &key)> &silent);
 
 	const std::vector<FoundService> &all() const { return all_; }
-	// By its serviceKey(); null: not found by mDNS
+	// By serviceKey(); null: not found by mDNS
 	const FoundService *find(const std::string &key) const;
-	// Those that the configuration allows
+	// Services that the configuration allows
 	std::vector<nvmeof::ConnectOptions> wanted(const nvmeof::Config &config) const;
 
 private:

@@ -21,12 +21,12 @@ namespace {
 constexpr std::string_view title = "nvmeofd-last-known 1";
 constexpr std::size_t mostOfFile = 64 << 20;
 
-// Thrown and caught in here
+// Thrown and caught in this file only
 struct Damaged {
 	const char *what;
 };
 
-// Whole, and not above @most
+// An unsigned integer of at most @most
 std::uint64_t whole(const Json &json, const char *name, std::uint64_t most)
 {
 	const Json &value = json.at(name);
@@ -122,7 +122,7 @@ Json toJson(const FoundService &found)
 		{"interface", found.interface}};
 }
 
-// As written here; but the file may have been changed
+// The file may have been modified.
 Address addressFrom(const Json &json)
 {
 	Result<Address> address = parseAddress(json.get<std::string>());
@@ -156,7 +156,7 @@ LastKnown knownFrom(const Json &json)
 	return known;
 }
 
-// Of what follows the line, with the title
+// The header line for @body
 std::string headOf(std::string_view body)
 {
 	return fmt::format("{} {:016x} {}", title, rendezvousWeight(title, body), body.size());
@@ -181,7 +181,7 @@ std::string formatLastKnown(const LastKnown &known)
 	Json all{{"services", services}, {"addresses", addresses}, {"found", Json::array()}};
 	for (const FoundService &found : known.found)
 		all["found"].push_back(toJson(found));
-	// a target may send any bytes
+	// strings from targets may be invalid UTF-8
 	std::string body = all.dump(-1, ' ', true, Json::error_handler_t::replace);
 	return sealLastKnown(body);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What discovery services told, kept over a reboot: the daemon connects by it at once, and corrects that when the
- * services have answered. One line that says what it is, its version and checksum, then JSON.
+ * The logs of discovery services, kept across reboots: the daemon connects by them at once and corrects the result when
+ * the services have answered. The file has a header line with format, version and checksum, followed by JSON.
  */
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace nvmeofd {
 
-// Of host names, by the text of the configuration and the port: "target.example 8009"
+// Addresses of host names, by the text in the configuration and the port: "target.example 8009"
 using KnownAddresses = std::map<std::string, std::vector<nvmeof::Address>, std::less<>>;
 
 struct LastKnown {
@@ -30,14 +30,14 @@ struct LastKnown {
 };
 
 std::string formatLastKnown(const LastKnown &known);
-// The line, and that JSON behind it
+// The header line followed by @json
 std::string sealLastKnown(std::string_view json);
-// invalid: not this format, another version, damaged
+// Error invalid: another format or version, or damaged
 nvmeof::Result<LastKnown> parseLastKnown(std::string_view text);
 
-// noSuchObject: there is none
+// Error noSuchObject: there is no file
 nvmeof::Result<LastKnown> readLastKnown(const std::filesystem::path &file);
-// @text: as formatted. The file is the old one or the new one, whole, whenever the machine stops.
+// @text: from formatLastKnown(). The replacement is atomic, also if the machine stops.
 nvmeof::Result<void> writeLastKnown(const std::filesystem::path &file, std::string_view text);
 
 } // namespace nvmeofd

@@ -37,7 +37,7 @@ Result<void> lockForLife(const std::filesystem::path &file)
 		return busy;
 	}
 	std::string id = std::to_string(getpid());
-	// for people: nobody goes by it
+	// for the error message only
 	if (ftruncate(fd, 0) || pwrite(fd, id.data(), id.size(), 0) < 0)
 		return errorFromErrno(errno);
 	return {};

@@ -7,7 +7,7 @@
 
 namespace nvmeofd {
 
-// Held until the process ends, however it does. Error: another one has it, with its process ID.
+// Holds the lock until the process ends. Error: another process has it; the message has its PID.
 nvmeof::Result<void> lockForLife(const std::filesystem::path &file);
 
 } // namespace nvmeofd

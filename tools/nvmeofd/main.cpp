@@ -47,7 +47,7 @@ int serve(const Options &options)
 	std::filesystem::create_directories(options.places.state, error);
 	Result<Config> config = readConfig(options.places.config);
 	if (!config) {
-		const int code = failWith(config.error()); // a file that could not be read may be readable later
+		const int code = failWith(config.error()); // an unreadable file may be readable later
 		return config.error().code == ErrorCode::invalid ? misconfigured : code;
 	}
 	for (const std::string &note : config->notes)
@@ -62,10 +62,10 @@ int serve(const Options &options)
 	Daemon daemon(loop, options.places, *std::move(config), *std::move(client), *std::move(topology));
 	Bus bus(loop, daemon);
 	auto end = [&] {
-		// connections stay: the next one finds them in the kernel
+		// connections stay; the next daemon finds them in the kernel
 		sd_notify(0, "STOPPING=1");
 		daemon.end();
-		// without waiting for threads that wait for a service
+		// does not wait for threads that are blocked on a service
 		_exit(done);
 	};
 	OnSignal term(loop, SIGTERM, end), interrupted(loop, SIGINT, end);

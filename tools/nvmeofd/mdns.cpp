@@ -26,7 +26,7 @@ constexpr const char *avahiName = "org.freedesktop.Avahi";
 constexpr const char *avahiServer = "org.freedesktop.Avahi.Server";
 constexpr const char *avahiBrowser = "org.freedesktop.Avahi.ServiceBrowser";
 constexpr int any = -1; // interface, protocol: AVAHI_IF_UNSPEC, AVAHI_PROTO_UNSPEC
-// A network that is full of announcements
+// Limit, as any machine in the network can send announcements
 constexpr std::size_t mostAnnounced = 256;
 
 std::string errorOf(sd_bus_message *answer)
@@ -111,7 +111,7 @@ void Mdns::failed(const std::string &why)
 int Mdns::opened(sd_bus *bus)
 {
 	open_ = bus;
-	// without the path: signals come before the answer that names it
+	// does not match the path: signals may come before the reply that has it
 	auto on = [&](const char *signal, sd_bus_message_handler_t handler) {
 		return sd_bus_match_signal_async(bus, nullptr, avahiName, nullptr, avahiBrowser, signal, handler,
 						 nullptr, this);
@@ -152,7 +152,7 @@ int Mdns::opened(sd_bus *bus)
 	return result;
 }
 
-// It has come, or gone: what it told stays, until it tells something else.
+// Avahi has started or stopped. Services that it reported stay until it reports something else.
 void Mdns::avahi(bool there)
 {
 	if (!there) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Discovery services that announce themselves in the local network, as Avahi hears them: org.freedesktop.Avahi.
+// Discovery services announced by multicast DNS, received through Avahi: org.freedesktop.Avahi.
 #pragma once
 
 #include <compare>
@@ -18,21 +18,21 @@ namespace nvmeofd {
 
 class Mdns {
 public:
-	// @changed: all that are announced now
+	// @changed: gets all services that are announced
 	Mdns(serving::Loop &loop, std::function<void(std::vector<FoundService> announced)> changed);
 	~Mdns();
 	Mdns(const Mdns &) = delete;
 	Mdns &operator=(const Mdns &) = delete;
 
 	void listen(bool on);
-	// Where each is, is asked anew.
+	// Resolves all services again.
 	void refresh();
 	bool listening() const { return bus_.has_value(); }
-	// Why nothing is heard, or not all; empty: all is well
+	// Why services are not found, or not all; empty: no error
 	const std::string &lastError() const { return lastError_; }
 
 private:
-	struct Name { // of an announcement, in Avahi's words
+	struct Name { // identifies an announcement in Avahi
 		int interface = 0, protocol = 0;
 		std::string name, type, domain;
 
@@ -40,7 +40,7 @@ private:
 	};
 	struct Announced {
 		Mdns *mdns = nullptr;
-		sd_bus_slot *asked = nullptr; // where it is
+		sd_bus_slot *asked = nullptr; // pending resolve call
 		std::optional<FoundService> service;
 
 		~Announced() { sd_bus_slot_unref(asked); }
@@ -63,7 +63,7 @@ private:
 	serving::Loop &loop_;
 	std::function<void(std::vector<FoundService>)> changed_;
 	std::optional<SystemBus> bus_;
-	sd_bus *open_ = nullptr; // the same, while it is there
+	sd_bus *open_ = nullptr; // owned by bus_; null: not connected
 	bool browsing_ = false;
 	All all_;
 	std::string lastError_;

@@ -30,7 +30,7 @@ std::optional<std::string> valueOf(const std::vector<std::string> &text, std::st
 	return {};
 }
 
-// @said: p=, in TP8009's words
+// @said: value of p=, as in TP8009
 std::string transportOf(const std::string &type, const std::string &said)
 {
 	if (said.empty())

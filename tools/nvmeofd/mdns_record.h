@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a discovery service says of itself by mDNS: NVMe TP8009. Anybody in the network may say anything.
+// The mDNS announcement of a discovery service: NVMe TP8009. Its contents are not trusted.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace nvmeofd {
 
-inline constexpr const char *mdnsTcp = "_nvme-disc._tcp"; // TCP, unless p= says otherwise
-inline constexpr const char *mdnsUdp = "_nvme-disc._udp"; // RDMA, which RoCE v2 carries in UDP
+inline constexpr const char *mdnsTcp = "_nvme-disc._tcp"; // TCP, unless p= differs
+inline constexpr const char *mdnsUdp = "_nvme-disc._udp"; // RDMA: RoCE v2 uses UDP
 
 struct MdnsRecord {
 	std::string type;              // one of the above
-	std::string interface;         // that it was heard on: the scope of link-local addresses
+	std::string interface;         // receiving interface: the scope of link-local addresses
 	std::string address;           // numeric
 	std::uint16_t port = 0;        // SRV
-	std::vector<std::string> text; // TXT: "p=tcp", "nqn=..."; the case of keys does not matter
+	std::vector<std::string> text; // TXT: "p=tcp", "nqn=..."; keys are case-insensitive
 };
 
-// How to reach it. invalid: not to be understood, or for a transport that is not known here
+// How to connect. Error invalid: malformed, or an unknown transport
 nvmeof::Result<nvmeof::ConnectOptions> serviceOf(const MdnsRecord &record);
 
 } // namespace nvmeofd

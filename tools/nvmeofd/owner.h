@@ -3,7 +3,7 @@
 
 namespace nvmeofd {
 
-// Of the controllers that the daemon makes: kept by the kernel, so that the next daemon knows them for its own
+// Owner of controllers that the daemon creates; the kernel stores it, so that the next daemon recognizes them
 inline constexpr const char *owner = "nvmeofd";
 
 } // namespace nvmeofd

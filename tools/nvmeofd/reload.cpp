@@ -15,16 +15,16 @@ namespace nvmeofd {
 
 namespace {
 
-constexpr std::size_t mostListed = 256; // of each list in an answer
+constexpr std::size_t mostListed = 256; // per list in a reply
 
-// A table, or one entry of a list
+// A table or a list entry
 struct Block {
 	std::string table;
 	bool entry = false;
 	std::vector<std::string> lines;
 
 	bool operator==(const Block &) const = default;
-	// The name of an entry; a table is there once.
+	// Identifies an entry by its first line; a table occurs once.
 	std::string key() const { return table + "\n" + (entry && !lines.empty() ? lines.front() : ""); }
 	// "nqn.s" of 'nqn = "nqn.s"'
 	std::string name() const
@@ -53,7 +53,7 @@ std::vector<Block> blocksOf(const std::string &text)
 	return blocks;
 }
 
-// Those of @all that @others have not, each as often as it is there
+// Multiset difference: the elements of @all that are not in @others
 std::vector<Block> without(std::vector<Block> all, const std::vector<Block> &others)
 {
 	for (const Block &other : others)
@@ -68,7 +68,7 @@ std::vector<std::string> without(std::vector<std::string> all, const std::vector
 	return all;
 }
 
-// Entries of which the order counts, that are all there and in another order
+// Reports a change of order in a list where the order matters, if nothing else in it changed.
 void addMoved(std::vector<ConfigChange> &changes, const std::vector<Block> &before, const std::vector<Block> &after)
 {
 	auto defaults = [](std::vector<Block> blocks) {
@@ -156,7 +156,7 @@ std::vector<ConfigChange> configChanges(const std::string &before, const std::st
 		if (was != gone.end())
 			gone.erase(was);
 	}
-	for (const Block &one : gone) // a table with nothing in it any more is as it is without
+	for (const Block &one : gone) // a removed table has its defaults, like an empty one
 		changes.push_back({one.entry ? ConfigChange::Kind::removed : ConfigChange::Kind::changed,
 				   one.table,
 				   one.name(),

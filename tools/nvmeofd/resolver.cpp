@@ -61,7 +61,7 @@ void Resolver::ask(const std::string &key, const Name &name)
 	asked.then([this, key] { answered(key); });
 }
 
-// @key: a copy, for what calls may go with what was asked
+// @key: a copy, as the caller's is destroyed with the request
 void Resolver::answered(std::string key)
 {
 	Result<std::vector<Address>> found = asked_.at(key).take();

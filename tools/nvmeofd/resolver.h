@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Addresses of the hosts that the configuration names. Who cannot be asked now has the addresses that he had.
+// Resolves the host names in the configuration. While a name cannot be resolved, its previous addresses are used.
 #pragma once
 
 #include <functional>
@@ -18,17 +18,17 @@ namespace nvmeofd {
 
 class Resolver {
 public:
-	// @changed: some have other addresses now
+	// @changed: called when the addresses of a name have changed
 	Resolver(serving::Loop &loop, nvmeof::Client &client, KnownAddresses known, std::function<void()> changed);
 
-	// From now on, these and no others; numeric ones are there at once.
+	// Resolves the names in @targets from now on; numeric addresses are available at once.
 	void follow(const std::vector<nvmeof::ConfigTarget> &targets);
-	// All are asked for again.
+	// Resolves all names again.
 	void refresh();
-	// Of one of a target's addresses; empty: not known yet.
+	// Addresses for one address text of a target; empty: not known yet
 	std::vector<nvmeof::Address> of(const nvmeof::ConfigTarget &target, const std::string &text) const;
 	const KnownAddresses &known() const { return known_; }
-	// Host names that nobody knew, with the resolver's words
+	// Host names that could not be resolved, with the resolver's message
 	const std::map<std::string, std::string> &failures() const { return failures_; }
 
 private:
@@ -44,7 +44,7 @@ private:
 	nvmeof::Client &client_;
 	std::function<void()> changed_;
 	KnownAddresses known_;
-	std::map<std::string, Name> names_; // by "target.example 8009", as the others are
+	std::map<std::string, Name> names_; // by "target.example 8009", like the maps below
 	std::map<std::string, Asked> asked_;
 	std::map<std::string, std::string> failures_;
 	nofctl::Backoff backoff_;

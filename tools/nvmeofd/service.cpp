@@ -18,12 +18,12 @@ using namespace serving;
 namespace {
 
 constexpr std::chrono::milliseconds readTimeout = 30s;
-constexpr std::chrono::milliseconds keepAlive = 30s; // if nothing else is configured
-// Who cannot push is asked so often; who can, in case that it forgot to
+constexpr std::chrono::milliseconds keepAlive = 30s; // default
+// Poll interval; interval of checks in case that an event was lost
 constexpr std::chrono::milliseconds pollEvery = 60s, checkEvery = 15min;
-// From an event to the read that it causes, half of it at least: some come in groups, and to all hosts at once
+// Delay from an event to the read, jittered down to half of it: events come in bursts, and to all hosts at once
 constexpr std::chrono::milliseconds soak = 20ms;
-// A service without an end of events is read so often in a second
+// Limit of reads per second for a service with a flood of events
 constexpr std::size_t mostReads = 5;
 constexpr std::uint8_t discoveryLogPage = 0x70; // NVMe Base 2.0, figure 202
 
@@ -107,7 +107,7 @@ void Service::retryLater()
 	retry_.start(backoff_.next());
 }
 
-// Without a read between two messages it is said once
+// Logs only the first failure since the last successful read
 void Service::fail(const Error &error)
 {
 	if (lastError_.empty())
@@ -137,7 +137,7 @@ std::chrono::milliseconds Service::untilNextRead()
 	return std::chrono::ceil<std::chrono::milliseconds>(recent_.front() + 1s - now);
 }
 
-// What the kernel is connecting to tells when it is there.
+// While the kernel is reconnecting, waits for its event instead.
 void Service::readIfLive()
 {
 	if (hold_ && !controller_.empty()) {
@@ -170,7 +170,7 @@ void Service::got(Result<DiscoveryLog> log)
 		fail(log.error());
 		if (controller_.empty())
 			retryLater();
-		else // still there: the kernel tells when it is live again, or a try will show
+		else // the controller still exists: wait for its event, or read again after the back-off
 			state_ = State::connecting, readTimer_.start(backoff_.next());
 		return;
 	}
@@ -217,7 +217,7 @@ void Service::controllerEvent(const Event &event)
 	if (event.type != EventType::state && event.type != EventType::present)
 		return;
 	if (controller.state == ControllerState::live && state_ != State::reading) {
-		read(); // it may have changed while nobody listened
+		read(); // the log may have changed while there was no connection
 	} else if (controller.state == ControllerState::recovering) {
 		disconnected();
 		state_ = State::connecting;
@@ -225,7 +225,7 @@ void Service::controllerEvent(const Event &event)
 	}
 }
 
-// By hand, or by the kernel: the service has refused it, and told not to try again
+// The controller was removed: by a user, or by the kernel after the service refused it with DNR.
 void Service::gone(const Controller &controller)
 {
 	disconnected();

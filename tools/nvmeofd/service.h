@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * One discovery service: a discovery controller in the kernel, which keeps the connection, repeats it for ever, and
- * tells when the log has changed. A service that refuses to be kept is asked now and then.
+ * One discovery service, with a discovery controller in the kernel that holds the connection, reconnects it without
+ * limit, and reports changes of the log. A service that refuses a persistent connection is polled.
  */
 #pragma once
 
@@ -24,37 +24,37 @@ namespace nvmeofd {
 class Service {
 public:
 	enum class State {
-		waiting,    // for the next attempt
+		waiting,    // waits for the next attempt
 		connecting, // by the kernel
 		reading,
-		watching, // its log is known, and it tells of changes
-		polling,  // its log is known, and is read again now and then
+		watching, // the log is known, and changes are reported by events
+		polling,  // the log is known, and is read periodically
 	};
 
-	// What it is to tell of; each may come at any time of the loop.
+	// Callbacks; called from the event loop at any time.
 	struct News {
 		std::function<void(nvmeof::DiscoveryLog log)> told;
 		std::function<void()> failed;
 	};
 
-	// @hold: a connection, whatever it says of itself; not set: unless it refuses
+	// @hold: whether to keep a connection; absent: unless the service refuses
 	Service(serving::Loop &loop, nvmeof::Client &client, nvmeof::PlannedService planned, std::optional<bool> hold,
 		News news);
 
 	void begin();
-	// Of any controller
+	// For events of all controllers
 	void event(const nvmeof::Event &event);
 	void readSoon();
-	// Nobody needs it any more: its controller goes.
+	// The service is no longer needed: disconnects its controller.
 	void leave();
-	// The daemon ends: its controller stays, and a command that it does not answer is not waited for.
+	// The daemon exits: the controller stays, and a pending command is cut off by a reset.
 	void abandon();
 
 	State state() const { return state_; }
 	const std::string &key() const { return planned_.key; }
 	const std::string &controller() const { return controller_; } // empty: none
-	const std::string &lastError() const { return lastError_; }   // empty since it was read last
-	// This host is registered there; not set: the service takes no registrations, or has not been asked yet
+	const std::string &lastError() const { return lastError_; }   // empty: the last read succeeded
+	// Absent: the service takes no registrations, or has not answered yet
 	std::optional<bool> registered() const { return enrollment_.registered(); }
 	std::optional<std::chrono::steady_clock::time_point> readAt() const { return readAt_; }
 	std::uint64_t reads() const { return reads_; }
@@ -82,12 +82,12 @@ private:
 	State state_ = State::waiting;
 	std::string controller_;
 	std::string lastError_;
-	bool again_ = false; // it has changed while it was read
+	bool again_ = false; // an event came during the read
 	std::optional<std::chrono::steady_clock::time_point> readAt_;
 	std::uint64_t reads_ = 0;
-	std::deque<std::chrono::steady_clock::time_point> recent_; // reads of the last second
+	std::deque<std::chrono::steady_clock::time_point> recent_; // reads within the last second
 	nofctl::Backoff backoff_;
-	serving::Timer retry_; // connect, or read, again
+	serving::Timer retry_; // of the connect or read
 	serving::Timer readTimer_;
 	nvmeof::Pending<nvmeof::Result<nvmeof::DiscoveryLog>> pending_;
 	Enrollment enrollment_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the daemon is at, as JSON for who asks: Documentation/discovery.md says what stands where.
+// The state of the daemon as JSON; Documentation/discovery.md describes the members.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@
 
 namespace nvmeofd {
 
-// Looked at, not kept
+// References, valid until the loop continues
 struct Status {
 	const nvmeof::Config &config;
 	const nvmeof::Plan &plan;

@@ -22,7 +22,7 @@ using State = StripeStatus::State;
 
 namespace {
 
-// What is wrong; empty: it is there now, and may have been before.
+// Returns the error; empty: the stripe exists, new or already before.
 std::string makeUnlessThere(const std::string &name, const Target &target)
 {
 	Result<std::optional<Mapped>> there = findMapped(name);
@@ -70,7 +70,7 @@ void Stripes::forget()
 			status = {};
 }
 
-// In a thread of its own: device mapper and udev take their time.
+// In a thread of its own, as device mapper and udev may block.
 void Stripes::make(const ConfigStripe &stripe, const std::vector<std::string> &disks, std::uint64_t bytes)
 {
 	all_[stripe.name].state = State::making;

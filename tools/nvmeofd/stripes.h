@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Configured stripes, made when all of their members are there. What is there stays, whatever becomes of its members or
- * of the configuration: only who uses a disk knows when it is to go.
+ * Assembles configured stripes when all of their members are present. An existing stripe is never removed, whatever
+ * happens to its members or to the configuration: only the user of a disk knows when it is free.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ struct StripeStatus {
 	enum class State { waiting, making, made, failed };
 
 	State state = State::waiting;
-	std::vector<std::string> missing; // wwids
+	std::vector<std::string> missing; // WWIDs
 	std::string error;
 };
 
@@ -33,9 +33,9 @@ public:
 	explicit Stripes(serving::Loop &loop);
 	~Stripes();
 
-	// Whatever may be made by now is; udev is waited for elsewhere.
+	// Makes all stripes that can be made; waits for udev in another thread.
 	void apply(const std::vector<nvmeof::ConfigStripe> &wanted, const nvmeof::Snapshot &all);
-	// One that failed is tried again at the next apply().
+	// Failed stripes are tried again at the next apply().
 	void forget();
 	const std::map<std::string, StripeStatus> &all() const { return all_; }
 
@@ -45,7 +45,7 @@ private:
 
 	serving::Mailbox mailbox_;
 	std::map<std::string, StripeStatus> all_;    // by name
-	std::map<std::string, std::jthread> makers_; // by name; one that is done stays until the next
+	std::map<std::string, std::jthread> makers_; // by name; a completed thread stays until the name is used again
 };
 
 } // namespace nvmeofd

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A connection to the system bus, which is looked for again when there is none. Nothing waits for its answers.
+// A connection to the system bus, restored periodically if it fails. All calls are asynchronous.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@ namespace nvmeofd {
 
 class SystemBus {
 public:
-	// @opened: sets up what is wanted of it; a negative errno is a failure.
-	// @lost: why there is none, or none any more
+	// @opened: sets up the connection; returns a negative errno on failure
+	// @lost: called when there is no connection, with the reason
 	SystemBus(serving::Loop &loop, std::function<int(sd_bus *)> opened,
 		  std::function<void(const std::string &why)> lost);
 	~SystemBus();
@@ -22,7 +22,7 @@ public:
 	SystemBus &operator=(const SystemBus &) = delete;
 
 	sd_bus *get() const { return bus_; }
-	// It is of no use as it is: opened anew some time later.
+	// Reports the failure, and reconnects later.
 	void giveUp(const std::string &why);
 
 private:

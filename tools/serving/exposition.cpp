@@ -22,7 +22,7 @@ const char *nameOf(Exposition::Type type)
 	return "untyped";
 }
 
-// Bytes after @first that a UTF-8 sequence has, by its first byte; 4: there is no such sequence.
+// Number of bytes that follow @first in a UTF-8 sequence; 4: @first starts no sequence
 int following(unsigned char first)
 {
 	if (first < 0x80)
@@ -49,7 +49,7 @@ bool wellFormed(std::string_view text, std::size_t at, int length)
 	return !overlong && !surrogate && !tooHigh;
 }
 
-// The format is UTF-8, and what comes from a target need not be: other bytes become U+FFFD.
+// The format requires UTF-8, and strings from targets may be anything: invalid bytes become U+FFFD.
 std::string escaped(std::string_view value)
 {
 	std::string text;
@@ -107,13 +107,13 @@ void Exposition::histogram(const Labels &labels, std::span<const Bucket> buckets
 		part("_bucket", labelled, std::to_string(count));
 	}
 	count += beyond;
-	end = "+Inf"; // a histogram has it always
+	end = "+Inf"; // required in every histogram
 	part("_bucket", labelled, std::to_string(count));
 	part("_sum", labels, exactNumber(sum));
 	part("_count", labels, std::to_string(count));
 }
 
-// The name of the family with @suffix
+// A sample of the current family, with @suffix after its name
 void Exposition::part(std::string_view suffix, const Labels &labels, const std::string &value)
 {
 	text_ += head_;

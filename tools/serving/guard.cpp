@@ -27,7 +27,7 @@ void caughtException(const char *what) noexcept
 	try {
 		say(limit, LOG_ERR,
 		    std::string("a callback threw an exception: ") + what + "; this is a defect, please report it");
-	} catch (...) { // without memory it is only counted
+	} catch (...) { // out of memory: it is only counted
 	}
 }
 

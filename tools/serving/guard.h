@@ -11,12 +11,12 @@
 
 namespace serving {
 
-// Exceptions caught in this process so far; from any thread
+// Number of exceptions caught in this process; from any thread
 std::uint64_t caughtExceptions();
-// Counts one, and logs it unless there were many of late. For guarded().
+// Used by guarded(): counts an exception, and logs it with a rate limit.
 void caughtException(const char *what) noexcept;
 
-// Runs @call. False: it has thrown.
+// Runs @call. False: it has thrown an exception.
 template <typename Call> bool guarded(Call &&call) noexcept
 {
 	try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a service says: to the journal with fields, where that is where its stderr goes, else to stderr.
+// Logs messages: to the journal with fields if stderr is connected to it, else to stderr.
 #pragma once
 
 #include <chrono>
@@ -10,8 +10,8 @@
 
 namespace serving {
 
-// Of a message, as journal fields NVMEOF_NQN=, NVMEOF_SERVICE=, NVMEOF_CONTROLLER=, NVMEOF_ADDRESS=; what is empty is
-// not there
+// Journal fields of a message: NVMEOF_NQN=, NVMEOF_SERVICE=, NVMEOF_CONTROLLER=, NVMEOF_ADDRESS=; empty ones are
+// omitted
 struct Fields {
 	std::string nqn = {};
 	std::string service = {};
@@ -19,12 +19,12 @@ struct Fields {
 	std::string address = {};
 };
 
-// @priority: LOG_ERR and so on, of syslog.h. Control characters, which a target may have sent, are replaced.
+// @priority: from syslog.h, as LOG_ERR. Control characters are replaced, as strings may come from a target.
 void say(int priority, std::string_view message, const Fields &fields = {});
 
 /*
- * How often a message may be logged that peers can cause: so many lines in a while, from any thread. The first line
- * after that tells how many were left out.
+ * Rate limit for messages that a peer can cause: a number of lines per interval, from any thread. The next line that is
+ * logged has the number of suppressed ones.
  */
 class LogLimit {
 public:
@@ -34,9 +34,9 @@ public:
 		: most_(lines), interval_(interval)
 	{
 	}
-	// Whether a line may be logged at @now. @leftOut: how many were not since the last one that was
+	// Whether a line may be logged at @now. @leftOut: number of lines suppressed since the last one that was logged
 	bool allow(std::uint64_t &leftOut, Clock::time_point now = Clock::now());
-	// Whether none may be logged at @now: a line need not be made then.
+	// Whether the limit is reached at @now, so that the caller need not format a line.
 	bool full(Clock::time_point now = Clock::now());
 
 private:

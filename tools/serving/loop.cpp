@@ -15,7 +15,7 @@ namespace serving {
 
 namespace {
 
-// Of sd_event functions: a negative errno
+// Throws if an sd_event function has returned a negative errno
 void check(int result, const char *what)
 {
 	if (result < 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The event loop, and what it calls back; each ends with the object that was made for it. A loop is one thread's; only
- * Mailbox::post() may be called from others. A callback may throw: see guard.h.
+ * The event loop and its event sources; destroying a source unregisters it. A loop belongs to one thread; other threads
+ * may only call Mailbox::post(). Callbacks may throw: see guard.h.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ public:
 	Loop &operator=(const Loop &) = delete;
 
 	sd_event *event() const { return event_; }
-	// Until end(), which gives the result. The service manager's watchdog is fed meanwhile, where it is to be.
+	// Runs until end() and returns its code. Also feeds the watchdog of the service manager, if enabled.
 	int run();
 	void end(int code);
 
@@ -44,13 +44,13 @@ protected:
 	sd_event_source *source_ = nullptr;
 };
 
-// Whenever the descriptor is readable
+// Calls back whenever the descriptor is readable
 class Readable : Source {
 public:
 	Readable(Loop &loop, int fd, std::function<void()> call);
 };
 
-// What EPOLLIN, EPOLLOUT and so on tell of a descriptor
+// Calls back with the epoll events of a descriptor
 class Watched {
 public:
 	Watched(Loop &loop, int fd, std::uint32_t events, std::function<void(std::uint32_t events)> call);
@@ -66,24 +66,24 @@ private:
 	sd_event_source *source_ = nullptr;
 };
 
-// SIGTERM and so on, which are blocked in the process from then on
+// Calls back on a signal, which it blocks in the process
 class OnSignal : Source {
 public:
 	OnSignal(Loop &loop, int signal, std::function<void()> call);
 };
 
-// Once, after a time
+// A one-shot timer
 class Timer : Source {
 public:
 	Timer(Loop &loop, std::function<void()> call);
 
-	void start(std::chrono::milliseconds delay); // from now on, whether it ran or not
+	void start(std::chrono::milliseconds delay); // restarts a running timer
 	void startUnlessRunning(std::chrono::milliseconds delay);
 	void stop();
 	bool running() const;
 };
 
-// What other threads want the loop's to do
+// Work that other threads post to the thread of the loop
 class Mailbox {
 public:
 	explicit Mailbox(Loop &loop);

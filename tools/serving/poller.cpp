@@ -50,7 +50,7 @@ void Poller::remove(int fd, const Handler &handler)
 		current_ = nullptr;
 }
 
-// Once round: the loop's other sources have their turn in between.
+// One batch per call, so that other sources of the loop are not delayed.
 void Poller::poll()
 {
 	const int count = ::epoll_wait(fd_, events_.data(), static_cast<int>(events_.size()), 0);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Descriptors by the thousand. sd-event asks the kernel once for each event that it hands out, and keeps some hundred
- * bytes for each descriptor; here one source of a loop stands for all of them, and one call brings what many have to
- * tell.
+ * Watches thousands of descriptors. sd-event makes a system call per event and uses some hundred bytes per descriptor;
+ * a Poller is one event source of a loop, and one epoll_wait() returns the events of many descriptors.
  */
 #pragma once
 
@@ -19,8 +18,8 @@ class Poller {
 public:
 	class Handler {
 	public:
-		virtual void ready(std::uint32_t events) = 0; // EPOLLIN and so on. It may end any handler, itself too.
-		virtual void threw() = 0;                     // ready() has thrown: the descriptor is to be closed
+		virtual void ready(std::uint32_t events) = 0; // epoll events. May remove any handler, including itself.
+		virtual void threw() = 0;                     // called after ready() has thrown: close the descriptor
 
 	protected:
 		~Handler() = default;
@@ -31,10 +30,10 @@ public:
 	Poller(const Poller &) = delete;
 	Poller &operator=(const Poller &) = delete;
 
-	// False: errno tells why
+	// False: errno has the reason
 	bool add(int fd, std::uint32_t events, Handler &handler);
 	void want(int fd, std::uint32_t events, Handler &handler);
-	// Before the descriptor is closed. Nothing is told of it from then on.
+	// Called before the descriptor is closed. No events are delivered afterwards.
 	void remove(int fd, const Handler &handler);
 
 private:
@@ -42,8 +41,8 @@ private:
 
 	int fd_;
 	std::array<epoll_event, 256> events_;
-	std::size_t next_ = 0, count_ = 0; // of events_, that are being told
-	Handler *current_ = nullptr;       // whose ready() runs, unless it was removed in it
+	std::size_t next_ = 0, count_ = 0; // range of events_ that is still to be delivered
+	Handler *current_ = nullptr;       // handler whose ready() is running; null if it was removed
 	Readable readable_;
 };
 

@@ -38,11 +38,11 @@ void Wheel::link(Alarm &alarm)
 	slot.before = &alarm;
 }
 
-// One that is put off stays where it is, and is put off when it is looked at.
+// A postponed alarm stays in its slot and is moved when that slot is due.
 void Wheel::set(Alarm &alarm, Clock::duration delay)
 {
 	if (!wake_ && !turning_)
-		turned_ = now(); // nothing has been looked at since the last one
+		turned_ = now(); // the wheel was idle since
 	const auto ticks = (std::max(delay, Clock::duration(0)) + tick - Clock::duration(1)) / tick;
 	alarm.due_ = std::max(now(), turned_) + static_cast<std::uint64_t>(ticks) + 1;
 	if (alarm.next != &alarm && alarm.seen_ <= alarm.due_)
@@ -52,7 +52,7 @@ void Wheel::set(Alarm &alarm, Clock::duration delay)
 		schedule();
 }
 
-// All that are in one slot now; those that are set meanwhile may join it again.
+// Takes all alarms out of the slot first, as callbacks may add new ones to it.
 void Wheel::look(Link &slot, std::uint64_t until)
 {
 	Link those;
@@ -80,7 +80,7 @@ void Wheel::turn()
 {
 	const std::uint64_t until = now();
 	turning_ = true;
-	if (until - turned_ > slots) // each slot once will do
+	if (until - turned_ > slots) // visiting each slot once is enough
 		turned_ = until - slots;
 	while (turned_ < until) {
 		turned_++;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Deadlines by the thousand. A timer of sd-event's is a source that is sorted anew whenever it is set; an alarm here is
- * a link in a list, and one that is set again and again costs nothing until its first time has come. They ring up to
- * 20 ms late.
+ * Thousands of deadlines. An sd-event timer is sorted again whenever it is set; an alarm here is a list link, and
+ * postponing it repeatedly costs nothing until its first deadline. Alarms ring up to 20 ms late.
  */
 #pragma once
 
@@ -31,21 +30,21 @@ public:
 
 	protected:
 		~Alarm() { unlink(); }
-		virtual void rang() = 0; // It may end any alarm, itself too.
+		virtual void rang() = 0; // Called at the deadline. May stop or destroy any alarm, including this one.
 
 	private:
 		friend class Wheel;
 		void unlink();
 
-		std::uint64_t due_ = 0;  // tick; 0: it is not set
-		std::uint64_t seen_ = 0; // the tick that it is linked for
+		std::uint64_t due_ = 0;  // tick of the deadline; 0: not set
+		std::uint64_t seen_ = 0; // tick for which it is linked
 	};
 
 	explicit Wheel(Loop &loop); // throws std::system_error
 	Wheel(const Wheel &) = delete;
 	Wheel &operator=(const Wheel &) = delete;
 
-	// From now on, whether it was set before or not
+	// Starts or restarts the alarm
 	void set(Alarm &alarm, Clock::duration delay);
 	void stop(Alarm &alarm) { alarm.due_ = 0; }
 
@@ -60,8 +59,8 @@ private:
 
 	Clock::time_point start_ = Clock::now();
 	std::array<Link, slots> slots_;
-	std::uint64_t turned_ = 0; // up to this tick
-	std::uint64_t wake_ = 0;   // the tick that the timer is set for; 0: none
+	std::uint64_t turned_ = 0; // all ticks up to this one are done
+	std::uint64_t wake_ = 0;   // tick for which the timer is set; 0: none
 	bool turning_ = false;
 	Timer timer_;
 };
