@@ -1,17 +1,17 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What every script of the harness on the host side shares; sourced, never run.
+# Shared by all scripts of the harness on the host side; sourced only.
 
-# All are for the scripts that source this file.
+# The scripts that source this file use all of these.
 # shellcheck disable=SC2034
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(cd "$top" && realpath -m "${BUILD:-build}")
-# What takes long to make and belongs to no checkout: the debug kernel
+# Cache outside of the checkouts for results that take long to build, such as the debug kernel
 cache=${NVMEOF_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/nvmeof}
 
 PATH=$PATH:/usr/sbin:/sbin
 
-# With set -e a command that fails says nothing by itself.
+# With set -e alone, a failed command prints nothing.
 set -E
 trap 'echo "${0##*/}: line $LINENO: \"$BASH_COMMAND\" failed" >&2' ERR
 
@@ -20,8 +20,8 @@ die() {
 	exit 1
 }
 
-# Print the full version of a kernel: "6.12" names the newest installed 6.12.*, "debug" and "plain" those of qemu/debug,
-# a full version itself.
+# Print the full version of a kernel: "6.12" is the newest installed 6.12.*, "debug" and "plain" are those of
+# qemu/debug, and a full version is printed unchanged.
 kernel_version() {
 	local dir version
 	case $1 in
@@ -36,7 +36,7 @@ kernel_version() {
 	echo "$version"
 }
 
-# Print the directory that has boot/ and lib/modules/ of a kernel: nothing for an installed one.
+# Print the directory with boot/ and lib/modules/ of a kernel; empty for an installed kernel.
 kernel_root() {
 	case $1 in
 	*-nvmeof-debug | *-nvmeof-plain) echo "$cache/kernels/$1" ;;

@@ -4,7 +4,7 @@
 
 images=$build/image
 
-# Where a host path lies in a guest: Debian's merged /usr, and libraries of the build tree next to the system's.
+# Path of a host file in a guest: Debian's merged /usr, and libraries of the build tree next to the system's.
 guest_path() {
 	case $1 in
 	"$build"/*) echo "/usr/lib/x86_64-linux-gnu/${1##*/}" ;;
@@ -13,12 +13,12 @@ guest_path() {
 	esac
 }
 
-# Without the "FILE:" lines that ldd prints for several files; nothing for a static program.
+# Prints nothing for a static program. The "FILE:" lines that ldd prints for several files are left out.
 libraries_of() {
 	{ ldd "$@" 2>/dev/null || true; } | sed -nE '/:$/!s,^[^/]*(/[^ ]+).*,\1,p' | sort -u
 }
 
-# stage_libraries ROOT HAVE BINARY...: copy the shared libraries, without those that the file HAVE lists.
+# stage_libraries ROOT HAVE BINARY...: copies the shared libraries, except those that the file HAVE lists.
 stage_libraries() {
 	local root=$1 have=$2 lib dest
 	shift 2
@@ -30,12 +30,13 @@ stage_libraries() {
 	done
 }
 
-# fresh IMAGE KEY: is IMAGE there, and made from what KEY describes? Otherwise remember KEY for seal().
+# fresh IMAGE KEY: whether IMAGE exists and was made from the inputs in KEY.
 fresh() {
 	[ -e "$1" ] && [ "$(cat "$1.key" 2>/dev/null)" = "$2" ]
 }
 
-# seal ROOT IMAGE KEY: pack ROOT. The old key goes first, so that a broken run never leaves a stale image valid.
+# seal ROOT IMAGE KEY: packs ROOT. The old key is removed first, so that an interrupted run never leaves a stale image
+# valid.
 seal() {
 	rm -f "$2.key"
 	(cd "$1" && find . | LC_ALL=C sort | cpio -o -H newc --quiet -R 0:0) > "$2.new"
@@ -48,7 +49,7 @@ describe() {
 	stat -L -c '%n %s %Y' -- "$@" 2>&1
 }
 
-# lock NAME: one builder at a time; the lock goes with the process.
+# lock NAME: one builder at a time; the lock is released when the process ends.
 lock_images() {
 	mkdir -p "$images"
 	exec 9> "$images/$1.lock"

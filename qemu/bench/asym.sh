@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --accel icount --shift 0 --smp 2 --memory 2G --no-checks --timeout 900
-# What the policies make of two paths of which one has 30 ms more delay: MB/s of random 4 KiB reads by four processes
-# with four in flight each. Case "base": the round trip of the first path is 2 ms, so that the load is bound by latency
-# and not by the emulated CPUs. Case "cpu": no delay there, and the CPUs are the bound. Writes /results/asym: CASE STACK
+# Compares the policies on two paths, one of which has 30 ms more delay: MB/s of random 4 KiB reads by four processes
+# with four in flight each. Case "base": the round trip of the first path is 2 ms, so latency limits the load, not the
+# emulated CPUs. Case "cpu": no delay on the first path, so the CPUs limit the load. Writes /results/asym: CASE STACK
 # POLICY MBPS.
 # shellcheck source=qemu/bench/stack.sh
 . /nvmeof/add/stack.sh
@@ -12,7 +12,7 @@ policies_of() {
 	case $1 in ours) echo numa round-robin queue-depth latency ;; *) echo numa round-robin queue-depth ;; esac
 }
 
-# delays MS MS: of the two paths of every stack; what the target sends takes so long.
+# delays MS MS: delay of the packets from the target, for the first and the second path of every stack
 delays() {
 	local stack path ms
 	for stack in $DRIVERS; do
@@ -24,7 +24,7 @@ delays() {
 	done
 }
 
-# load DEVICE: MB/s of all processes together, from where the first begins to where the last ends.
+# load DEVICE: MB/s of all processes together, from the start of the first one to the end of the last one
 load() {
 	local pids=() pid ios=1000
 	rm -f /run/rate.*

@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --accel icount --smp 2 --memory 4G --no-checks --timeout 600
-# The last of 1,000 hosts of a storm, in ms, with a log of 16 entries: of nvmet's discovery controller, and of
-# nvmeof-cdc, in turns; the generator is the same, and in the same guest. Writes /results/cdc: NAME MS...
+# Milliseconds until the last of 1,000 hosts of a storm has read a log of 16 entries, alternately from nvmet's discovery
+# controller and from nvmeof-cdc. Both are measured with the same generator in the same guest. Writes /results/cdc: NAME
+# MS...
 
 hosts=1000
 nqn=nqn.2024-01.io.example:flash

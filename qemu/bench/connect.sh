@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --smp 4 --memory 4G --no-checks --timeout 900
-# Wall time until 64 controllers with 4 I/O queues each are live, over TCP and over RDMA: one call of nvmeofctl, and one
-# `nvme connect` after another. The keep-alive is long, because a loaded machine delays an emulated one. The target has
-# one subsystem on 64 ports of each. Writes /results/connect: CASE DRIVER SECONDS.
+# Wall time until 64 controllers with 4 I/O queues each are live, over TCP and over RDMA: one call of nvmeofctl, and
+# successive calls of `nvme connect`. The keep-alive is long because Keep Alive commands are late in an emulated guest
+# under load. The target has one subsystem on 64 ports of each transport. Writes /results/connect: CASE DRIVER SECONDS.
 
 controllers=64
 nqn=nqn.2024-01.io.example:connect
@@ -13,7 +13,7 @@ addresses() {
 	for i in $(seq 0 $((controllers - 1))); do echo "$address:$((4420 + i))"; done
 }
 
-# live CLASS: controllers in that state.
+# live CLASS: number of live controllers
 live() {
 	cat /sys/class/"$1"/*/state 2>/dev/null | grep -cx live
 }
@@ -60,7 +60,7 @@ rounds() {
 			echo "bench: $transport, round $rep: $driver $seconds s"
 			echo "$1 $driver $seconds" >> /results/connect
 			"disconnect_$driver"
-			# the target tears its queues down in the background: not in the next round
+			# the target tears its queues down in the background, which must not overlap the next round
 			sleep 3
 		done
 	done

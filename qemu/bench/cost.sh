@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --accel icount --shift 0 --smp 1 --memory 2G --no-checks --timeout 1500
-# Instructions per I/O of both drivers, in one guest with one CPU: each has a subsystem of its own on one target, backed
-# by null_blk, and the in-tree one another that is tuned. The samples are taken in turn. DRIVERS and REPS come from the
-# environment.
-# Round 0 only warms up: the report leaves it out. Writes /results/samples, a line for each section of the plugin's
+# Instructions per I/O of both drivers in one guest with one CPU. Each driver has its own subsystem on the same target,
+# backed by null_blk. The in-tree driver has a second one with tuned settings. The samples of the drivers alternate.
+# DRIVERS and REPS come from the environment.
+# Round 0 is a warm-up, which the report leaves out. Writes /results/samples, a line for each section of the plugin's
 # output, in its order: CASE DRIVER COUNT ROUND.
 
 uuid_of() {
@@ -31,7 +31,7 @@ connect_intree() {
 	nvme connect -t tcp -n nqn.2024-01.io.example:intree -a 127.0.0.1 -s 4420
 }
 
-# As its users tune it: no SQ flow control, and no scheduler for the hidden disk of the path
+# Tuned as by its users: no SQ flow control, and no I/O scheduler for the hidden disk of the path
 connect_tuned() {
 	local disk nqn
 	nvme connect -t tcp -n nqn.2024-01.io.example:tuned -a 127.0.0.1 -s 4420 --disable-sqflow
@@ -60,7 +60,7 @@ sample_commands() {
 	done
 }
 
-# Memory-backed null_blk takes no part: without data to keep, it costs least and disturbs the ratio least.
+# null_blk without memory backing: it has the least cost and affects the ratio least.
 drivers=$DRIVERS
 case " $DRIVERS " in *' intree '*) drivers+=' tuned' ;; esac
 modprobe null_blk nr_devices=3 gb=4 bs=4096 queue_mode=2 irqmode=0 completion_nsec=0 submit_queues=1 hw_queue_depth=256

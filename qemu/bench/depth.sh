@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --accel icount --shift 0 --smp 2 --memory 2G --no-checks --timeout 900
-# I/Os per second of 4 KiB reads of one process, 256 in flight, on a drive that takes 20 ms for each: over one path, and
-# round-robin over four. Then two disks of one subsystem, one of which has had no path for 30 s, with 256 requests that
-# wait: what the other does beside it, next to alone. Writes /results/depth: CASE STACK IOPS.
+# I/Os per second of 4 KiB reads by one process with 256 in flight, on a drive that needs 20 ms for each: over one path,
+# and round-robin over four. Then two disks of one subsystem: one has had no path for 30 s and 256 queued requests, and
+# the I/O rate of the other one is compared with its rate alone. Writes /results/depth: CASE STACK IOPS.
 # shellcheck source=qemu/bench/stack.sh
 . /nvmeof/add/stack.sh
 
@@ -21,7 +21,7 @@ dead_uuid_of() {
 	echo "00000000-0000-4000-8000-00000000020$(index "$1")"
 }
 
-# dead_state STACK STATE: of the group of the disk that is to die
+# dead_state STACK STATE: ANA state of the group of the disk that loses its paths
 dead_state() {
 	local path
 	for path in 1 2 3 4; do echo "$2" > "$nvmet/ports/$(port_of "$1" "$path")/ana_groups/2/ana_state"; done

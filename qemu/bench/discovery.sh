@@ -1,11 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --accel icount --smp 4 --memory 4G --no-checks --timeout 900
-# Seconds until all disks of 50 subsystems with two ports each are there: nvmeofctl connect-all with the discovery
-# services of both ports, and `nvme connect-all` with one after the other. Then seconds that a log of 1,001 entries
-# takes to be read and printed. Then, of nvmeofd alone, seconds from a change at the target until I/O is done on the new
-# path, and what the daemon has in memory with 400 connections. Writes /results/discovery: CASE DRIVER SECONDS, and
-# /results/daemon: CASE DRIVER KIB.
+# Seconds until all disks of 50 subsystems with two ports each exist: nvmeofctl connect-all with the discovery services
+# of both ports, and `nvme connect-all` with one after the other. Seconds to read and print a log of 1,001 entries. For
+# nvmeofd alone, seconds from a change at the target until I/O completes on the new path, and the daemon's memory with
+# 400 connections. Writes /results/discovery: CASE DRIVER SECONDS, and /results/daemon: CASE DRIVER KIB.
 
 subsystems=50
 entries=1000
@@ -16,7 +15,7 @@ uuid_of() {
 	printf '00000000-0000-4000-8000-%012d' "$1"
 }
 
-# disks PREFIX: of the driver whose disks are called so, hidden ones of single paths not counted
+# disks PREFIX: number of disks with this name prefix, without the hidden ones of single paths
 disks() {
 	local disk n=0
 	for disk in /sys/block/"$1"[0-9]*n[0-9]*; do
@@ -103,7 +102,7 @@ done
 rounds connect-all
 rounds log1001
 
-# follow CONFIGURATION: the daemon, from now on
+# follow CONFIGURATION: starts the daemon
 follow() {
 	printf '%s\n' '[limits]' 'own-addresses = true' 'paths-per-subsystem = 400' "$@" > /run/nvmeofd.toml
 	nvmeofd --config /run/nvmeofd.toml --state /run/nvmeofd --lock /run/nvmeofd.lock > /run/nvmeofd.log 2>&1 &
@@ -120,7 +119,7 @@ service() {
 	printf '[[discovery]]\naddress = "127.0.0.1:%s"\n' "$1"
 }
 
-# fresh_io: a read has been done by way of a disk that is none of $known. By the shell alone, which costs little.
+# fresh_io: a read from a disk that is not in $known has completed. Shell builtins only, which cost little.
 fresh_io() {
 	local disk
 	for disk in /sys/block/nvmeof[0-9]*n[0-9]*; do

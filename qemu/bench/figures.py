@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Rows of bench.json, and how they look as a table."""
+"""Rows of bench.json, and their format in tables."""
 import statistics
 
 DIGITS = {"seconds": 2, "ms": 2, "MB/s": 1, "us": 1}
 
 
 def figure(values):
-    """(median, spread); None where a driver did not run."""
+    """(median, spread), or None for a driver that did not run."""
     if not values:
         return None
     median = statistics.median(values)
@@ -14,7 +14,8 @@ def figure(values):
 
 
 def make_case(name, unit, ours, intree, tuned=()):
-    """One row of bench.json; ours, intree and tuned are lists of samples. The ratio is to the lower of both."""
+    """One row of bench.json; ours, intree and tuned are lists of samples. The ratio compares with the lower of the
+    two."""
     row = {"name": name, "unit": unit, "ours": None, "intree": None, "ratio": None, "spread": {}}
     for key, found in (("ours", figure(ours)), ("intree", figure(intree)), ("tuned", figure(tuned))):
         if found:

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --accel icount --shift 0 --smp 2 --memory 2G --no-checks --timeout 1800
-# The longest interval between completions of a load of one I/O at a time, when something happens to the path that it
-# uses. Two paths, the default policy and default time limits, apart from the stack "tuned". The clock counts
-# instructions: a pause costs nothing to emulate, and other load on the host does not lengthen it.
-# Rounds alternate between reads and writes; round 0 warms up. Case "none", where nothing happens, shows what the
-# measurement itself sees. Writes /results/gaps: CASE STACK LONGEST_MS ERRORS ROUND.
+# The longest interval between completions of a load with one I/O at a time, when its path fails or changes. Two paths,
+# the default policy and default timeouts, except for the stack "tuned". The clock counts instructions, so other load on
+# the host does not lengthen a gap.
+# Rounds alternate between reads and writes; round 0 is a warm-up. Case "none" has no event and shows the noise of the
+# measurement. Writes /results/gaps: CASE STACK LONGEST_MS ERRORS ROUND.
 # shellcheck source=qemu/bench/stack.sh
 . /nvmeof/add/stack.sh
 
@@ -13,7 +13,7 @@ direction() {
 	if ((round % 2)); then echo read; else echo write; fi
 }
 
-# Back to two paths, and the queues of the lost one gone from the target.
+# Waits until both paths are live and the target has freed the queues of the lost one.
 settle() {
 	patiently 90 live "$1" 2
 	sleep 0.5
@@ -42,8 +42,9 @@ port_removed() {
 	settle "$1"
 }
 
-# silent CASE STACK DIRECTION BEGIN END: an interval of 100 ms or more is the gap. Apart for reads and writes, as one
-# that was outstanding goes on at once, the other when the target must have given up (fencing=auto, the default).
+# silent CASE STACK DIRECTION BEGIN END: an interval of 100 ms or more is the gap. Reads and writes are separate: an
+# outstanding read is retried at once, a write only when the target must have ended the association (fencing=auto, the
+# default).
 silent() {
 	local path
 	path=$(busy_path "$2")
@@ -56,7 +57,7 @@ silent() {
 	settle "$2"
 }
 
-# The near end loses its carrier, no more: TCP hears nothing of it.
+# Only the carrier of the near end goes down; TCP is not notified.
 link_down() {
 	ip -n "$1$2" link set far down
 }
@@ -65,7 +66,7 @@ link_up() {
 	ip -n "$1$2" link set far up
 }
 
-# In both directions.
+# Drops packets in both directions.
 lose_all() {
 	tc qdisc add dev "$1$2" root netem loss 100%
 	tc -n "$1$2" qdisc add dev far root netem loss 100%
@@ -76,7 +77,7 @@ lose_none() {
 	tc -n "$1$2" qdisc del dev far root
 }
 
-# One direction alone: what arrives at the target's end is dropped there, while what the target sends still gets out.
+# Drops packets in one direction: those that arrive at the target's end. The target's own packets still get out.
 deafen() {
 	tc -n "$1$2" qdisc add dev far ingress
 	tc -n "$1$2" filter add dev far parent ffff: matchall action drop
@@ -86,8 +87,8 @@ undeafen() {
 	tc -n "$1$2" qdisc del dev far ingress
 }
 
-# The target's process stands still: TCP acknowledges what is sent to it, and nothing is answered, Keep Alive included.
-# In its place stands a relay in front of it, for nvmet cannot be stopped.
+# Stops the target's process: its TCP stack acknowledges data, but no command completes, Keep Alive included. nvmet
+# cannot be stopped, so a relay in front of it is.
 freeze() {
 	ip netns pids "$1$2" | xargs kill -STOP
 }
@@ -108,7 +109,7 @@ connect_by_relays() {
 	connect_stack "$1" 2
 }
 
-# blip MS STACK DIRECTION: nothing gets through for so long; then it takes until TCP repeats what was lost.
+# blip MS STACK DIRECTION: all packets are lost for this time. TCP then retransmits.
 blip() {
 	local path
 	path=$(busy_path "$2")
@@ -131,7 +132,7 @@ for stack in $stacks; do
 	make_target "$stack" 2 "/dev/nullb$(($(index "$stack") - 1))"
 	connect_stack "$stack" 2
 done
-# Messages on the emulated serial line take time that belongs to nobody.
+# Messages on the emulated serial line would take time.
 dmesg -n 1
 for round in $(seq 0 "$GAP_REPS"); do
 	for stack in $DRIVERS; do

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --accel icount --shift 0 --smp 2 --memory 2G --no-checks --timeout 1500
-# Instructions per I/O of the host alone: it has CPU 0, where the process is pinned and which the plugin counts, and the
-# target has CPU 1. Each driver goes over a veth link of its own; what arrives there is taken in by the CPU of the
-# receiver (RPS). "tuned" is the in-tree driver as its users tune it: no scheduler, no SQ flow control. Writes
-# /results/samples as cost.sh does; a CASE begins with host.
+# Instructions per I/O of the host alone. The host uses CPU 0, to which the process is pinned and which the plugin
+# counts; the target uses CPU 1. Each driver has its own veth link, and the receiver's CPU processes the packets (RPS).
+# "tuned" is the in-tree driver as its users tune it: no I/O scheduler, no SQ flow control. Writes /results/samples as
+# cost.sh does; each CASE begins with host.
 # shellcheck source=qemu/bench/stack.sh
 . /nvmeof/add/stack.sh
 
@@ -12,10 +12,10 @@ tuned_path() {
 	nvme connect -t tcp -n "$(nqn_of tuned)" -a "$(address_of tuned 1)" -s 4420 --disable-sqflow > /run/connect.out
 }
 
-# A queue of the target's is served where its packets are taken in, and the host's I/O queue is that of the CPU.
+# The target serves a queue on the CPU that receives its packets. The host's I/O queue is that of the CPU.
 split() {
 	echo 1 > "/sys/class/net/${1}1/queues/rx-0/rps_cpus"
-	# a namespace's interfaces are in the sysfs that was mounted in it
+	# sysfs shows the interfaces of the network namespace in which it was mounted
 	mkdir -p /run/sys
 	far "$1" 1 mount -t sysfs s /run/sys
 	echo 2 > /run/sys/class/net/far/queues/rx-0/rps_cpus

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --accel icount --smp 4 --memory 4G --no-checks --timeout 600
-# Kernel memory of connections, idle: 32 controllers of one subsystem with one I/O queue each, and with four, over TCP
-# and over RDMA. The target is a process, so that its memory is not the kernel's, but for its sockets and what the card
-# made of software keeps, which both drivers need alike. Writes /results/mem: CASE DRIVER KIB.
+# Kernel memory of idle connections: 32 controllers of one subsystem with one and with four I/O queues each, over TCP
+# and over RDMA. The target is a userspace process, so only its sockets and rxe use kernel memory, equally for both
+# drivers. Writes /results/mem: CASE DRIVER KIB.
 
 controllers=32
 nqn=nqn.2024-01.io.example:mem
@@ -36,7 +36,7 @@ disconnect_all() {
 	sleep 2
 }
 
-# used DRIVER QUEUES: KiB more than without
+# used DRIVER QUEUES: KiB of kernel memory that the connections use
 used() {
 	local before after
 	before=$(kernel_memory)
@@ -47,7 +47,7 @@ used() {
 	echo $((after - before))
 }
 
-# measure PREFIX: of names in the results
+# measure PREFIX: prefix of the names in the results
 measure() {
 	local driver one four
 	/nvmeof/add/nvmeof-target --transport $transport -a $address -p 5000 -P $controllers -n $nqn > /run/target.out &

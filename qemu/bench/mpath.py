@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Rows of the multipath cases, from what gaps.sh, asym.sh, depth.sh and paths.sh wrote."""
+"""Rows of the multipath cases from the results of gaps.sh, asym.sh, depth.sh and paths.sh."""
 import collections
 import statistics
 
@@ -8,9 +8,9 @@ from figures import figure, make_case
 SILENT = ("down", "loss", "oneway")
 BLIPS = ("200ms", "600ms", "1500ms")
 
-# Functions that choose a path, by module, whether or not a compiler leaves them a symbol of their own. Ours are all of
-# choose.c and of the selectors, and what these use of headers; a function of that name elsewhere in the module counts
-# too (none of those runs for each I/O). The in-tree driver's dispatch over the policies is inlined into
+# Functions that choose a path, by module, whether or not a compiler leaves them as symbols. Ours are all of choose.c
+# and of the selectors, and the functions from headers that these use; a function of the same name elsewhere in the
+# module counts, too (none of those runs for each I/O). The in-tree driver's dispatch over the policies is inlined into
 # nvme_ns_head_submit_bio() and not counted; ours is a call and counted.
 CHOICE = {
     "nvmeof": {
@@ -28,12 +28,12 @@ CHOICE = {
         "nvme_round_robin_path", "nvme_next_ns", "nvme_path_is_disabled", "nvme_path_is_optimized",
     },
 }
-# Cases of paths.sh where ours is the policy that the in-tree driver has in every case
+# Cases of paths.sh in which our policy is the one that the in-tree driver has in every case
 SAME_POLICY = "/queue-depth"
 
 
 def read_gaps(path):
-    """{(case, stack): [(ms, errors), ...]}, round 0 left out."""
+    """{(case, stack): [(ms, errors), ...]}, without round 0."""
     gaps = collections.defaultdict(list)
     for line in path.read_text().splitlines():
         case, stack, ms, errors, round_ = line.split()
@@ -43,7 +43,7 @@ def read_gaps(path):
 
 
 def gap_row(name, ours, intree):
-    """The median over the rounds; the longest and all errors next to it."""
+    """The median over the rounds, with the longest interval and all errors."""
     row = make_case(name, "ms", [ms for ms, _ in ours], [ms for ms, _ in intree])
     both = (("ours", ours), ("intree", intree))
     row["worst"] = {key: max(ms for ms, _ in samples) for key, samples in both if samples}
@@ -52,7 +52,7 @@ def gap_row(name, ours, intree):
 
 
 def worst_row(name, rows):
-    """Of several rows, for each driver the one with the longest median; the longest of all and all errors kept."""
+    """For each driver the row with the longest median; keeps the longest interval and all errors of all rows."""
     out = {"name": name, "unit": "ms", "ours": None, "intree": None, "ratio": None, "spread": {}, "worst": {},
            "errors": {}}
     for key in ("ours", "intree"):
@@ -68,7 +68,7 @@ def worst_row(name, rows):
 
 
 def silent_rows(gaps, intree, suffix):
-    """What was outstanding and changes data waits for longer than what does not: each has its figures."""
+    """Separate rows for reads and writes: an outstanding write waits longer than a read."""
     out = []
     for kind in ("read", "write"):
         name = f"mpath/silent-gap/{kind}{suffix}"
@@ -79,14 +79,14 @@ def silent_rows(gaps, intree, suffix):
 
 
 def blip_rows(gaps):
-    """An outage shorter than any time limit, by its length."""
+    """An outage that is shorter than every timeout, by its length."""
     return [gap_row(f"mpath/blip/{length}/{kind}", gaps[f"blip-{length}-{kind}", "ours"],
                     gaps[f"blip-{length}-{kind}", "intree"])
             for length in BLIPS for kind in ("read", "write")]
 
 
 def frozen_rows(gaps):
-    """The target's TCP acknowledges, and nothing is answered."""
+    """The target's TCP acknowledges data, but no command completes."""
     return [gap_row(f"mpath/frozen-gap/{kind}", gaps[f"frozen-{kind}", "ours"], gaps[f"frozen-{kind}", "intree"])
             for kind in ("read", "write")]
 
@@ -102,7 +102,7 @@ def gap_rows(path):
 
 
 def two_guest_rows(path):
-    """A link between two guests, by transport: reads when it goes silent, both kinds when it does so for a while."""
+    """A link between two guests, by transport: reads during a silence, reads and writes during a short outage."""
     gaps = read_gaps(path)
     rows = [gap_row(f"{transport}/blip/{length}/{kind}", gaps[f"{transport}-blip-{length}-{kind}", "ours"],
                     gaps[f"{transport}-blip-{length}-{kind}", "intree"])
@@ -136,7 +136,7 @@ def read_rates(path):
 
 
 def against_row(name, unit, ours, base):
-    """Two figures of one driver: "base" has what the first is divided by."""
+    """Two samples of one driver: the result is `ours` relative to "base"."""
     row = make_case(name, unit, ours, [])
     found = figure(base)
     if found:
@@ -160,7 +160,7 @@ def asym_rows(path):
 
 
 def depth_rows(path):
-    """Lines of CASE STACK IOPS. Beside a dead disk each driver is compared with itself alone."""
+    """Lines of CASE STACK IOPS. Next to a dead disk each driver is compared with itself alone."""
     found = collections.defaultdict(list)
     for line in path.read_text().splitlines():
         case, stack, iops = line.split()
@@ -175,7 +175,7 @@ def depth_rows(path):
 
 
 def share_intree(samples):
-    """The in-tree driver is measured once for each case: with queue-depth, next to which our queue-depth goes too."""
+    """The in-tree driver is measured once for each case, with queue-depth; it is also compared with our queue-depth."""
     for case, drivers in samples.items():
         base = samples.get(case.removesuffix(SAME_POLICY), {})
         if case.endswith(SAME_POLICY) and "intree" in base:
@@ -188,7 +188,7 @@ def choosing(section):
 
 
 def choice_rows(samples, unit):
-    """Of the drive with latency as they are named; of the fast one, whose paths are idle, with "idle" in the name."""
+    """Cases of the drive with latency keep their names. Those of the fast drive, whose paths are idle, get "idle"."""
     rows = []
     for case, drivers in samples.items():
         if case.startswith("mpath/"):
@@ -199,7 +199,7 @@ def choice_rows(samples, unit):
 
 
 def ghost_rows(path):
-    """Newer data that a late write has overwritten, and in how many rounds one was tried."""
+    """How often a late write overwrote newer data, and in how many rounds."""
     found = {}
     for line in path.read_text().splitlines():
         fencing, driver, ghosts, rounds = line.split()

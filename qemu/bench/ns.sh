@@ -1,15 +1,15 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --accel icount --shift 0 --smp 2 --memory 4G --no-checks --timeout 1800
-# A thousand namespaces: seconds from connect until the disks are there, when an answer takes 50 ms, and from disconnect
-# until they are gone, without that delay. Each driver has a subsystem of its own, one path, all namespaces on one
-# null_blk. Writes /results/ns: CASE DRIVER SECONDS.
+# A thousand namespaces: seconds from connect until the disks exist, with a latency of 50 ms for each answer, and from
+# disconnect until they are removed, without that latency. Each driver has its own subsystem with one path, and all
+# namespaces are on one null_blk. Writes /results/ns: CASE DRIVER SECONDS.
 # shellcheck source=qemu/bench/stack.sh
 . /nvmeof/add/stack.sh
 
 namespaces=1000 delay=50ms
 
-# more STACK: the namespaces beside the first one
+# more STACK: adds all namespaces but the first one
 more() {
 	local nsid
 	for ((nsid = 2; nsid <= namespaces; nsid++)); do
@@ -18,7 +18,7 @@ more() {
 	done
 }
 
-# heads STACK COUNT: there are so many disks. The in-tree driver's hidden devices for paths have a c in their names.
+# heads STACK COUNT: so many disks exist. The names of the in-tree driver's hidden path devices contain a c.
 heads() {
 	local disk count=0
 	for disk in /sys/block/"$(prefix_of "$1")"[0-9]*n*[0-9]; do

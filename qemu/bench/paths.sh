@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --accel icount --shift 0 --smp 1 --memory 2G --no-checks --timeout 900
-# Instructions per I/O with 2, 4, 8 and 16 paths, as cost.sh counts them: our latency and queue-depth policies, and the
-# in-tree driver's queue-depth. Writes /results/samples as cost.sh does; a CASE is mpath/cost/NUMBERpaths/qd16, with
-# the policy where it is not what the two drivers are compared by.
-# Namespace 1 is as in cost.sh: on one CPU its I/O is done before the next one is sent, and the in-tree policy takes the
-# first path, which is idle. Namespace 2 answers after 1 ms, so that 15 commands are in flight whenever a path is
+# Instructions per I/O with 2, 4, 8 and 16 paths, counted as in cost.sh: our latency and queue-depth policies, and the
+# in-tree driver's queue-depth. Writes /results/samples as cost.sh does; a CASE is mpath/cost/NUMBERpaths/qd16, with the
+# policy appended unless the drivers are compared by it.
+# Namespace 1 is as in cost.sh: on one CPU an I/O completes before the next one is sent, and the in-tree policy takes
+# the first path, which is idle. Namespace 2 completes after 1 ms, so that 15 commands are in flight whenever a path is
 # chosen: its cases begin with mpath/choice.
 # shellcheck source=qemu/bench/stack.sh
 . /nvmeof/add/stack.sh
@@ -16,7 +16,7 @@ slow_uuid_of() {
 	echo "00000000-0000-4000-8000-00000000020$(index "$1")"
 }
 
-# make_drive NAME IRQMODE NSEC: a null_blk; its mode is its own, unlike one made with the module.
+# make_drive NAME IRQMODE NSEC: a null_blk made through configfs, which has its own mode
 make_drive() {
 	local drive=/sys/kernel/config/nullb/$1
 	mkdir "$drive"

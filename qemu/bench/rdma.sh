@@ -1,11 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --accel icount --shift 0 --smp 1 --memory 2G --no-checks --timeout 1500
-# Instructions per I/O of both drivers over rxe, as cost.sh does it over TCP: one guest, one CPU, one target, a
-# subsystem each. rxe, a network card made of software, is most of it, so that the driver's own part is counted by
-# symbol besides, and what the driver asks of the card: calls, and completions, by kprobes in rounds of their own. The
-# in-tree driver runs without a scheduler. Writes /results/samples as cost.sh does, and /results/rdma: CASE DRIVER
-# FIGURE.
+# Instructions per I/O of both drivers over rxe, as cost.sh does over TCP: one guest, one CPU, one target, a subsystem
+# for each. Most instructions are those of rxe, a software RDMA device. Therefore the driver's own part is also counted
+# by symbol, and the verbs calls and completions of the driver by kprobes in separate rounds. The in-tree driver runs
+# without an I/O scheduler. Writes /results/samples as cost.sh does, and /results/rdma: CASE DRIVER FIGURE.
 
 uuid_of() {
 	case $1 in
@@ -41,14 +40,14 @@ sample() {
 	done
 }
 
-# hits EVENT...: how often these were seen
+# hits EVENT...: total number of hits of these kprobes
 hits() {
 	local event sum=0
 	for event; do sum=$((sum + $(awk -v name="$event" '$1 == name { print $2 }' "$tracing/kprobe_profile"))); done
 	echo $sum
 }
 
-# What was asked of the card, and told by it, less what the target has of that
+# Work requests of all drivers, without those of the target
 posts() {
 	echo $(($(hits posts) - $(hits target_response target_rw)))
 }
@@ -57,17 +56,18 @@ cqes() {
 	echo $(($(hits cqes) - $(hits target_recv target_send target_read target_write)))
 }
 
-# calls CASE read|write BLOCKSIZE DEPTH COUNT ORDER SUBMISSION: what a thousand I/Os take of the card
+# calls CASE read
+# write BLOCKSIZE DEPTH COUNT ORDER SUBMISSION: verbs calls and completions for a thousand I/Os
 calls() {
 	local driver kind
 	declare -A before
 	for driver in $DRIVERS; do
 		for kind in posts cqes; do before[$kind]=$($kind); done
 		iocount "${device[$driver]}" "${@:2}" > /run/rate
-		# its instructions are counted, too, with those of the probes: a round to be left out
+		# the plugin counts this run, too, probes included: as round 0 it is left out
 		echo "rdma/$1 $driver $5 0" >> /run/samples
 		for kind in posts cqes; do
-			# iocount warms up by a quarter of what it measures, and a depth
+			# iocount's warm-up is a quarter of the measured I/Os, plus the depth
 			awk -v n="$(($($kind) - ${before[$kind]}))" -v count="$(($5 + $5 / 4 + $4))" \
 				-v case="rdma/$kind/$1" -v driver="$driver" \
 				'BEGIN { printf "%s %s %.0f\n", case, driver, 1000 * n / count }' >> /run/rdma

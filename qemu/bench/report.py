@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """usage: report.py BUILD_DIR JOB...
 
-Turn what the benchmark's guests left (BUILD_DIR/guest/bench-JOB, BUILD_DIR/bench/JOB.sections) into bench.json, tables,
-and bench-profile.txt (where the instructions go), all in BUILD_DIR. Jobs that are not named leave no rows.
+Turn the results of the benchmark's guests (BUILD_DIR/guest/bench-JOB, BUILD_DIR/bench/JOB.sections) into bench.json,
+tables, and bench-profile.txt (instructions by function), all in BUILD_DIR. Jobs that are not named leave no rows.
 Figures are medians over the rounds; the spread is (largest - smallest) / median.
 
-The host side alone: all instructions but those at symbols of the modules nvmet, nvmet_tcp and null_blk. What the target
-causes in the common kernel (its half of the TCP stack, its block layer calls) has no symbols of its own and stays in,
-for both drivers alike.
+The host side alone: all instructions except those at symbols of the modules nvmet, nvmet_tcp and null_blk. The target's
+share of the common kernel (its half of the TCP stack, its block layer calls) cannot be separated by symbol and is
+included for both drivers.
 """
 import bisect
 import collections
@@ -20,16 +20,16 @@ import mpath
 from figures import make_case, print_table
 
 TARGET_MODULES = {"nvmet", "nvmet_tcp", "null_blk"}
-# What a driver over RDMA has of its own, or causes by its own requests: the target has a share of the last two
+# Modules of a driver over RDMA and below it. The target shares the last two.
 RDMA_MODULES = {"nvmeof", "nvmeof_rdma", "nvme_core", "nvme_fabrics", "nvme_rdma", "ib_core", "rdma_cm"}
-# Of the verbs core, for rxe and for the target
+# Functions of the verbs core that rxe and the target use
 CARD_NAMES = ("rdma_get_gid", "rdma_put_gid", "rdma_read_gid", "ib_device_", "rdma_rw_")
 BLOCK_NAMES = ("blk_", "__blk", "bio_", "__bio", "bdev_", "blkdev_", "submit_bio", "irq_poll", "rq_", "dd_", "sg_")
 PROFILE_LINES = 400
 
 
 class Symbols:
-    """Address to (module, function), from /proc/kallsyms of the guest; a plain kernel function has module vmlinux."""
+    """Maps an address to (module, function), from /proc/kallsyms of the guest; the kernel itself is module vmlinux."""
 
     def __init__(self, path):
         rows = []
@@ -47,7 +47,7 @@ class Symbols:
 
 
 class Section:
-    """What ran between two markers, for one I/O."""
+    """The instructions between two markers, for one I/O."""
 
     def __init__(self, total, user, functions, count):
         self.total = total / count
@@ -70,7 +70,7 @@ class Section:
 
 
 def read_sections(path):
-    """(total, user, {address: instructions}) of each finished section."""
+    """(total, user, {address: instructions}) of each complete section."""
     sections, current = [], None
     with path.open() as lines:
         for line in lines:

@@ -1,15 +1,15 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --kernel 6.1 --smp 4 --kargs possible_cpus=256 --memory 4G --no-checks --timeout 900
-# Kernel memory of a subsystem's requests by the number of queues asked for, up to one for each possible CPU, of which
-# kernels before 6.9 have as many as they are told. One controller, which is granted 64 queues at most, and one
-# namespace. The target is a process, whose sockets are in the figures.
+# Kernel memory of a subsystem's requests by the number of requested queues, up to one for each possible CPU. Kernels
+# before 6.9 take the number of possible CPUs from the command line. One controller, which gets at most 64 queues, and
+# one namespace. The target is a userspace process, whose sockets are included.
 #
 #   qemu/run --job qemu/bench/requests.sh --add build/user/tests/target/nvmeof-target
 
 nqn=nqn.2024-01.io.example:mem
 
-# used QUEUES [OPTION...]: KiB more than without
+# used QUEUES [OPTION...]: KiB of kernel memory that the connection uses
 used() {
 	local before after queues=$1
 	shift

@@ -1,17 +1,17 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --peer --smp 1 --memory 1G --no-checks --timeout 1500
-# The longest interval between completions of 4 KiB reads, one at a time, when the link that they use goes silent: two
-# links to a target in a guest of its own, default policy and time limits, apart from the stack "tuned" (stack.sh). The
-# cable is pulled at the target's end, so that the host sees nothing of it; for a while all packets are lost. One stack
-# is connected at a time, over TCP and over RDMA. Time is the machine's: other load shows. Writes /results/gaps:
-# TRANSPORT STACK LONGEST_MS ERRORS ROUND.
+# The longest interval between completions of 4 KiB reads, one at a time, when the link in use goes silent: two links to
+# a target in another guest, default policy and timeouts, except for the stack "tuned" (stack.sh). The cable is pulled
+# at the target's end, so that the host sees no change of carrier; other cases lose all packets for a while. One stack
+# is connected at a time, over TCP and over RDMA. The clock is that of the machine, so other load affects the result.
+# Writes /results/gaps: TRANSPORT STACK LONGEST_MS ERRORS ROUND.
 # shellcheck source=qemu/bench/stack.sh
 . /nvmeof/add/stack.sh
 
 peer=/nvmeof/guest/peer
 
-# Every stack has a subsystem, which the ports of both transports show at both cards.
+# Every stack has a subsystem, which is exported by the ports of both transports on both cards.
 make_there() {
 	local stack number transport
 	$peer run 'cards_up rdma; modprobe -a nvmet-tcp nvmet-rdma; modprobe null_blk nr_devices=3 gb=1 bs=4096'
@@ -39,7 +39,7 @@ connect_there() {
 	disk=$(by_uuid "$(uuid_of "$1")" "$(prefix_of "$1")")
 }
 
-# busy_card: the one that the reads under way go by
+# busy_card: the card that the current reads use
 busy_card() {
 	local before1 before2
 	before1=$(sent_on card 1) before2=$(sent_on card 2)
@@ -59,21 +59,21 @@ silence() {
 	record_card "$2" "$1" "$card"
 }
 
-# record_card CASE STACK CARD; then back to two paths
+# record_card CASE STACK CARD; then waits for both paths
 record_card() {
 	record "$1" "$2" "card $3"
 	patiently 90 live "$2" 2
 	sleep 0.5
 }
 
-# The qdisc is there from the beginning: while one is exchanged sending fails, and then rxe's queue pairs fail for good,
-# that of the connection manager included. No carrier goes either: a target without one forgets its neighbours, and may
-# need a second to find them again.
+# The qdisc exists from the beginning: sending fails while one is exchanged, which puts rxe's queue pairs into the error
+# state for good, the connection manager's included. The carrier stays up, too: without it a target forgets its
+# neighbours, and may need a second to resolve them again.
 may_lose() {
 	tc qdisc add dev "card$1" root netem loss 0%
 }
 
-# lose_all CARD: both ways
+# lose_all CARD: drops packets in both directions
 lose_all() {
 	tc qdisc change dev "card$1" root netem loss 100%
 	tc qdisc add dev "card$1" ingress
@@ -85,7 +85,7 @@ lose_none() {
 	tc qdisc change dev "card$1" root netem loss 0%
 }
 
-# blip MS DIRECTION STACK TRANSPORT: nothing gets through for so long
+# blip MS DIRECTION STACK TRANSPORT: all packets are lost for this time
 blip() {
 	local card
 	iogap -t 500 "$disk" "$2" 6 > /run/gap &
@@ -98,7 +98,7 @@ blip() {
 	record_card "$4-blip-${1}ms-$2" "$3" "$card"
 }
 
-# removal DIRECTION STACK: the RDMA device that the I/O uses goes away; the link, and the other device, stay
+# removal DIRECTION STACK: removes the RDMA device in use; the link and the other device stay
 removal() {
 	local card
 	iogap -t 500 "$disk" "$1" 3 > /run/gap &

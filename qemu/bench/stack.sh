@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by jobs about several paths. A stack is a driver with a subsystem of its own, its name one of
-#   ours    our driver
+# Sourced by jobs with several paths. A stack is a driver with its own subsystem. Its name is one of
+#   ours    this driver
 #   intree  the in-tree driver
 #   tuned   the in-tree driver with a keep-alive of 1 s
-# Each stack has its own links to its own ports: what happens to one leaves the others alone. Path N of a stack is a
-# veth pair, STACKN on the host's side and "far" in the network namespace STACKN, where nvmet's port listens.
+# Each stack has its own links to its own ports, so events on one stack do not affect the others. Path N of a stack is a
+# veth pair: STACKN on the host's side, and "far" in the network namespace STACKN, where nvmet's port listens.
 # shellcheck source=qemu/guest/lib.sh
 . /nvmeof/guest/lib.sh
 
@@ -40,7 +40,7 @@ port_of() {
 	echo $(($(index "$1") * 100 + $2))
 }
 
-# far STACK PATH COMMAND...: in the namespace of the target's end.
+# far STACK PATH COMMAND...: runs the command in the network namespace of the target's end.
 far() {
 	local ns=/run/netns/$1$2
 	shift 2
@@ -57,12 +57,12 @@ make_link() {
 	ip -n "$name" link set far up
 }
 
-# shown STACK PATH: the link that makes a port serve the subsystem; its removal takes the port away.
+# shown STACK PATH: the configfs link by which a port serves the subsystem; its removal disables the port.
 shown() {
 	echo "$nvmet/ports/$(port_of "$1" "$2")/subsystems/$(nqn_of "$1")"
 }
 
-# The listening socket is made in the namespace of whoever makes the link.
+# nvmet creates the listening socket in the network namespace of the process that creates the link.
 show_port() {
 	if [ $net = 127 ]; then target_link "$(port_of "$1" "$2")" "$(nqn_of "$1")"; return; fi
 	far "$1" "$2" ln -s "$nvmet/subsystems/$(nqn_of "$1")" "$(shown "$1" "$2")"
@@ -111,7 +111,7 @@ connect_path() {
 	connect_to "$1" tcp "$(address_of "$1" "$2")"
 }
 
-# live STACK COUNT: so many of its controllers are live, and each of them carries I/O.
+# live STACK COUNT: so many of its controllers are live, with their I/O queues.
 live() {
 	local ctrl nqn state n=0
 	for ctrl in "/sys/class/$(class_of "$1")"/*; do
@@ -121,7 +121,8 @@ live() {
 	[ $n = "$2" ]
 }
 
-# patiently SECONDS COMMAND...: wait_for with longer pauses: a reconnect takes seconds, and each look costs emulation.
+# patiently SECONDS COMMAND...: wait_for with longer pauses: a reconnect takes seconds, and polling costs emulation
+# time.
 patiently() {
 	local until=$((SECONDS + $1))
 	shift
@@ -131,7 +132,7 @@ patiently() {
 	done
 }
 
-# connect_stack STACK PATHS: so many paths, those that are there already among them; sets device[STACK].
+# connect_stack STACK PATHS: connects up to so many paths, existing ones included; sets device[STACK].
 declare -A device
 declare -A connected
 connect_stack() {
@@ -162,7 +163,7 @@ subsystem_of() {
 	return 1
 }
 
-# no_scheduler STACK: of the in-tree driver's hidden disks, one for each path, which have one by default
+# no_scheduler STACK: the in-tree driver's hidden disks, one for each path, have a scheduler by default
 no_scheduler() {
 	local disk nqn
 	[ -n "${device[$1]:-}" ] || return 0
@@ -181,7 +182,7 @@ wait_ms() {
 	sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"
 }
 
-# record CASE STACK WHERE: the gap that iogap has found, of this round, for /results/gaps
+# record CASE STACK WHERE: adds the gap that iogap measured in this round to /results/gaps
 record() {
 	local longest ios errors
 	read -r longest ios errors < /run/gap
@@ -193,7 +194,7 @@ sent_on() {
 	cat "/sys/class/net/$1$2/statistics/tx_packets"
 }
 
-# busy_path STACK: of the two paths, the one that a load uses.
+# busy_path STACK: the path of the two that a load uses.
 busy_path() {
 	local before1 before2
 	before1=$(sent_on "$1" 1) before2=$(sent_on "$1" 2)

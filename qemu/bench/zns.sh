@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --accel icount --shift 0 --smp 2 --memory 2G --no-checks --timeout 900
 #guest: --allow blk_zone_write_plug --allow cut.here --allow Call.Trace
-# How long an I/O takes at a queue depth of 16, in guest time: writes of 4 KiB one behind another, to a zoned drive and
-# to a conventional one, and zone appends by passthrough. The drives take 20 us for each. Then over two paths, one of
-# which is cut after the other while fio writes to zones and verifies what it has written: how many cuts of 20 that
-# survives. The kernel warns of zones that are not as it knows them when the in-tree driver has lost one. Writes
-# /results/zns: CASE/PERCENTILE STACK MICROSECONDS, and /results/changes: CASE STACK CUTS.
+# Latency of an I/O at a queue depth of 16, in guest time: sequential writes of 4 KiB to a zoned drive and to a
+# conventional one, and zone appends by passthrough. The drives need 20 us for each. Then the same drives over two
+# paths, which are cut alternately while fio writes to zones and verifies the data: how many of 20 cuts succeed. The
+# kernel warns about unexpected zone states after the in-tree driver has lost a write. Writes /results/zns:
+# CASE/PERCENTILE STACK MICROSECONDS, and /results/changes: CASE STACK CUTS.
 # shellcheck source=qemu/bench/stack.sh
 . /nvmeof/add/stack.sh
 
@@ -15,7 +15,7 @@ zone_mib=64
 cuts=20
 nullb=/sys/kernel/config/nullb
 
-# make_drive NAME ZONED: its device
+# make_drive NAME ZONED: creates a null_blk and prints its device
 make_drive() {
 	local drive=$nullb/$1 device
 	mkdir "$drive"
@@ -57,7 +57,7 @@ measure() {
 		"$(cmdcount "$(generic_of "$zoned")" 2 4096 append 4096 16 $count $((zone_mib * 256)) | tail -n 1)"
 }
 
-# cut STACK PATH: the connections of it end; the host connects again
+# cut STACK PATH: closes its connections; the host reconnects
 cut() {
 	far "$1" "$2" ss -K sport = :4420 > /run/cut
 	patiently 60 live "$1" 2

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --quiet-driver --timeout 400
-# What `make demo-gds` shows: a machine with two sockets, eight switches, four network cards and 16 drives
-# (qemu/topology); what is between its GPUs and its storage, a stripe over all of it under verified load while a network
-# falls silent, and what such a system takes. There is no GPU: cards that nothing drives stand in for four. The half of
-# the machine that is the target is in a network namespace: nic2 and nic3, and the drives by the kernel's own nvmet.
-# Lines that begin with "demo: " are the account that the user sees.
+# The output of `make demo-gds`: a machine with two sockets, eight switches, four network cards and 16 drives
+# (qemu/topology); the paths between its GPUs and its storage; a stripe over all drives under verified load while a
+# network goes silent; and the sizing of such a system. There is no GPU: cards without a driver take the place of four.
+# The target half of the machine is in a network namespace: nic2 and nic3, and the drives exported by nvmet. Lines that
+# begin with "demo: " are the output for the user.
 
 step=0
 jbof=nqn.2024-01.io.example:jbof
@@ -25,7 +25,7 @@ indent() {
 	sed 's/^/demo:      /'
 }
 
-# Show a command that the user may well type, and what it prints; what it ends with is in $status.
+# Shows a command that a user might type, and its output; its exit status is in $status.
 show_any() {
 	say "   \$ $*"
 	status=0
@@ -38,7 +38,7 @@ show() {
 	[ "$status" = 0 ] || fail "'$*' failed"
 }
 
-# devices VENDOR DEVICE: addresses behind the two root complexes
+# devices VENDOR DEVICE: PCI addresses behind the two root complexes
 devices() {
 	local one
 	for one in /sys/bus/pci/devices/0000:[2-9a-f]*; do
@@ -46,12 +46,12 @@ devices() {
 	done
 }
 
-# interface CARD: by its number
+# interface CARD: name of the interface of this card number
 interface() {
 	basename /sys/bus/pci/devices/"${cards[$1]}"/virtio*/net/*
 }
 
-# cable N: between card N and card N+2, which goes to the target's side
+# cable N: connects card N with card N+2, which belongs to the target's side
 cable() {
 	local near far
 	near=$(interface "$1") far=$(interface $(($1 + 2)))
@@ -64,7 +64,7 @@ cable() {
 	for group in 1 2; do
 		[ -d "$nvmet/ports/$(($1 + 1))/ana_groups/$group" ] ||
 			mkdir "$nvmet/ports/$(($1 + 1))/ana_groups/$group"
-		# each card is the best way to half of the namespaces
+		# each card is the optimized path to half of the namespaces
 		[ $((group - 1)) = "$1" ] && state=optimized || state=non-optimized
 		echo $state > "$nvmet/ports/$(($1 + 1))/ana_groups/$group/ana_state"
 	done

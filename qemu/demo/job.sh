@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --drive 1G --drive 1G --quiet-driver --timeout 300
-# What `make demo` shows: two emulated drives, seen over four paths in two networks of different speed, under verified
-# load; the preferred path loses its state, then its network falls silent, then all comes back; cards for RDMA; a target
-# that a discovery service tells of. Lines that begin with "demo: " are the account that the user sees; all the rest is
-# in the log. Any command that fails ends the job (set -e).
+# The output of `make demo`: two emulated drives over four paths in two networks of different speed, under verified
+# load. The preferred path loses its ANA state, then its network goes silent, then both recover; RDMA devices are added;
+# a target is found through a discovery service. Lines that begin with "demo: " are the output for the user; everything
+# else is in the log. A command that fails ends the job (set -e).
 
 nqn=nqn.2024-01.io.example:demo
 uuid1=00000000-0000-4000-8000-000000000001
@@ -26,14 +26,15 @@ indent() {
 	sed 's/^/demo:      /'
 }
 
-# Run a command that the user may well type; show it and what it prints.
+# Shows a command that a user might type, runs it, and shows its output.
 show() {
 	say "   \$ $*"
 	"$@" > /run/shown 2>&1 || { cat /run/shown; fail "'$*' failed"; }
 	indent < /run/shown
 }
 
-# network N DELAY: name space netN at the far end of a link, 10.N.0.1 here and 10.N.0.2 there; DELAY in each direction
+# network N DELAY: network namespace netN at the far end of a link, with 10.N.0.1 here and 10.N.0.2 there; DELAY in each
+# direction
 network() {
 	ip netns add "net$1"
 	ip link add "net$1" type veth peer name far netns "net$1"
@@ -44,7 +45,7 @@ network() {
 	impair "$1" "delay $2"
 }
 
-# impair N HOW: netem's words, both directions
+# impair N HOW: parameters of netem, for both directions
 impair() {
 	# shellcheck disable=SC2086
 	tc qdisc replace dev "net$1" root netem limit 20000 $2
@@ -58,8 +59,8 @@ port() {
 	nsenter --net="/run/netns/net$2" ln -s "$nvmet/subsystems/$nqn" "$nvmet/ports/$1/subsystems/$nqn"
 }
 
-# card ID N: a network card of software that speaks RoCE, 10.3.N.1, and a port of the target there. The traffic of rxe
-# on one host stays in the card: it needs no other end.
+# card ID N: a software RDMA device (RoCE) with 10.3.N.1, and a port of the target there. rxe loops traffic on one host
+# back, so it needs no far end.
 card() {
 	ip link add "card$2" type dummy
 	ip link set "card$2" mtu 4300 up
@@ -69,12 +70,13 @@ card() {
 	target_link "$1" $nqn
 }
 
-# ana ID STATE: what the port says of both namespaces
+# ana ID STATE: the ANA state that the port reports for both namespaces
 ana() {
 	echo "$2" > "$nvmet/ports/$1/ana_groups/1/ana_state"
 }
 
-# Two verified loads, one for each drive: random writes, read back and compared soon after. Each I/O is logged.
+# Two verified loads, one for each drive: random writes that are read back and compared soon afterwards. Each I/O is
+# logged.
 load_start() {
 	local n disk
 	for n in 1 2; do
@@ -91,16 +93,16 @@ load_start() {
 
 load_stop() {
 	kill -INT "${loads[@]}"
-	# the status only tells that it was interrupted; its errors are in its account
+	# the exit status only shows the interruption; the errors are in fio's report
 	wait "${loads[@]}" || true
 }
 
-# event TEXT: from now on the load's gaps are this event's
+# event TEXT: gaps of the loads count for this event from now on
 event() {
 	events+=("${EPOCHREALTIME/./} $*")
 }
 
-# For each event the longest time in which one of the loads got nothing done. fio's log has ms, our events have us.
+# For each event, the longest time without a completion in one of the loads. fio's log has ms, our events have us.
 gaps() {
 	local i from text to
 	for i in "${!events[@]}"; do
@@ -113,7 +115,7 @@ gaps() {
 	done
 }
 
-# sum KEY FILE...: of all "KEY" : NUMBER in fio's JSON
+# sum KEY FILE...: sum of all "KEY" : NUMBER in fio's JSON
 sum() {
 	local key=$1
 	shift

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced before every job in a guest: the kernel's own target (nvmet) through configfs, and finding devices.
+# Sourced before every job in a guest: nvmet through configfs, and functions that find devices.
 
 nvmet=/sys/kernel/config/nvmet
 
@@ -9,7 +9,7 @@ fail() {
 	exit 1
 }
 
-# drive N: the node of the emulated NVMe drive number N (from 0) of the guest runner.
+# drive N: the device node of the emulated NVMe drive number N (from 0) of qemu/run.
 drive() {
 	local ctrl
 	for ctrl in /sys/class/nvme/nvme*; do
@@ -20,7 +20,7 @@ drive() {
 	return 1
 }
 
-# wait_for SECONDS COMMAND...: until it succeeds.
+# wait_for SECONDS COMMAND...: repeats the command until it succeeds.
 wait_for() {
 	local until=$((SECONDS + $1))
 	shift
@@ -45,7 +45,7 @@ start_udev() {
 	udevadm settle
 }
 
-# target_subsystem NQN: open to every host.
+# target_subsystem NQN: a subsystem that allows every host.
 target_subsystem() {
 	mkdir "$nvmet/subsystems/$1"
 	echo 1 > "$nvmet/subsystems/$1/attr_allow_any_host"
@@ -60,7 +60,7 @@ target_namespace() {
 	echo 1 > "$ns/enable"
 }
 
-# target_port ID ADDRESS PORT [TRANSPORT]: of TCP unless told, IPv6 where the address has a colon.
+# target_port ID ADDRESS PORT [TRANSPORT]: TCP by default; IPv6 if the address has a colon.
 target_port() {
 	local port=$nvmet/ports/$1 family=ipv4
 	case $2 in *:*) family=ipv6 ;; esac
@@ -71,7 +71,7 @@ target_port() {
 	echo "$3" > "$port/addr_trsvcid"
 }
 
-# target_link PORT NQN: from here on hosts can connect.
+# target_link PORT NQN: exports the subsystem on the port; hosts can connect now.
 target_link() {
 	ln -s "$nvmet/subsystems/$2" "$nvmet/ports/$1/subsystems/$2"
 }
@@ -85,7 +85,7 @@ target_modules() {
 	modprobe nvmet-tcp
 }
 
-# A network card of software for RDMA, at 10.60.0.1; room for pages of 4 KiB and headers
+# A software RDMA device at 10.60.0.1; its MTU has room for pages of 4 KiB and headers
 rdma_card() {
 	modprobe -a rdma_rxe dummy
 	ip link add rdma0 type dummy
@@ -94,7 +94,7 @@ rdma_card() {
 	rdma link add rxe0 type rxe netdev rdma0
 }
 
-# Of qemu/run --peer: the node of a line out of this guest, by its name.
+# For qemu/run --peer: the device node of the virtio port with this name.
 line_named() {
 	local entry
 	modprobe virtio_console
@@ -106,8 +106,8 @@ line_named() {
 	return 1
 }
 
-# cards_up [rdma]: of qemu/run --peer: card1 and card2, at 10.70.1.1 and 10.70.2.1 in the host, at .2 in the peer; with
-# RDMA devices of the same names. Their MTU leaves room for pages of 4 KiB and headers.
+# cards_up [rdma]: for qemu/run --peer: sets up card1 and card2, with 10.70.1.1 and 10.70.2.1 in the host and .2 in the
+# peer, and RDMA devices of the same names. The MTU has room for pages of 4 KiB and headers.
 cards_up() {
 	local entry mac name
 	modprobe virtio_net
@@ -121,7 +121,7 @@ cards_up() {
 	done
 }
 
-# kernel_memory: KiB that neither processes nor the page cache have
+# kernel_memory: KiB that neither processes nor the page cache use
 kernel_memory() {
 	sync
 	echo 3 > /proc/sys/vm/drop_caches
@@ -133,7 +133,7 @@ kernel_memory() {
 		}' /proc/meminfo
 }
 
-# Take the whole target down, in the order configfs asks for.
+# Removes the whole target, in the order that configfs requires.
 target_remove() {
 	local item
 	for item in "$nvmet"/ports/*/subsystems/*; do [ ! -L "$item" ] || rm "$item"; done
@@ -146,7 +146,8 @@ target_remove() {
 	for item in "$nvmet"/subsystems/*; do [ ! -d "$item" ] || rmdir "$item"; done
 }
 
-# by_uuid UUID [PREFIX]: the block device with that namespace UUID; PREFIX nvmeof (default) or nvme for the in-tree one.
+# by_uuid UUID [PREFIX]: the block device with this namespace UUID; PREFIX is nvmeof (default), or nvme for the in-tree
+# driver.
 by_uuid() {
 	local disk
 	for disk in /sys/block/"${2:-nvmeof}"[0-9]*n*; do
@@ -173,8 +174,8 @@ elapsed() {
 	awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.2f", b - a }'
 }
 
-# The identity that nvme-cli uses for the in-tree driver, which rejects a host ID
-# under two names, and two IDs for one name.
+# The identity that nvme-cli uses for the in-tree driver, which refuses a host ID with two host NQNs, and two host IDs
+# for one NQN.
 intree_identity() {
 	local id
 	id=$(cat /proc/sys/kernel/random/uuid)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A node: Debian 12 with systemd in a machine of its own, which can be told things over a serial line, and reboots.
-What listens on this machine's 127.0.0.1 it reaches at 10.0.2.2."""
+"""A node: Debian 12 with systemd in a virtual machine, which executes commands from a serial line, and reboots. It
+reaches services on this machine's 127.0.0.1 at 10.0.2.2."""
 import importlib.machinery
 import importlib.util
 import os
@@ -29,7 +29,7 @@ class Failure(Exception):
 
 
 def judge():
-    """qemu/judge, for what no kernel in order prints"""
+    """qemu/judge as a module, for its list of kernel complaints"""
     loader = importlib.machinery.SourceFileLoader("judge", str(TOP / "qemu/judge"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("judge", loader))
     loader.exec_module(module)
@@ -59,7 +59,7 @@ class Target:
 
 
 class Machine:
-    """What boots, is told commands, and ends; its disks are files."""
+    """A machine that boots, executes commands, and powers off; its disks are files."""
 
     def __init__(self, name, kernel):
         self.results = BUILD / "guest" / name
@@ -77,7 +77,7 @@ class Machine:
         self.began = time.monotonic()
 
     def make_disk(self, name, content, label, size):
-        """An ext4 with what is in a folder"""
+        """An ext4 image with the content of a directory"""
         disk = pathlib.Path(self.scratch.name) / name
         subprocess.run(["/usr/sbin/mke2fs", "-q", "-t", "ext4", "-L", label, "-d", content, disk, size],
                        stdout=subprocess.DEVNULL, check=True)
@@ -93,7 +93,7 @@ class Machine:
         for number, disk in enumerate(self.disks):
             drives += ["-drive", f"if=none,id=disk{number},file={disk},format=raw,cache=unsafe",
                        "-device", f"virtio-blk-pci,drive=disk{number}"]
-        # the accelerator, processor and machine of qemu/run
+        # accelerator, processor and machine type as in qemu/run
         self.qemu = subprocess.Popen(
             ["qemu-system-x86_64", "-machine", "pc-q35-7.1", "-accel", f"tcg,thread={EMULATOR_THREAD}",
              "-cpu", "max,-la57,-smap,-smep,-umip,-pku,-erms", "-smp", "2", "-m", "2G",
@@ -122,15 +122,15 @@ class Machine:
                 self.text += self.line.recv(65536).decode(errors="replace").replace("\r", "")
 
     def await_shell(self, timeout=300):
-        """Since it was told to start, or to reboot"""
+        """Waits for the shell after a start or reboot."""
         self._read_until(r"node-shell: ready\n", timeout, "boot")
 
     def await_network(self, timeout=120):
-        """Up to where targets are; services wait for it, the shell does not"""
+        """Waits for a route to the targets; services wait for it, the shell does not."""
         self.eventually(f"ip route get {HERE}", timeout)
 
     def run(self, command, timeout=120):
-        """(status, what it printed)"""
+        """(status, output)"""
         self.number += 1
         self.line.sendall(f"{self.number} {command}\n".encode())
         found, before = self._read_until(rf"^{self.number}: (\d+)\n", timeout, command)
@@ -143,7 +143,7 @@ class Machine:
         return text
 
     def eventually(self, command, timeout):
-        """Until it succeeds; the seconds that took"""
+        """Repeats the command until it succeeds; returns the seconds that this took."""
         begin = time.monotonic()
         while True:
             status, text = self.run(command)
@@ -154,7 +154,7 @@ class Machine:
             time.sleep(0.3)
 
     def reboot(self, timeout):
-        """Until it is up again as far as its shell; the seconds until the kernel began anew"""
+        """Reboots and waits for the shell; returns the seconds until the kernel restarted."""
         begin = time.monotonic()
         size = len(self.console())
         self.line.sendall(b"0 systemctl --no-block reboot\n")
@@ -184,7 +184,7 @@ class Machine:
         return [line for line in self.console().splitlines() if bad.search(line)]
 
     def emulator_fault(self):
-        """Whether it died of a fault that QEMU has with several threads only"""
+        """Whether it died of a fault of QEMU that occurs only with several threads."""
         return EMULATOR_THREAD == "multi" and judge().emulator_fault(self.console())
 
     def end(self):
@@ -194,10 +194,10 @@ class Machine:
 
 
 class Node(Machine):
-    """In memory, but for /var/lib/nvmeof; with ours as `make install` installs it"""
+    """Runs from memory except /var/lib/nvmeof; installed as by `make install`."""
 
     def __init__(self, name, kernel="6.12", config=""):
-        """@config: /etc/nvmeof/nvmeof.toml, which is kept with the state"""
+        """@config: content of /etc/nvmeof/nvmeof.toml, which is stored with the state"""
         super().__init__(name, kernel)
         image = subprocess.run([TOP / "qemu/node/mkimage", kernel], check=True, stdout=subprocess.PIPE, text=True)
         self.initrd = image.stdout.split()[-1]
@@ -208,10 +208,10 @@ class Node(Machine):
 
 
 class InstalledNode(Machine):
-    """On a disk of its own, with packages; its file is self.root"""
+    """Runs from its own disk with installed packages; the disk's file is self.root."""
 
     def __init__(self, name, kernel, repositories, packages=(), options=()):
-        """@options: of mkroot"""
+        """@options: options of mkroot"""
         super().__init__(name, kernel)
         root = pathlib.Path(self.scratch.name) / "root"
         subprocess.run([TOP / "qemu/node/mkroot", *options, self.kver, root, *repositories, "--", *packages],

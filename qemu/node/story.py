@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a node goes through, step by step; tests/node has a story in each file."""
+"""A test of a node as a sequence of steps; each file of tests/node has one."""
 import os
 import signal
 import subprocess
@@ -16,7 +16,8 @@ def check(good, what):
 
 
 def packages(name, kver, *options):
-    """A repository of what is built, the modules for @kver with it, in a folder of that name; @options: of tools/deb"""
+    """Builds a repository of the packages, with the modules for @kver, in a directory of that name; @options: of
+    tools/deb."""
     subprocess.run([TOP / "qemu/deps", TOP / "tests/install/host.packages"], check=True)
     folder = BUILD / "guest/deb" / name
     subprocess.run([TOP / "tools/deb", "--staged", "--fast", "--out", folder, "--modules", kver, *options], check=True,
@@ -25,7 +26,7 @@ def packages(name, kver, *options):
 
 
 class Story:
-    """Its steps are methods that raise Failure. A node and its targets are made by what is derived from it."""
+    """Its steps are methods that raise Failure. Subclasses create the node and its targets."""
     name = ""
     node = None
     targets = ()
@@ -38,14 +39,14 @@ class Story:
         print(f"{self.name}: {self.node.seconds():6.1f} s: {what}", flush=True)
 
     def power_off(self, timeout=STEP):
-        """What its kernel has said since it was started is judged; the seconds that it took"""
+        """Powers off and checks the kernel's messages since the start; returns the seconds that the power-off took."""
         took = self.node.poweroff(timeout)
         complaints = self.node.complaints()
         check(not complaints, "the kernel: " + "; ".join(complaints[:5]))
         return took
 
     def play(self):
-        """Exit code. Does not return where the emulator was at fault: then the script starts again, slower."""
+        """Returns the exit code. If the emulator was at fault, the script restarts with a slower emulator instead."""
         try:
             for step in self.steps():
                 step()

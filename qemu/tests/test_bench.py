@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The benchmark's arithmetic: from what its guests write to the rows of bench.json, with made-up input."""
+"""Tests the calculations of the benchmark, from the files of its guests to the rows of bench.json, with made-up
+input."""
 import contextlib
 import io
 import json
@@ -202,7 +203,7 @@ immediate intree 20 20
 
 
 class CountedTest(FilesTest):
-    """Each sample is of 10 I/Os."""
+    """Each sample has 10 I/Os."""
 
     def samples(self, labels, sections):
         self.file("guest/samples", "".join(f"{label}\n" for label in labels))
@@ -253,7 +254,7 @@ class CountedTest(FilesTest):
             self.samples(["mpath/choice/2paths ours 10 1"], [])
 
     def test_every_function_that_chooses_counts(self):
-        """Of the sources, whether or not the compiler inlines it."""
+        """The functions in the sources, whether or not the compiler inlines them."""
         files = [TOP / "kmod/mpath/choose.c"]
         pattern = re.compile(r"^(?:static |noinline |__always_inline |inline )*(?:const )?(?:struct |enum )?\w+ \**"
                              r"(\w+)\([^;]*?\)\n\{", re.MULTILINE)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The judge's own test: made-up runs, each with one thing wrong, must be found bad for that reason."""
+"""Tests the judge: made-up runs with one fault each must be judged bad for that reason."""
 import importlib.machinery
 import importlib.util
 import pathlib
@@ -30,7 +30,7 @@ GOOD = {
 
 class JudgeTest(unittest.TestCase):
     def complaints(self, options=None, **changes):
-        """Judge GOOD with some files replaced (by None: removed); '_' in a name stands for '.'."""
+        """Judges GOOD with some files replaced (by None: removed); '_' in a name stands for '.'."""
         with tempfile.TemporaryDirectory() as folder:
             results = pathlib.Path(folder)
             files = GOOD | {name.replace("_", "."): text for name, text in changes.items()}
@@ -131,7 +131,7 @@ class JudgeTest(unittest.TestCase):
             dmesg = "".join(f"<4>[    3.000000] {line}\n" for line in lines)
             with self.subTest(lines=lines):
                 self.assertEqual(self.complaints(dmesg=dmesg) == [], good)
-                # what comes after it counts
+                # a complaint after it counts
                 self.assertNotEqual(self.complaints(dmesg=dmesg + "<4>[    3.100000] BUG: x: y\n"), [])
 
     def test_driver_errors_count_only_when_asked(self):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What qemu/run makes of guests that fail, and what qemu/check-guests tells of it, with an emulator that plays them."""
+"""Tests how qemu/run handles failing guests, and the report of qemu/check-guests, with a fake emulator."""
 import os
 import pathlib
 import shutil
@@ -13,8 +13,8 @@ import unittest
 HARNESS = pathlib.Path(__file__).resolve().parent.parent
 KERNEL = "0-nvmeof-debug"  # a name that is looked up nowhere
 
-# Plays the next of the guests that were laid ready: a folder each, with its console and its results. Peers have folders
-# of their own; a host is at the other end of what its peer is joined to it by. One with "stays" does not end.
+# Plays the next prepared guest, a directory with its console and results. Peers have their own directories. The process
+# that creates the sockets is the host. A guest with the file "stays" does not end.
 EMULATOR = """#!/bin/bash
 which=host
 while [ $# -gt 0 ]; do
@@ -42,7 +42,7 @@ CASE = "test: {0}\ntest: {1} {0} (1.000 s)\n"
 
 
 def console(*cases, end="program: it: ended, some cases failed\n"):
-    """Of a program with these cases: (name, passed)."""
+    """The console of a program with these cases: (name, passed)."""
     out = "program: it\n"
     for name, passed in cases:
         out += CASE.format(name, "ok" if passed else "FAILED")
@@ -68,7 +68,7 @@ class RunTest(unittest.TestCase):
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
     def guest(self, text, status=1, dmesg="<6>[    1.000000] Linux\n", which="host"):
-        """The next one to be played; its results."""
+        """Prepares the next guest; returns its results directory."""
         number = len(list((self.top / "guests").iterdir()))
         results = self.top / "guests" / f"{which}{number}" / "results"
         results.mkdir(parents=True)
@@ -164,7 +164,7 @@ class RunTest(unittest.TestCase):
         self.assertEqual((self.play(repeat=""), self.left), (1, 1))
 
     def verdicts(self):
-        """Of the last run: how each of its guests ended."""
+        """How each guest of the last run ended."""
         lines = (self.top / "build/guest/group/verdict").read_text().splitlines()
         return [" ".join(line.split()[1:3]) for line in lines if line.startswith("guest group")]
 

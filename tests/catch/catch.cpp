@@ -8,7 +8,7 @@
 
 namespace {
 
-// To Catch2 a comma or a bracket means something.
+// Quotes a test name: Catch2 gives commas and brackets in a test specification a meaning.
 std::string inQuotes(const std::string &name)
 {
 	std::string text;
@@ -37,7 +37,7 @@ TestCaseFacts factsOf(const Catch::TestCase &test)
 }
 #endif
 
-// What is selected and kept, by name; empty: nothing.
+// Names of the selected test cases that `keep` accepts, as a test specification. Empty: no case is left.
 std::string selection(Catch::ConfigData data, const std::function<bool(const TestCaseFacts &)> &keep)
 {
 	if (data.testsOrTags.empty())
@@ -57,7 +57,7 @@ int runTests(int argc, char **argv, const std::function<bool(const TestCaseFacts
 	Catch::Session session;
 	if (int bad = session.applyCommandLine(argc, argv))
 		return bad;
-	// a selection that fits nothing is a mistake, not a success
+	// a selection that matches no test case is an error
 	auto &config = session.configData();
 	config.warnings = static_cast<Catch::WarnAbout::What>(config.warnings | noTests);
 	if (keep) {

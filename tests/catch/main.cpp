@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// For programs without a main() of their own.
+// main() of the test programs that define none themselves.
 #include "run.h"
 
 int main(int argc, char **argv)

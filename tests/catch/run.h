@@ -5,20 +5,20 @@
 #include <string>
 #include <vector>
 
-/** A test case, of whichever version of Catch2. */
+/** Properties of a test case, independent of the version of Catch2. */
 struct TestCaseFacts {
 	std::string name;
 	std::string file;
-	std::vector<std::string> tags; /**< in small letters */
+	std::vector<std::string> tags; /**< in lower case */
 };
 
-/** What a listener's assertionEnded() returns. */
+/** Return type of a listener's assertionEnded(). */
 #ifdef NVMEOF_CATCH3
 using AssertionEnded = void;
 #else
 using AssertionEnded = bool;
 #endif
 
-/** Run the test cases that the command line selects, less those for which `keep` (unset: none) returns false. Returns
- *  Catch's exit status, the number of failed ones; not 0 if no case is left. */
+/** Run the test cases that the command line selects and for which `keep` (unset: all) returns true. Returns Catch's
+ *  exit status, the number of failed cases; nonzero if no case is left. */
 int runTests(int argc, char **argv, const std::function<bool(const TestCaseFacts &)> &keep = {});

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Instances of nvmeof-cdc, etcd, storms and captures on this machine's loopback, for tests, demo and benchmark."""
+"""Starts instances of nvmeof-cdc, etcd, storms and captures on this machine's loopback, for tests, demo and
+benchmark."""
 
 import contextlib
 import json
@@ -23,7 +24,7 @@ PATIENCE = 60  # seconds for what takes one on an idle machine
 
 
 class Trouble(Exception):
-    """Something did not do what it is there for."""
+    """A program or service did not do what the test expects."""
 
 
 def free_port(host="127.0.0.1"):
@@ -42,12 +43,12 @@ def until(holds, what, patience=PATIENCE):
 
 
 def pinned(processor):
-    """Runs in a child before its program: it stays on that processor, if one is named."""
+    """For preexec_fn: pins the program to this processor if one is given."""
     return None if processor is None else lambda: os.sched_setaffinity(0, {processor})
 
 
 class Process:
-    """A program in the background, whose words are in a file."""
+    """A program in the background, whose output is in a file."""
 
     def __init__(self, folder, name, command):
         self.name, self.command, self.log = name, [str(word) for word in command], folder / f"{name}.log"
@@ -149,7 +150,7 @@ class Instance(Process):
             return None
 
     def told(self, *words):
-        """What `nvmeofctl cdc` says, as a document"""
+        """The output of `nvmeofctl cdc` as a document."""
         done = self.ctl(*words, "--json")
         if done.returncode:
             raise Trouble(f"nvmeofctl cdc {' '.join(words)}: {done.stderr or done.stdout}")
@@ -160,7 +161,7 @@ class Instance(Process):
                               capture_output=True)
 
     def ask(self, request):
-        """One line to the control socket, and its answer"""
+        """Sends one line to the control socket, and returns the answer."""
         with socket.socket(socket.AF_UNIX) as one:
             one.connect(str(self.socket))
             one.sendall(json.dumps(request).encode() + b"\n")
@@ -177,14 +178,14 @@ class Instance(Process):
         return self.told("status")["generation"]
 
     def memory(self):
-        """Bytes that are resident and its own"""
+        """Anonymous resident memory in bytes."""
         for line in pathlib.Path(f"/proc/{self.pid}/status").read_text().splitlines():
             if line.startswith("RssAnon:"):
                 return int(line.split()[1]) * 1024
         return 0
 
     def cpu(self):
-        """Seconds of processors so far: CLOCK_PROCESS_CPUTIME_ID of that process, as clock_getcpuclockid(3) has it"""
+        """CPU seconds so far: CLOCK_PROCESS_CPUTIME_ID of that process, encoded as by clock_getcpuclockid(3)."""
         return time.clock_gettime((~self.pid << 3) | 2)
 
 
@@ -194,7 +195,7 @@ def target(number, port=4420):
 
 
 def zone_tables(zones, targets_each):
-    """Hosts by their number, targets_each subsystem ports a zone"""
+    """Zones with numbered hosts, and targets_each subsystem ports for each zone."""
     text = ""
     for zone in range(zones):
         nqns = ", ".join(f'"nqn.2024-01.com.example:flash{zone * targets_each // 4 + i}"'
@@ -214,7 +215,7 @@ def storm_command(instances, hosts, *options, hostnqn="nqn.2024-01.com.example:h
 
 
 def storm(instances, hosts, *options, processor=None, **more):
-    """What the storm has to say; its exit status is in it"""
+    """The storm's document, with its exit status."""
     done = subprocess.run(storm_command(instances, hosts, *options, **more), check=False, text=True,
                           capture_output=True, preexec_fn=pinned(processor))
     try:
@@ -227,7 +228,7 @@ def storm(instances, hosts, *options, processor=None, **more):
 
 @contextlib.contextmanager
 def stage():
-    """A folder for it all. What was started and registered by run() ends with it."""
+    """A temporary directory for all files. Programs that run() has started and registered end with it."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="nvmeof-cdc."))
     started = []
 

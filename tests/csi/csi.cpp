@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The plugin in a guest: its socket, real disks of the kernel's target over two paths, real file systems.
+// The CSI plugin in a guest: its real socket, disks of the in-tree NVMe target over two paths, and real file systems.
 #include "sanity.h"
 
 #include "guest/support/multi.h"
@@ -56,7 +56,7 @@ struct Node : Multi {
 		fs::remove("/run/nvmeof/csi.sock");
 		start();
 	}
-	// The same plugin, by another name of the volume, path of kubelet's folder, or description of the volume
+	// The same plugin with another target path, volume context or volume name
 	sanity::Player another(const std::string &place, const sanity::Texts &context,
 			       const std::string &name = "pvc-1")
 	{
@@ -71,7 +71,7 @@ struct Node : Multi {
 
 } // namespace
 
-TEST_CASE("the rules of the interface, with real mounts", "[csi]")
+TEST_CASE("the plugin follows the CSI specification with real mounts", "[csi]")
 {
 	Node node;
 	node.player->identity();
@@ -85,7 +85,7 @@ TEST_CASE("the rules of the interface, with real mounts", "[csi]")
 	node.player->controller();
 }
 
-TEST_CASE("data outlive pods, the plugin and a lost path", "[csi]")
+TEST_CASE("data survive a new pod, a restart of the plugin and the loss of a path", "[csi]")
 {
 	Node node;
 	auto &player = *node.player;
@@ -114,13 +114,13 @@ TEST_CASE("data outlive pods, the plugin and a lost path", "[csi]")
 	CHECK(node.player->publish(strict, "target", true) == grpc::StatusCode::OK);
 	CHECK(run("grep " + node.player->target() + " /proc/self/mountinfo").text.find(" ro,nosuid,nodev,noexec") !=
 	      std::string::npos);
-	CHECK(readFile(node.player->target() + "/file") == "kept"); // it was not formatted again
+	CHECK(readFile(node.player->target() + "/file") == "kept"); // stage did not format it again
 	CHECK(run("touch " + node.player->target() + "/new").status != 0);
 	CHECK(node.player->unpublish() == grpc::StatusCode::OK);
 	CHECK(node.player->unstage() == grpc::StatusCode::OK);
 }
 
-TEST_CASE("kubelet's folder behind a symbolic link", "[csi]")
+TEST_CASE("kubelet's directory may be behind a symbolic link", "[csi]")
 {
 	Node node;
 	must("mkdir -p /run/kubelet && ln -sfn /run/kubelet /run/linked");
@@ -134,14 +134,14 @@ TEST_CASE("kubelet's folder behind a symbolic link", "[csi]")
 	CHECK(player.unstage() == grpc::StatusCode::FAILED_PRECONDITION);
 	CHECK(player.unpublish() == grpc::StatusCode::OK);
 	CHECK_FALSE(fs::exists(player.target()));
-	CHECK(node.player->publish(capability) == grpc::StatusCode::OK); // by the path itself
+	CHECK(node.player->publish(capability) == grpc::StatusCode::OK); // by the resolved path
 	CHECK(player.unpublish() == grpc::StatusCode::OK);
 	CHECK(player.unstage() == grpc::StatusCode::OK);
 	CHECK(run("grep /run/kubelet /proc/self/mountinfo").status != 0);
 	CHECK(node.controllers() == 0);
 }
 
-TEST_CASE("a volume without a record, and one that two names have", "[csi]")
+TEST_CASE("a volume without a record is cleaned up, and so is one with two volume names", "[csi]")
 {
 	Node node;
 	auto &player = *node.player;
@@ -174,7 +174,7 @@ TEST_CASE("a volume without a record, and one that two names have", "[csi]")
 	}
 }
 
-TEST_CASE("a stage that fails may be corrected", "[csi]")
+TEST_CASE("a failed stage can be repeated with a corrected request", "[csi]")
 {
 	Node node;
 	auto wrong = sanity::mountCapability(), right = wrong;
@@ -185,7 +185,7 @@ TEST_CASE("a stage that fails may be corrected", "[csi]")
 	CHECK(node.player->unstage() == grpc::StatusCode::OK);
 }
 
-TEST_CASE("volumes that are only to be read", "[csi]")
+TEST_CASE("read-only volumes are mounted read-only", "[csi]")
 {
 	Node node;
 	auto &player = *node.player;
@@ -202,7 +202,7 @@ TEST_CASE("volumes that are only to be read", "[csi]")
 	CHECK(player.unstage() == grpc::StatusCode::OK);
 
 	const auto writer = sanity::mountCapability();
-	REQUIRE(player.stage(writer) == grpc::StatusCode::OK); // makes the file system
+	REQUIRE(player.stage(writer) == grpc::StatusCode::OK); // creates the file system
 	REQUIRE(player.unstage() == grpc::StatusCode::OK);
 	auto reader = writer;
 	reader.mutable_mount()->add_mount_flags("ro");
@@ -213,9 +213,9 @@ TEST_CASE("volumes that are only to be read", "[csi]")
 	CHECK(player.unstage() == grpc::StatusCode::OK);
 }
 
-TEST_CASE("a dead target: pods and volumes go in bounded time", "[csi]")
+TEST_CASE("with a dead target, pods and volumes are removed in bounded time", "[csi]")
 {
-	const bool fails = GENERATE(true, false); // I/O fails, or waits as long as it takes
+	const bool fails = GENERATE(true, false); // I/O fails after 3 s, or is queued without a limit
 	Node node;
 	sanity::Texts context = node.volume(1);
 	context["fast-io-fail-tmo"] = fails ? "3" : "-1";
@@ -228,7 +228,7 @@ TEST_CASE("a dead target: pods and volumes go in bounded time", "[csi]")
 	node.lane(0).close();
 	node.lane(1).close();
 	REQUIRE(eventually([&] { return take(node.host.client().namespaces())[0].usablePaths == 0; }, 20s));
-	CHECK(player.unpublish() == grpc::StatusCode::OK); // although it is used
+	CHECK(player.unpublish() == grpc::StatusCode::OK); // although a process uses it
 	CHECK_FALSE(fs::exists(player.target()));
 	user.stop();
 	Stopwatch watch;
@@ -241,8 +241,8 @@ TEST_CASE("a dead target: pods and volumes go in bounded time", "[csi]")
 	CHECK(node.controllers() == 0);
 }
 
-// The plugin is one host, the test another one, which stands for another node.
-TEST_CASE("a volume goes to another node, and comes back", "[csi]")
+// The plugin runs on one host; the test acts as a second host, which represents another node.
+TEST_CASE("a volume moves to another node and back", "[csi]")
 {
 	TwoHosts two;
 	auto b = two.pr(1);
@@ -267,23 +267,23 @@ TEST_CASE("a volume goes to another node, and comes back", "[csi]")
 	CHECK(two.write(1, 0, 1) == -EBADE);
 	must("echo kept > " + player.target() + "/file && sync");
 
-	// This node is lost: the volume is published to the other one, which takes it by force.
+	// This node is lost: the volume is published to the other node, which preempts this node's reservation.
 	CHECK(b.enroll(key(2).value) == 0);
 	CHECK(b.preempt(key(2).value, key(1).value, PR_WRITE_EXCLUSIVE_REG_ONLY, true) == 0);
 	CHECK(run("dd if=/dev/zero of=" + player.target() + "/late bs=64k count=4 conv=fsync").status != 0);
 	CHECK(player.unpublish() == grpc::StatusCode::OK);
 	CHECK(player.unstage() == grpc::StatusCode::OK);
 	CHECK(target.holds(two.ids[1]));
-	CHECK(stage(1) == grpc::StatusCode::FAILED_PRECONDITION); // late
+	CHECK(stage(1) == grpc::StatusCode::FAILED_PRECONDITION); // a late call for the first publication
 	CHECK(target.registrants() == 1);
 	CHECK(two.write(1, 4 << 20, 1) == 0);
 
-	CHECK(stage(3) == grpc::StatusCode::OK); // and back
+	CHECK(stage(3) == grpc::StatusCode::OK); // moves back to this node
 	CHECK(two.write(1, 4 << 20, 2) == -EBADE);
 	CHECK(target.registrants() == 1);
 	CHECK(player.unstage() == grpc::StatusCode::OK);
 	CHECK(target.registrants() == 0);
-	CHECK(b.enroll(0xb) == 0); // other software
+	CHECK(b.enroll(0xb) == 0); // a registration by other software
 	CHECK(stage(4) == grpc::StatusCode::FAILED_PRECONDITION);
 	CHECK(target.keyOf(two.ids[1]) == 0xb);
 	CHECK(b.enroll(0, 0xb) == 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The rules of the Container Storage Interface, played at a plugin's socket: what lacks an argument, what is not known,
- * what comes again, what contradicts what was done. The same against a machine that is made up, and in a guest.
+ * Checks of the Container Storage Interface through a plugin's socket: missing arguments, unknown volumes, repeated
+ * calls and contradicting calls. Used with a fake machine (unit_csi) and with real disks in a guest.
  */
 #pragma once
 
@@ -34,7 +34,7 @@ struct Plugin {
 	}
 };
 
-// One call; its code, with the message told when a check fails.
+// Makes one call and returns its code. The message is part of the output of a failed check.
 template <typename Stub, typename Request, typename Response>
 StatusCode call(Stub &stub, grpc::Status (Stub::*method)(grpc::ClientContext *, const Request &, Response *),
 		const Request &request, Response *response = nullptr)
@@ -47,7 +47,7 @@ StatusCode call(Stub &stub, grpc::Status (Stub::*method)(grpc::ClientContext *, 
 	return status.error_code();
 }
 
-// What is to be played with: a volume that is there, one that is not, and places.
+// Input of the checks: an existing volume, an unknown one, and directories.
 struct Stage {
 	Texts volume, unknown;
 	std::string folder; // for staging and target paths
@@ -181,13 +181,13 @@ inline void Player::nodeInfo(const std::string &node)
 	v1::NodeGetInfoResponse info;
 	CHECK(call(*plugin_.node, &v1::Node::Stub::NodeGetInfo, {}, &info) == StatusCode::OK);
 	CHECK(info.node_id() == node);
-	CHECK_FALSE(info.accessible_topology().segments().empty()); // the plugin says that it has topology
+	CHECK_FALSE(info.accessible_topology().segments().empty()); // the plugin announces topology in its capabilities
 	v1::NodeGetCapabilitiesResponse capabilities;
 	CHECK(call(*plugin_.node, &v1::Node::Stub::NodeGetCapabilities, {}, &capabilities) == StatusCode::OK);
 	CHECK(capabilities.capabilities_size() == 5);
 }
 
-// Each of them alone taken away
+// Removes each required argument in turn.
 inline void Player::missingArguments()
 {
 	const auto whole = stageRequest(mountCapability());
@@ -224,14 +224,14 @@ inline void Player::missingArguments()
 	CHECK(call(*plugin_.node, &Node::NodeUnstageVolume, half) == StatusCode::INVALID_ARGUMENT);
 }
 
-// Of a volume that is not there, or in a way that cannot be
+// Requests for an unknown volume and with impossible capabilities
 inline void Player::refusedWishes()
 {
 	auto request = stageRequest(mountCapability());
 	request.clear_volume_context();
 	request.mutable_volume_context()->insert(stage_.unknown.begin(), stage_.unknown.end());
 	CHECK(stage(request) == StatusCode::NOT_FOUND);
-	CHECK(unstage() == StatusCode::OK); // as the orchestrator does afterwards
+	CHECK(unstage() == StatusCode::OK); // the orchestrator unstages after a failed stage
 	CHECK(publish(mountCapability()) == StatusCode::NOT_FOUND);
 	CHECK(stats() == StatusCode::NOT_FOUND);
 	CHECK(expand(0) == StatusCode::NOT_FOUND);
@@ -277,8 +277,8 @@ inline void Player::mountedVolume()
 	CHECK(expand(static_cast<std::int64_t>(stage_.size), &size) == StatusCode::OK);
 	CHECK(size.capacity_bytes() == static_cast<std::int64_t>(stage_.size));
 	CHECK(expand(static_cast<std::int64_t>(stage_.size) + 1) == StatusCode::OUT_OF_RANGE);
-	CHECK(unstage() == StatusCode::FAILED_PRECONDITION);   // it is published
-	CHECK(publish(capability, "third") == StatusCode::OK); // and still staged
+	CHECK(unstage() == StatusCode::FAILED_PRECONDITION);   // it is still published
+	CHECK(publish(capability, "third") == StatusCode::OK); // the refused unstage left it staged
 	CHECK(unpublish("third") == StatusCode::OK);
 	CHECK(unpublish("second") == StatusCode::OK);
 	CHECK(unpublish() == StatusCode::OK);
@@ -301,7 +301,7 @@ inline void Player::blockVolume()
 	CHECK(stats(&usage) == StatusCode::OK);
 	REQUIRE(usage.usage_size() == 1);
 	CHECK(usage.usage(0).total() == static_cast<std::int64_t>(stage_.size));
-	CHECK(unstage() == StatusCode::FAILED_PRECONDITION); // a container has it
+	CHECK(unstage() == StatusCode::FAILED_PRECONDITION); // it is published to a container
 	CHECK(unpublish() == StatusCode::OK);
 	CHECK(unstage() == StatusCode::OK);
 }

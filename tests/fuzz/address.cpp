@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A line with a port, then an address; the latter also as an NQN.
+// Input: a line with the default port, then an address, which is also parsed as an NQN.
 #include "input.h"
 
 #include <linux/nvmeof.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The ANA log page: how many groups the controller has, the highest identifier, then the page.
+// Input: NANAGRPID and ANAGRPMAX of the controller, then an ANA log page.
 #include "input.h"
 
 #include <utility>
@@ -39,7 +39,7 @@ void checkGroup(const Limits &limits, u32 id, u8 state)
 	expect((state >= 1 && state <= 4) || state == 15, "a group's state is one that there is");
 }
 
-// Where the last group ends.
+// Returns the offset at which the last group ends.
 std::size_t checkAccepted(Bytes log, const Limits &limits, const Groups &seen)
 {
 	expect(seen.size() == at<nvme_ana_rsp_hdr>(log, 0).ngrps, "as many groups as the header says");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Numbers that a target has a hand in: status values, back-off, latencies and the judgement over them.
+// Calculations on values that a target influences: statuses, back-off, latencies and outlier detection.
 #include "input.h"
 
 #include <cerrno>
@@ -73,7 +73,7 @@ void slow(Input &in)
 
 void faulty(Input &in)
 {
-	constexpr u32 most = (1 << 28) - 1; // requests in the short time that is judged
+	constexpr u32 most = (1 << 28) - 1; // bound of the requests in a watch interval
 	const u32 done = in.take<u32>() & most, faults = in.take<u32>() & most;
 	const u32 othersDone = in.take<u32>() & most, othersFaults = in.take<u32>() & most;
 	if (nof_outlier_faulty(done, faults, othersDone, othersFaults))

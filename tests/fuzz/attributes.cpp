@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The attributes of a netlink message.
+// Input: the attributes of a netlink message.
 #include "input.h"
 
 #include <optional>
@@ -47,7 +47,7 @@ void checkValue(Payload payload)
 	expect(nofctl::numberOf<std::uint64_t>(payload).has_value() == (payload.size() == 8), "64 bits are eight");
 }
 
-// The same, written anew. What was there may not be more than there was.
+// Encodes the attributes again. The copy is not larger than the original.
 std::vector<std::byte> copyOf(const Attributes &attributes, std::size_t room)
 {
 	std::vector<std::byte> copy;

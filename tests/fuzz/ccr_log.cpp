@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a controller says of the Cross-Controller Resets it was asked for: status and result of the command, then the
-// log page.
+// Input: status and result of a Cross-Controller Reset command, then the Cross-Controller Reset log page.
 #include "input.h"
 
 extern "C" {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What anybody may send to the discovery service: good beginnings with anything behind them, or anything. Whatever it
- * is, what comes back are PDUs without fault, and the connection is over when the host has closed it.
+ * Input: the bytes of a connection to the discovery service, as a valid beginning with arbitrary bytes behind it, or as
+ * arbitrary bytes. Whatever the input is, the service answers with valid PDUs, and the connection ends after the host
+ * has closed it.
  */
 #include "input.h"
 
@@ -74,11 +75,11 @@ private:
 
 const Front &front()
 {
-	static Front *one = new Front; // its thread goes with the process
+	static Front *one = new Front; // its thread lives as long as the process
 	return *one;
 }
 
-// A good beginning: as far as @steps says
+// Returns a valid beginning of a connection with this number of steps.
 wire::Bytes beginning(unsigned steps, std::uint8_t digests, wire::PduFormat &format)
 {
 	wire::Bytes bytes;
@@ -105,7 +106,7 @@ wire::Bytes beginning(unsigned steps, std::uint8_t digests, wire::PduFormat &for
 	return bytes;
 }
 
-// A command or data of the input's making, framed well
+// A command or data of the input in a well-formed PDU
 void addPdu(wire::Bytes &bytes, Input &in, const wire::PduFormat &format)
 {
 	static constexpr std::uint8_t opcodes[] = {0x02, 0x02, 0x06, 0x08, 0x09, 0x0a, 0x0c, 0x18, 0x21, 0x7f};
@@ -150,7 +151,7 @@ void exchange(int socket, const wire::Bytes &bytes, const wire::PduFormat &forma
 		const wire::Pdu pdu = wire::cut(rest, format, longest_pdu);
 		expect(!pdu.fault && !pdu.damaged, "what comes back is without fault");
 		if (pdu.length == 0)
-			break; // the end came before the rest
+			break; // the connection ended within this PDU
 		rest = rest.subspan(pdu.length);
 	}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A line over the control socket of nvmeof-cdc, from whoever may open it.
+// Input: a line for the control socket of nvmeof-cdc, from any permitted client.
 #include "input.h"
 
 #include <algorithm>

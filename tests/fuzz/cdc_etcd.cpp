@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What whoever is at etcd's address may answer: a line each, of a stream or as a whole.
+// Input: answers of an untrusted etcd, one a line, parsed as part of a stream and as a whole.
 #include "input.h"
 
 #include "etcd_client.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Records as they may stand in a store that others write, too: a line each, KEY JSON. A model takes them, or leaves
-// them out; pages are made of what it has taken.
+// Input: records of a store that other programs may write to, one a line: KEY JSON. The model accepts a record or
+// leaves it out. Pages are made of the accepted ones.
 #include "input.h"
 
 #include "views.h"
@@ -18,7 +18,7 @@ template <typename T> void comesBack(const Json &json)
 	expect(again.ok() && *again == *record, "what was read and written can be read");
 }
 
-// All entries of a page, in pieces of any length
+// Reads all entries of a page in pieces of @step bytes.
 void readPage(const Page &page, std::uint64_t step)
 {
 	std::uint64_t bytes = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The whole way of what anybody may register: bytes, a registration, records as JSON, the store, the model, pages and
- * the documents that are printed of it. Whatever the bytes are, nothing throws, and what is stored can be read.
+ * Input: the bytes of a registration. They pass all stages: registration, JSON records, store, model, pages, printed
+ * documents. Whatever the bytes are, nothing throws, and all that is stored can be read.
  */
 #include "input.h"
 
@@ -15,7 +15,7 @@ namespace wire = nofctl::wire;
 
 namespace {
 
-// One for all inputs: each takes away again what it has put there
+// One store for all inputs; each input removes its records again.
 class MemoryStore {
 public:
 	MemoryStore() { expect(file_.open(false).ok(), "a store in memory can be opened"); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The words of a command line, a line each.
+// Input: the words of a command line, one a line.
 #include "input.h"
 
 #include <nvmeof/name.h>
@@ -12,7 +12,7 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::size_t most = 64; // words; each option is looked for among all of them
+constexpr std::size_t most = 64; // bound of the words, because each option is searched among all of them
 
 void checkOption(const Option &option, const Args &args, const std::vector<std::string> &words)
 {

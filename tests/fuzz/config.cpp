@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// nvmeof.toml.
+// Input: nvmeof.toml.
 #include "input.h"
 
 #include <nvmeof/config.h>
@@ -9,12 +9,12 @@ using namespace nvmeof;
 void fuzz(Input in)
 {
 	const std::string text(in.text());
-	// In what is broken otherwise toml++ 3.3 has undefined behaviour at some characters that are not ASCII, beyond
-	// what strayLine() keeps from it.
+	// Inputs with characters beyond ASCII are skipped: in some malformed texts they cause undefined behaviour in
+	// toml++ 3.3 that strayLine() does not prevent.
 	if (std::ranges::any_of(text, [](unsigned char c) { return c > 0x7f; }))
 		return;
 	const ConfigReading reading = parseConfig(text, "f");
-	const std::size_t count = lines(text).size() + 1; // what ends too early is wrong behind the last line
+	const std::size_t count = lines(text).size() + 1; // an unexpected end is behind the last line
 	for (const ConfigProblem &one : reading.problems) {
 		expect(one.place.file == "f" && one.place.line >= 1 && one.place.line <= count,
 		       "a problem has its line");

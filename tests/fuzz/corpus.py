@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """usage: corpus.py unpack FILE FOLDER; corpus.py pack FOLDER FILE
 
-A fuzzer's corpus is one file in the tree, an input a line: its name, a blank, its bytes. Names that people gave stay;
-those that libFuzzer gave, the SHA-1 of the bytes, are cut to 12 digits. Bytes are themselves where they are printable,
-otherwise \\n or \\xNN, and \\xNN{K} says it K times. unpack makes a folder of files as libFuzzer wants it, pack the
-file from such a folder, the named inputs first.
+The corpus of a fuzzer is one file in the tree with one input a line: its name, a blank, its bytes. Manually given names
+are kept. Names by libFuzzer, the SHA-1 of the bytes, are cut to 12 digits. Printable bytes stand for themselves, others
+are \\n or \\xNN, and \\xNN{K} repeats the byte K times. unpack creates a directory of files for libFuzzer; pack creates
+the file from such a directory, with the manually named inputs first.
 """
 
 import itertools

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cufile.json.
+// Input: cufile.json.
 #include "input.h"
 
 #include "libctl/gpu/cufile.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A discovery log as a target serves it, which may change, fail or lie from read to read; and what "discover" prints of
-// it.
+// Input: a discovery log and the behaviour of the target at each read: the log may change, fail or be wrong. Afterwards
+// "discover" prints the log.
 #include "shown.h"
 
 #include <endian.h>
@@ -15,10 +15,10 @@ using namespace nvmeof;
 namespace {
 
 constexpr std::size_t block = nofctl::wire::discovery_block;
-constexpr std::size_t mostPieces = nofctl::mostDiscoveryEntries; // where one fits into a read
-constexpr std::size_t mostShown = 64;                            // the rest is more of the same
+constexpr std::size_t mostPieces = nofctl::mostDiscoveryEntries; // bound of reads of one entry each
+constexpr std::size_t mostShown = 64;                            // more entries would test nothing new
 
-// What becomes of one read
+// Behaviour of the target at one read
 enum Turn : std::uint8_t { good, changes, fails, restarts, lies, turns };
 
 class Target : public nofctl::LogSource {
@@ -54,7 +54,7 @@ public:
 		return true;
 	}
 
-	// Of the header as it was read last
+	// A field of the header as of its last read
 	std::uint64_t number(std::size_t offset) const
 	{
 		std::uint64_t value = 0;

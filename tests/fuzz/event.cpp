@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Notifications of the kernel, each after its command and length, as "monitor" prints them and a connect waits for
+// Input: notifications of the kernel, each with its command and length, as "monitor" prints them and a connect tracks
 // them.
 #include "shown.h"
 
@@ -31,7 +31,7 @@ private:
 	void wait(const Event &event);
 
 	nofctl::Picture picture_;
-	std::optional<ConnectTracker> connect_; // of the first controller that was heard of
+	std::optional<ConnectTracker> connect_; // tracks the first controller in the input
 };
 
 void Listener::wait(const Event &event)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Identify Controller: CAP.MPSMIN, then the parts of the page that have fields in them; the rest is zero.
+// Input: CAP.MPSMIN, then the parts of Identify Controller that have fields; the rest is zero.
 #include "input.h"
 
 extern "C" {

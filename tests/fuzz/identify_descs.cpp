@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Namespace identification descriptors, two lists: the length of the first, then both.
+// Input: the length of the first of two lists of namespace identification descriptors, then both lists.
 #include "input.h"
 
 #include <optional>
@@ -29,7 +29,7 @@ Bytes valueOf(const nof_ns_ids &ids, u8 type)
 	return type == 1 ? Bytes(ids.eui64) : type == 2 ? Bytes(ids.nguid) : Bytes(ids.uuid.b);
 }
 
-// The list itself: which identifiers are in it. None of them may be told in two ways.
+// Returns the types in the list. No type has two different values.
 u8 kindsIn(Bytes list, const nof_ns_ids &ids)
 {
 	u8 have = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// I/O Command Set Independent Identify Namespace: the highest ANA group, the command set, then the beginning of the
-// page; the rest of it is zero.
+// Input: the highest ANA group, the command set, then the beginning of I/O Command Set Independent Identify Namespace;
+// the rest of it is zero.
 #include "input.h"
 
 #include <optional>
@@ -22,7 +22,7 @@ struct Decoded {
 	bool ready;
 };
 
-// With memory that is @filler where it has nothing yet
+// Decodes into memory that is filled with @filler.
 std::optional<Decoded> decode(const nvme_id_ns_cs_indep &page, const Known &known, u8 filler)
 {
 	Decoded out;
@@ -39,7 +39,7 @@ std::optional<Decoded> decode(const nvme_id_ns_cs_indep &page, const Known &know
 	return std::nullopt;
 }
 
-// What only a namespace of blocks has
+// Fields that only a namespace with blocks has
 void checkNoBlocks(const nof_ns_format &ns)
 {
 	expect(!ns.nlbas && !ns.nuse && !ns.zone_blocks, "a namespace without blocks has no capacity, and no zones");

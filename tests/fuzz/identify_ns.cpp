@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Identify Namespace: the beginning of the page; what is not there is zero.
+// Input: the beginning of Identify Namespace; the rest of it is zero.
 #include "input.h"
 
 extern "C" {

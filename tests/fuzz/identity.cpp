@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is kept of this host: which files there are, then hostnqn, hostid and the firmware's UUID, with a byte 0xff
-// after each; then a host NQN that the caller gives.
+// Input: which files of the host identity exist; hostnqn, hostid and the firmware's UUID, each terminated by a byte
+// 0xff; then the host NQN of the caller.
 #include "input.h"
 
 #include <filesystem>
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// One for the whole run, in memory where that is possible.
+// One directory for the whole run, in memory if possible
 const fs::path &scratch()
 {
 	static const struct Scratch {

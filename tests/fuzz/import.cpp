@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Files of nvme-cli and nvme-stas: one byte says by which name.
+// Input: one byte that selects the file name, then a configuration file of nvme-cli or nvme-stas.
 #include "input.h"
 
 #include "import.h"

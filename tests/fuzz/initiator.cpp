@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A host's end of an admin queue, and whatever a controller says: data come in order and no more than were asked for,
-// answers are to questions, and how the stream is cut makes no difference.
+// Input: the bytes of a controller on an admin queue. Data arrive in order and are not more than requested, completions
+// belong to commands, and the segmentation of the stream makes no difference.
 #include "input.h"
 
 #include "initiator/dialogue.h"
@@ -18,9 +18,9 @@ struct Setting {
 };
 
 struct Heard {
-	std::vector<int> kinds; // without those of data
+	std::vector<int> kinds; // without the data events
 	wire::Bytes data;
-	wire::Bytes said; // by the host
+	wire::Bytes said; // bytes that the host sent
 
 	bool operator==(const Heard &) const = default;
 };
@@ -32,7 +32,7 @@ public:
 		dialogue_.hello(heard_.said, setting.digests);
 	}
 
-	// False: that was the end.
+	// Returns false at the end of the dialogue.
 	bool hear(Bytes bytes)
 	{
 		for (;;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a fuzzer is: a function fuzz() over bytes that anybody may have sent, and what has to hold whatever they are.
+// A fuzzer is a function fuzz() over untrusted bytes, which checks properties that hold for every input.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +20,11 @@ public:
 	explicit Input(Bytes bytes) : rest_(bytes) {}
 
 	bool empty() const { return rest_.empty(); }
-	// What has not been taken yet. It ends with its memory block, so that the sanitizer sees a byte too many.
+	// The rest of the input. It ends with its allocation, so that AddressSanitizer detects a read past the end.
 	Bytes rest() const { return rest_; }
 	std::string_view text() const { return {reinterpret_cast<const char *>(rest_.data()), rest_.size()}; }
 
-	// Bytes that are not there count as zero.
+	// Missing bytes count as zero.
 	template <typename T> T take()
 	{
 		T value{};
@@ -39,7 +39,7 @@ public:
 		rest_ = rest_.subspan(front.size());
 		return front;
 	}
-	// Up to the next one, which is taken and left out; or all.
+	// The bytes up to @end, which is consumed but not returned, or all bytes.
 	std::string upTo(char end)
 	{
 		std::string front(text().substr(0, text().find(end)));
@@ -51,7 +51,7 @@ private:
 	Bytes rest_;
 };
 
-// @what does not hold: the input is kept, and the run ends.
+// Fails the run, and libFuzzer keeps the input, if @holds is false. @what is the violated property.
 inline void expect(bool holds, const char *what, const char *file = __builtin_FILE(), int line = __builtin_LINE())
 {
 	if (holds)
@@ -60,7 +60,7 @@ inline void expect(bool holds, const char *what, const char *file = __builtin_FI
 	std::abort();
 }
 
-// A copy that ends with its memory block too.
+// A copy that ends with its allocation, too
 inline std::unique_ptr<std::uint8_t[]> exact(Bytes bytes)
 {
 	std::unique_ptr<std::uint8_t[]> copy(new std::uint8_t[bytes.size()]);
@@ -78,7 +78,7 @@ inline std::vector<std::string> lines(std::string_view text)
 	return found;
 }
 
-// No blank or control character in it; what is beyond ASCII may be a letter.
+// Whether the text has no blank or control character. Bytes beyond ASCII are allowed.
 inline bool oneWord(std::string_view text)
 {
 	return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' ' && c != 0x7f; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the daemon keeps over a reboot: the JSON behind a line that is right, or the file as a whole.
+// Input: the file that the daemon keeps over a reboot, either the JSON behind a valid first line, or the whole file.
 #include "input.h"
 
 #include "last_known.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What firmware has left of its boot. The checksum is made right: what it lets through is what matters.
+// Input: an NVMe Boot Firmware Table. Its checksum is corrected, so that the parser gets past it.
 #include "input.h"
 
 #include "libctl/nbft/nbft.h"

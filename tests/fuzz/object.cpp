@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Objects as the kernel tells them, one message after another, each after its kind and length; then all that there is
-// to show of them.
+// Input: objects of the kernel as messages, each with its kind and length. All of them are printed in every format.
 #include "shown.h"
 
 #include <nvmeof/rates.h>
@@ -28,7 +27,7 @@ template <typename T> void keep(const Result<T> &object, std::vector<T> &all)
 	}
 	expect(!object->name.empty(), "an object has a name");
 	expectJson(toJson(*object));
-	// The kernel's names are unique, and what is counted of them is.
+	// Names are unique, as in the kernel.
 	if (std::ranges::find(all, object->name, &T::name) == all.end())
 		all.push_back(*object);
 }
@@ -80,7 +79,7 @@ void checkPercentiles(const Histogram &histogram)
 	expect(all <= bucketEnd(histogramBuckets - 1), "and end with the buckets");
 }
 
-// Counters of a kernel that has run for less than a million years: sums of them stay in their 64 bits.
+// Bounds the counters to those of a million years, so that sums of them fit into 64 bits.
 void bound(Path &path)
 {
 	for (Histogram *histogram : {&path.readLatency, &path.writeLatency})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A device's configuration space, as a file of sysfs or a recording has it.
+// Input: the configuration space of a device, as in sysfs or in a recording.
 #include "input.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A connection as the host sees it: what was agreed on, one command, then headers of PDUs one after another. Data do
-// not follow, their lengths are what is checked.
+// Input: a connection as the host sees it: negotiated parameters, one command, then headers of PDUs. No data follow,
+// because only their lengths are checked.
 #include "input.h"
 
 extern "C" {
@@ -41,7 +41,7 @@ private:
 	nof_pdu_fault fault_ = {nullptr, 0xffff, 0xffffffff};
 };
 
-// The connection ends here, and the target is told why.
+// The connection ends here, and the target gets the reason.
 bool Connection::refused() const
 {
 	expect(fault_.why && *fault_.why, "a refusal has a reason");
@@ -138,7 +138,7 @@ bool Connection::response(const nvme_tcp_rsp_pdu &pdu)
 	expect(good || status & 0x7ff, "and is no success");
 	if (!(status & 0x7ff))
 		expect(whole && (xfer_.write || !damaged), "success only of all data, undamaged");
-	xfer_.next = 0; // the next command, alike
+	xfer_.next = 0; // the next command is alike
 	return true;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// An NQN, and a policy file after its line.
+// Input: a line with an NQN, then a policy file.
 #include "input.h"
 
 #include <fnmatch.h>
@@ -11,7 +11,7 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::size_t longest = 24; // of an NQN: fnmatch(3) may try every way to spread it over the stars
+constexpr std::size_t longest = 24; // bound of an NQN: fnmatch(3) may try every distribution of it over the asterisks
 
 std::string written(const std::vector<PolicyRule> &rules)
 {

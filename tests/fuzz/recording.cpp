@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A recording of a machine, up to what is found on it.
+// Input: a recording of a machine, on which all checks run.
 #include "input.h"
 
 #include "libctl/gpu/finding.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a host may send to a discovery service as its registration.
+// Input: the registration of a host at a discovery service.
 #include "input.h"
 
 #include "libctl/wire/registration.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A datagram as it comes from a netlink socket.
+// Input: a datagram of a netlink socket.
 #include "input.h"
 
 #include <linux/netlink.h>
@@ -26,7 +26,7 @@ void checkReply(const Reply &reply, std::span<const std::byte> datagram)
 	expect(oneWord(reply.cookie), "a cookie is a name");
 }
 
-// The messages again, by their lengths alone.
+// Counts the messages again, by their lengths alone.
 std::size_t messagesIn(std::span<const std::byte> datagram)
 {
 	std::size_t messages = 0, at = 0;

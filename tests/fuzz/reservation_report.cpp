@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A report of reservations, which a host with some identifier has asked for.
+// Input: a host identifier, a reservation key, and a reservation report for this host.
 #include "input.h"
 
 extern "C" {

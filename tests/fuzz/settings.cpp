@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The NAME=VALUE words of "set", a line each.
+// Input: the NAME=VALUE words of "set", one a line.
 #include "input.h"
 
 #include <linux/nvmeof.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Settings written as the words that they are read from.
+// Writes settings as the words that the parser reads.
 #pragma once
 
 #include <string>

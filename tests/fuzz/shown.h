@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What becomes of the kernel's words on their way to a terminal and to programs.
+// Checks of text from the kernel on its way to terminals and programs
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@
 #include "input.h"
 #include "json.h"
 
-// Nothing that could drive a terminal.
+// The text has no control character that a terminal interprets.
 inline void expectPlain(std::string_view text)
 {
 	auto plain = [](unsigned char c) { return c == '\n' || (c >= ' ' && c < 0x7f); };
@@ -20,7 +20,7 @@ inline void expectPlainLine(std::string_view text)
 	expect(text.find('\n') == text.npos, "text is one line");
 }
 
-// Whatever is in it, it comes out as JSON, which is UTF-8, and reads back as what it says.
+// The document becomes valid JSON in UTF-8 whatever its texts are, and reads back as the same.
 inline void expectJson(const Json &document)
 {
 	const std::string text = dump(document, -1);

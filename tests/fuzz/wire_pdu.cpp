@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A connection as a service sees it: what was agreed on, then whatever comes. Each PDU that is taken lies within what
-// came, and reads the same once it is written again.
+// Input: the negotiated parameters, then the bytes of a connection as a service sees it. Each accepted PDU lies within
+// the input, and is the same after it has been written and read again.
 #include "input.h"
 
 #include "libctl/wire/fabrics.h"
@@ -26,14 +26,14 @@ void checkFault(const wire::Pdu &pdu)
 	expect(pdu.fault->fes != wire::fes_header || pdu.fault->fei < sizeof(wire::IcReq), "it points into the header");
 }
 
-// With the sums that are right: a header and data, which are all that counts, make a PDU that is taken.
+// Writes the PDU with correct digests and reads it again.
 void writeAgain(const wire::Pdu &pdu, const wire::PduFormat &format)
 {
 	wire::Bytes head(pdu.head.begin(), pdu.head.end()), out;
 	const wire::PduFormat its = format.of(pdu.type());
 	wire::seal(head, pdu.data.size(), its);
 	wire::assemble(out, head, pdu.data, its);
-	const auto again = wire::cut(out, format, longest + 256); // data may be aligned otherwise now
+	const auto again = wire::cut(out, format, longest + 256); // the alignment of the data may differ
 	expect(!again.fault && again.length == out.size(), "what we write is a PDU");
 	expect(!again.damaged, "undamaged");
 	expect(std::ranges::equal(again.data, pdu.data), "of the same data");
@@ -70,7 +70,7 @@ void fuzz(Input in)
 {
 	const auto flags = in.take<std::uint8_t>();
 	const wire::PduFormat format{bool(flags & 1), bool(flags & 2), std::uint8_t(flags >> 3)};
-	const auto copy = exact(in.rest()); // ends with its memory
+	const auto copy = exact(in.rest()); // ends with its allocation
 	Bytes stream(copy.get(), in.rest().size());
 	while (!stream.empty()) {
 		const auto pdu = wire::cut(stream, format, longest);

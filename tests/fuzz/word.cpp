@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One word, as a UUID, a time and the name of an object.
+// Input: one word, parsed as a UUID, a time and the name of an object.
 #include "input.h"
 
 #include <nvmeof/duration.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Identify Namespace of the zoned command set, a report of zones, and what that says of a command that was lost.
+// Input: Identify Namespace of the zoned command set, a zone report, and the parameters of a lost command that is
+// judged by it.
 #include "input.h"
 
 extern "C" {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// nvmeof-cdc and its clients: our modules with nvmeofd, and the in-tree host with nvme-cli.
+// nvmeof-cdc and its hosts: this driver with nvmeofd, and the in-tree driver with nvme-cli.
 #include "support/host.h"
 #include "target/server.h"
 
@@ -26,7 +26,7 @@ std::string portOf(const target::Server &server)
 	return std::to_string(server.port());
 }
 
-// The service, with its store in a folder that outlives it
+// The service. Its store survives a restart.
 class Service {
 public:
 	explicit Service(const std::string &more)
@@ -71,7 +71,7 @@ private:
 	std::optional<Background> process_;
 };
 
-// Our daemon, which has the service to ask and nothing else
+// nvmeofd, configured with this service only
 class Follower {
 public:
 	Follower()
@@ -120,7 +120,7 @@ struct Stage {
 
 } // namespace
 
-TEST_CASE("our host follows the service, which may end and come back", "[cdc][short]")
+TEST_CASE("nvmeofd follows the service across restarts", "[cdc][short]")
 {
 	Stage stage;
 	Service service(stage.tables());
@@ -140,7 +140,7 @@ TEST_CASE("our host follows the service, which may end and come back", "[cdc][sh
 	service.start();
 	CHECK(stage.live() == 2);
 	must(Service::control("remove target " + stage.nqn() + " -a 127.0.0.1:" + portOf(stage.two)));
-	CHECK(stage.becomes(1, 20s)); // it has found its service again
+	CHECK(stage.becomes(1, 20s)); // nvmeofd has reconnected to the service
 	CHECK(Service::told("status").at("generation").get<std::uint64_t>() >
 	      before.at("generation").get<std::uint64_t>());
 	service.end();
@@ -148,7 +148,7 @@ TEST_CASE("our host follows the service, which may end and come back", "[cdc][sh
 	follower.end();
 }
 
-TEST_CASE("the in-tree host discovers, connects to all, and is told of changes", "[cdc][short]")
+TEST_CASE("the in-tree host discovers, connects to all, and gets events about changes", "[cdc][short]")
 {
 	Stage stage;
 	Service service(stage.tables());
@@ -162,7 +162,7 @@ TEST_CASE("the in-tree host discovers, connects to all, and is told of changes",
 	must(inTree + (" connect-all" + where));
 	CHECK(run("nvme list-subsys").text.find(stage.nqn()) != std::string::npos);
 
-	// persistent: the kernel keeps the controller, and tells udev of its events
+	// The kernel keeps a persistent controller and sends its events to udev.
 	must(inTree + (" discover --persistent" + where));
 	Background events("exec udevadm monitor --kernel --property --subsystem-match=nvme");
 	REQUIRE(eventually(

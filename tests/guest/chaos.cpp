@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Everything at once, for as long as one likes: ANA flips, paths that are cut, silenced, removed and added, targets
-// that restart, policies that change, under verified load on one namespace and a file system on another. As long as a
-// path comes back within its limits there is no error, no wrong byte, and in the end nothing is left. A run of two
-// minutes and more has to have done everything at least once.
+// Random faults under verified load on one namespace and a file system on another: ANA changes, paths that are cut,
+// silenced, removed and added, targets that restart, policies that change. As long as a path returns within its limits
+// there is no error and no wrong data, and nothing is left at the end. A run of two minutes or more must perform every
+// action at least once.
 //
-// NVMEOF_CHAOS_SECONDS: how long [180]; NVMEOF_CHAOS_SEED: which way it goes, printed.
+// NVMEOF_CHAOS_SECONDS: duration [180]; NVMEOF_CHAOS_SEED: seed of the random choices, printed.
 #include "support/again.h"
 #include "support/multi.h"
 
@@ -30,15 +30,15 @@ public:
 	void run(Millis time);
 	void heal();
 	std::string counts() const;
-	std::string missing() const; // what was never done
+	std::string missing() const; // actions that were never performed
 	std::uint64_t failovers() const;
 
 private:
 	struct Action {
 		const char *name;
 		unsigned weight;
-		bool (Chaos::*act)();       // false: this was not the moment for it
-		const char *only = nullptr; // to lanes of this transport
+		bool (Chaos::*act)();       // false: not possible now
+		const char *only = nullptr; // on lanes of this transport
 	};
 	static const Action all[];
 
@@ -77,14 +77,14 @@ private:
 
 	Multi &rig_;
 	std::mt19937 random_;
-	std::vector<Action> actions_; // that there is a lane for
+	std::vector<Action> actions_; // possible on at least one lane
 	std::vector<Repair> repairs_;
-	bool touched_[laneCount] = {}; // link or port are in other than good order
+	bool touched_[laneCount] = {}; // link or port is impaired
 	unsigned away_ = laneCount;    // the lane that is disconnected
 	unsigned lossy_ = laneCount;   // the lane that reports persistent loss
 	std::map<std::string, unsigned> done_;
-	std::map<std::string, std::uint64_t> counters_; // as last seen, by path
-	std::uint64_t failovers_ = 0;                   // counted over all of them
+	std::map<std::string, std::uint64_t> counters_; // as last read, by path
+	std::uint64_t failovers_ = 0;                   // sum over all paths
 };
 
 const Chaos::Action Chaos::all[] = {
@@ -112,7 +112,7 @@ Chaos::Chaos(Multi &rig, unsigned seed) : rig_(rig), random_(seed)
 			}
 }
 
-// By weight, but what was never done comes first in a quarter of the cases.
+// Chooses by weight; in a quarter of the cases an action that was never performed goes first.
 const Chaos::Action &Chaos::choose()
 {
 	if (upTo(3) == 0)
@@ -131,7 +131,7 @@ const Chaos::Action &Chaos::choose()
 	return actions_[0];
 }
 
-// A lane's link and port are done one thing to at a time.
+// Reserves a lane, so that its link or port has one fault at a time.
 bool Chaos::take(unsigned lane)
 {
 	return !std::exchange(touched_[lane], true);
@@ -144,7 +144,7 @@ bool Chaos::flipAna()
 	if (lane == lossy_)
 		return false;
 	rig_.lane(lane).setAna(group, states[state]);
-	// a change that outlasts ANATT is a loss, and no path left that may come back would be an error
+	// A change that outlasts ANATT counts as failed, and without a path that may return I/O fails.
 	if (state >= 3)
 		later(between(100, 3000), [this, lane, group] {
 			if (lane != lossy_)
@@ -153,7 +153,7 @@ bool Chaos::flipAna()
 	return true;
 }
 
-// On one lane at most, and not while another is away: one that may come back is always left.
+// On one lane at most, and not while another is disconnected: one path that may return always remains.
 bool Chaos::loseForGood()
 {
 	if (lossy_ != laneCount || away_ != laneCount)
@@ -223,7 +223,7 @@ bool Chaos::slow()
 	return true;
 }
 
-// It is hosts and the target that lose it; the target listens again when it is back.
+// Host and target lose the device. The target listens again when it is back.
 bool Chaos::removeDevice()
 {
 	auto lane = anyLane();
@@ -264,7 +264,7 @@ bool Chaos::unlinkPort()
 	return true;
 }
 
-// One lane at a time, so that there is always a controller that may come back.
+// One lane at a time: a controller that may return always remains.
 bool Chaos::disconnect()
 {
 	auto lane = anyLane();
@@ -274,7 +274,7 @@ bool Chaos::disconnect()
 	away_ = lane;
 	auto done = rig_.host.client().disconnect(name);
 	INFO((done ? "" : done.error().message));
-	// one whose first attempt to connect has just failed goes by itself
+	// A controller whose first connect has just failed is removed by the kernel.
 	CHECK((done || done.error().code == nvmeof::ErrorCode::noSuchObject));
 	later(between(50, 2000), [this] { away_ = laneCount; });
 	return true;
@@ -283,7 +283,7 @@ bool Chaos::disconnect()
 bool Chaos::reset()
 {
 	auto name = rig_.name(anyLane());
-	return !name.empty() && rig_.host.client().reset(name).ok(); // refused where it is not live
+	return !name.empty() && rig_.host.client().reset(name).ok(); // refused unless it is live
 }
 
 bool Chaos::policy()
@@ -309,7 +309,7 @@ bool Chaos::moveGroup()
 	return true;
 }
 
-// A first connect is one attempt; whoever asked for it asks again.
+// A first connect is a single attempt, so the test repeats it.
 void Chaos::ensureConnected()
 {
 	for (unsigned n = 0; n < laneCount; n++)
@@ -331,7 +331,7 @@ void Chaos::countFailovers()
 {
 	for (auto &p : rig_.host.paths()) {
 		auto &before = counters_[p.name];
-		// a path that was made anew has the name of the one before, and counts from 0
+		// A new path reuses the name of an old one and counts from 0.
 		failovers_ += p.failoversFrom - (p.failoversFrom >= before ? before : 0);
 		before = p.failoversFrom;
 	}
@@ -415,13 +415,13 @@ FioJob severalJobs(const std::string &disk, unsigned seconds)
 
 } // namespace
 
-TEST_CASE("chaos: verified load and a file system outlive it all", "[chaos]")
+TEST_CASE("chaos: verified load and a file system survive random faults", "[chaos]")
 {
 	auto seconds = static_cast<unsigned>(std::stoul(environment("NVMEOF_CHAOS_SECONDS", "180")));
 	auto seed = static_cast<unsigned>(seedFrom("NVMEOF_CHAOS_SEED"));
 	INFO("seed " << seed);
 
-	std::vector<std::string> transports; // $NVMEOF_CHAOS_MIXED: one half of the lanes each
+	std::vector<std::string> transports; // NVMEOF_CHAOS_MIXED: half of the lanes each
 	if (!environment("NVMEOF_CHAOS_MIXED", "").empty())
 		transports = {"tcp", "rdma", "tcp", "rdma"};
 	Multi rig({.lanes = laneCount, .namespaces = {32 * mib, 384 * mib}, .transports = transports});
@@ -429,7 +429,7 @@ TEST_CASE("chaos: verified load and a file system outlive it all", "[chaos]")
 	REQUIRE(rig.waitPaths(laneCount));
 	auto raw = rig.disk(1), files = rig.disk(2);
 	must("mkfs.xfs -q -f " + files + " && mkdir -p /mnt && mount " + files + " /mnt");
-	FioLoad load(severalJobs(raw, seconds + 300)); // ended before
+	FioLoad load(severalJobs(raw, seconds + 300)); // stopped earlier
 	Background tree("/nvmeof/tests/xfs_load.sh /mnt " + std::to_string(seconds));
 	Probe probe(raw, {.offset = 28 * mib});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Connect, list, disconnect: the command, its exit codes, the events, and who may do what.
+// Connect, list and disconnect: the command, its exit codes, events and permissions.
 #include "control.h"
 #include "support/block.h"
 #include "support/netns.h"
@@ -41,7 +41,7 @@ TEST_CASE("connect, list and disconnect with the command", "[control][short]")
 	CHECK_FALSE(exists("/dev/" + c.name));
 }
 
-TEST_CASE("disconnect by name and of all", "[control]")
+TEST_CASE("disconnect by name, and of all controllers", "[control]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -53,7 +53,7 @@ TEST_CASE("disconnect by name and of all", "[control]")
 	CHECK(take(rig.host.client().subsystems()).empty());
 }
 
-TEST_CASE("a disconnect in good order tells of no lost connection", "[control][log]")
+TEST_CASE("a normal disconnect logs no lost connection", "[control][log]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -61,14 +61,14 @@ TEST_CASE("a disconnect in good order tells of no lost connection", "[control][l
 	auto disk = Disk("/dev/" + rig.host.nameSpace(1)->name);
 	CHECK(disk.verified(0, 4096, 1) == 0);
 	REQUIRE(status("disconnect -d " + c.name) == done);
-	// nvmet ends each connection when it was told to shut down
+	// nvmet ends each connection after a shutdown.
 	auto log = run("dmesg | grep ' " + c.name + ": '").text;
 	INFO(log);
 	CHECK(log.find(": live") != std::string::npos);
 	CHECK(log.find("queue ") == std::string::npos);
 }
 
-TEST_CASE("discover lists what a target offers, and leaves no controller behind", "[control]")
+TEST_CASE("discover lists the entries of a target, and leaves no controller behind", "[control]")
 {
 	Rig rig;
 	auto listed = ctl("discover -t " + transport() + " -a " + here() + ":4420");
@@ -91,7 +91,7 @@ TEST_CASE("discover lists what a target offers, and leaves no controller behind"
 	INFO(out.text);
 	CHECK(out.status != done);
 	CHECK(namesIt(out.text, "(check address and port, and whether the target runs)"));
-	CHECK(namesIt(out.text, testNqn)); // the other one is read all the same
+	CHECK(namesIt(out.text, testNqn)); // the other service is read nevertheless
 	CHECK(take(rig.host.client().controllers()).empty());
 
 	auto kept = rig.options();
@@ -127,7 +127,7 @@ TEST_CASE("exit codes", "[control]")
 	CHECK(status("disconnect --all") == done);
 }
 
-TEST_CASE("a number out of range is named, with what is allowed", "[control]")
+TEST_CASE("a number out of range is rejected with the allowed range", "[control]")
 {
 	Rig rig;
 	auto message = [](const std::string &args) {
@@ -143,7 +143,7 @@ TEST_CASE("a number out of range is named, with what is allowed", "[control]")
 	CHECK(namesIt(message("set " + c.name + " stall-tmo=999999"), "stall-tmo in ms is out of range: 0 to "));
 }
 
-TEST_CASE("what the library lets through, the kernel refuses with a reason", "[control][short]")
+TEST_CASE("the kernel refuses invalid options that the library lets pass, with a reason", "[control][short]")
 {
 	Rig rig;
 	auto &client = rig.host.client();
@@ -172,7 +172,7 @@ TEST_CASE("what the library lets through, the kernel refuses with a reason", "[c
 		"FAST_IO_FAIL_TMO is longer than CTRL_LOSS_TMO");
 	CHECK(take(client.controllers()).empty());
 
-	// under a lock of netlink's that modules with families need: nobody waits for a module there
+	// The handler must not wait for a module: it holds a netlink lock that modules with families need.
 	auto helper = readFile("/proc/sys/kernel/modprobe");
 	writeFile("/run/slow-modprobe", "#!/bin/sh\nsleep 20\n");
 	REQUIRE(run("chmod 755 /run/slow-modprobe").status == 0);
@@ -198,7 +198,7 @@ TEST_CASE("what the library lets through, the kernel refuses with a reason", "[c
 	CHECK(take(client.controllers()).size() == 1);
 }
 
-TEST_CASE("a target that refuses this host is named as refusing, with its status", "[control]")
+TEST_CASE("a refusal by the target is reported with its NVMe status", "[control]")
 {
 	nvmet::Subsystem closed("nqn.2024-01.io.nvmeof:closed", false);
 	nvmet::Port port(1, here(), 4420);
@@ -209,7 +209,7 @@ TEST_CASE("a target that refuses this host is named as refusing, with its status
 	auto result = host.client().connect(o, nvmeof::WaitFor::controller, slowly(10s));
 	REQUIRE_FALSE(result.ok());
 	CHECK(result.error().code == nvmeof::ErrorCode::refused);
-	CHECK(result.error().nvmeStatus == 0x184); // and not its Do Not Retry bit
+	CHECK(result.error().nvmeStatus == 0x184); // without the Do Not Retry bit
 	CHECK_FALSE(result.error().message.empty());
 	auto out = ctl("connect -t " + transport() + " -a " + here() + " -n " + closed.nqn());
 	CHECK(out.status == refused);
@@ -219,7 +219,7 @@ TEST_CASE("a target that refuses this host is named as refusing, with its status
 	CHECK(namesIt(out.text, "check that the target exports nqn.2024-01.io.nvmeof:nosuch"));
 }
 
-TEST_CASE("an interface that there is not is a wrong option, no missing object", "[control]")
+TEST_CASE("a network interface that does not exist is a usage error, not a missing object", "[control]")
 {
 	Host host;
 	auto out =
@@ -229,7 +229,7 @@ TEST_CASE("an interface that there is not is a wrong option, no missing object",
 	CHECK(namesIt(out.text, "no network interface"));
 }
 
-TEST_CASE("nobody listens: the attempt ends in time, and says why", "[control]")
+TEST_CASE("a connect to a closed port ends in time and reports the reason", "[control]")
 {
 	Host host;
 	Stopwatch watch;
@@ -240,7 +240,7 @@ TEST_CASE("nobody listens: the attempt ends in time, and says why", "[control]")
 	CHECK(watch.elapsed() < slowly(8s));
 }
 
-TEST_CASE("a command that waits in vain exits with its own code", "[control]")
+TEST_CASE("a command that times out has its own exit code", "[control]")
 {
 	Netns netns("far");
 	Link link(netns, "v", 9);
@@ -252,7 +252,7 @@ TEST_CASE("a command that waits in vain exits with its own code", "[control]")
 	CHECK(watch.elapsed() < slowly(6s));
 	Stopwatch leaving;
 	host.disconnectAll();
-	CHECK(leaving.elapsed() < slowly(3s)); // where the network's own timeouts are 10 s
+	CHECK(leaving.elapsed() < slowly(3s)); // the network timeouts are 10 s
 }
 
 TEST_CASE("the same address twice", "[control][trap20]")
@@ -296,7 +296,7 @@ TEST_CASE("one call adds several paths", "[control]")
 	CHECK(rig.host.nameSpace(1)->paths == 2);
 }
 
-TEST_CASE("events tell the whole story in its order", "[control][events][short]")
+TEST_CASE("events report all steps of a connect and disconnect in order", "[control][events][short]")
 {
 	Rig rig;
 	Watch watch;
@@ -329,7 +329,7 @@ TEST_CASE("events tell the whole story in its order", "[control][events][short]"
 	}
 }
 
-TEST_CASE("monitor prints a JSON object a line", "[control][events]")
+TEST_CASE("monitor prints one JSON object per line", "[control][events]")
 {
 	Rig rig;
 	auto before = listeners();
@@ -371,7 +371,7 @@ std::string subsystemAttr(const std::string &name)
 	return readFile("/sys/class/nvmeof-subsystem/" + subsystem0() + "/" + name);
 }
 
-// What sysfs shows, for comparison with what netlink says.
+// Formats the values from netlink as sysfsSays() does.
 std::string inSysfs(const nvmeof::Subsystem &s)
 {
 	return s.iopolicy + " " + std::to_string(s.spillLatency.count()) + " " + std::to_string(s.spillDepth) + " " +
@@ -391,7 +391,7 @@ void writePolicy(const std::string &file, const std::string &text)
 
 } // namespace
 
-TEST_CASE("every value of a policy is set, told and shown", "[control][policy][short]")
+TEST_CASE("every value of a policy is set, reported in an event and shown", "[control][policy][short]")
 {
 	Rig rig;
 	rig.connect();
@@ -412,7 +412,7 @@ TEST_CASE("every value of a policy is set, told and shown", "[control][policy][s
 	CHECK(shown["spill_us"] == 500);
 	CHECK(shown["fencing"] == "safe");
 
-	CHECK(status("set " + subsystem0() + " spill-us=0") == done); // the rest stays
+	CHECK(status("set " + subsystem0() + " spill-us=0") == done); // other values stay
 	CHECK(inSysfs(subsystem()) == "round-robin 0 32 on safe 60");
 	for (auto &[name, value] : std::vector<std::pair<std::string, std::string>>{{"spill_us", "60000000"},
 										    {"spill_depth", "1024"},
@@ -427,7 +427,7 @@ TEST_CASE("every value of a policy is set, told and shown", "[control][policy][s
 	CHECK(inSysfs(subsystem()) == "numa 60000000 1024 off immediate 604800");
 }
 
-TEST_CASE("one bad value, and nothing is changed", "[control][policy]")
+TEST_CASE("one bad value: nothing is changed", "[control][policy]")
 {
 	Rig rig;
 	rig.connect();
@@ -441,9 +441,9 @@ TEST_CASE("one bad value, and nothing is changed", "[control][policy]")
 	}
 	auto refusal = ctl("set " + subsystem0() + " iopolicy=absent");
 	CHECK(refusal.status == usage);
-	CHECK(namesIt(refusal.text, "round-robin")); // lists what there is
+	CHECK(namesIt(refusal.text, "round-robin")); // lists the policies
 
-	// Past the library's own checks, the kernel has its own.
+	// The kernel has its own checks behind those of the library.
 	nvmeof::SubsystemSettings s;
 	s.degrade = false;
 	SECTION("spill")
@@ -480,7 +480,7 @@ TEST_CASE("one bad value, and nothing is changed", "[control][policy]")
 	}
 }
 
-TEST_CASE("writers of different values do not undo one another", "[control][policy]")
+TEST_CASE("concurrent writers of different values do not undo each other", "[control][policy]")
 {
 	Rig rig;
 	rig.connect();
@@ -493,7 +493,7 @@ TEST_CASE("writers of different values do not undo one another", "[control][poli
 	CHECK(subsystemAttr("spill_depth") == "300");
 }
 
-TEST_CASE("the stall time of a controller", "[control][policy]")
+TEST_CASE("stall-tmo can be set by connect and changed later", "[control][policy]")
 {
 	Rig rig;
 	CHECK(rig.connect().stallTimeout == 300ms);
@@ -511,7 +511,7 @@ TEST_CASE("the stall time of a controller", "[control][policy]")
 	CHECK(rig.host.controller(name).stallTimeout == 0ms);
 }
 
-TEST_CASE("a path's figures are the same in sysfs, over netlink and in show", "[control][stats][short]")
+TEST_CASE("the statistics of a path agree in sysfs, netlink and show", "[control][stats][short]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -544,7 +544,7 @@ TEST_CASE("a path's figures are the same in sysfs, over netlink and in show", "[
 	CHECK(namesIt(ctl("show " + c.name).text, p.name));
 }
 
-TEST_CASE("policy.conf is applied by the connect that makes the subsystem, and by hand", "[control][policy]")
+TEST_CASE("policy.conf is applied by the first connect to a subsystem, and by apply-policy", "[control][policy]")
 {
 	Rig rig;
 	auto file = "/tmp/policy.conf";
@@ -554,12 +554,12 @@ TEST_CASE("policy.conf is applied by the connect that makes the subsystem, and b
 	REQUIRE(status(with) == done);
 	CHECK(sysfsSays() == "round-robin 500 0 on auto 0");
 
-	// A second path of a subsystem that is there leaves its values alone.
+	// A second path does not change the values of an existing subsystem.
 	CHECK(status("set " + subsystem0() + " spill-us=9") == done);
 	REQUIRE(status(with + " --duplicate-connect") == done);
 	CHECK(sysfsSays() == "round-robin 9 0 on auto 0");
 	CHECK(status(std::string("apply-policy --new " + subsystem0() + " --policy-file ") + file) == done);
-	CHECK(sysfsSays() == "round-robin 9 0 on auto 0"); // somebody has set it
+	CHECK(sysfsSays() == "round-robin 9 0 on auto 0"); // a value was set already
 	CHECK(status(std::string("apply-policy " + subsystem0() + " --policy-file ") + file) == done);
 	CHECK(sysfsSays() == "round-robin 500 0 on auto 0");
 
@@ -567,7 +567,7 @@ TEST_CASE("policy.conf is applied by the connect that makes the subsystem, and b
 	CHECK(status("apply-policy --policy-file /tmp/absent.conf") == noObject);
 	rig.host.disconnectAll();
 
-	// A file with an error in it: connected, but the caller is told, with the line.
+	// An error in the file: connect succeeds, and reports the line.
 	writePolicy(file, "* degrade=on\n* spill-us=lots\n");
 	auto out = ctl(with);
 	CHECK(out.status == done);
@@ -577,7 +577,7 @@ TEST_CASE("policy.conf is applied by the connect that makes the subsystem, and b
 	CHECK(sysfsSays() == "numa 0 0 off auto 0");
 }
 
-TEST_CASE("udev applies policy.conf to a subsystem that a program made", "[control][policy][udev]")
+TEST_CASE("udev applies policy.conf to a subsystem that another program has created", "[control][policy][udev]")
 {
 	Rig rig;
 	must("mkdir -p /run/udev/rules.d && cp /nvmeof/tests/90-nvmeof-policy.rules /run/udev/rules.d/");
@@ -591,14 +591,14 @@ TEST_CASE("udev applies policy.conf to a subsystem that a program made", "[contr
 				"/delayed_removal_secs");
 	};
 	auto looked = take(rig.host.client().connect(service, nvmeof::WaitFor::controller, slowly(10s)));
-	auto c = rig.connect(); // by the library, which knows nothing of the file
+	auto c = rig.connect(); // by the library, which does not read the file
 	CHECK(eventually([&] { return delay(c) == "17"; }));
 	must("udevadm settle");
 	CHECK(delay(looked) == "0"); // a discovery service has no disks
 	must("rm /etc/nvmeof/policy.conf /run/udev/rules.d/90-nvmeof-policy.rules && udevadm control --reload");
 }
 
-TEST_CASE("the verbs of nvme-cli work on our nodes", "[control][nvme-cli]")
+TEST_CASE("nvme-cli commands work on the device nodes", "[control][nvme-cli]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -622,7 +622,7 @@ TEST_CASE("the verbs of nvme-cli work on our nodes", "[control][nvme-cli]")
 	must("nvme ns-rescan " + ctrl);
 }
 
-TEST_CASE("without privilege: reading yes, changing no", "[control][permission]")
+TEST_CASE("unprivileged users can read but not change", "[control][permission]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -646,7 +646,7 @@ TEST_CASE("without privilege: reading yes, changing no", "[control][permission]"
 	CHECK(rig.host.state(c.name) == ControllerState::live);
 }
 
-TEST_CASE("module not loaded has its own exit code, and the library's its own error", "[control][unload][short]")
+TEST_CASE("a module that is not loaded has its own exit code and library error", "[control][unload][short]")
 {
 	REQUIRE((!Host::loaded() || Host::unload().status == 0));
 	CHECK(ctl("list").status == noModule);
@@ -657,7 +657,7 @@ TEST_CASE("module not loaded has its own exit code, and the library's its own er
 	CHECK(status("list") == done);
 }
 
-TEST_CASE("monitor ends with the module, and says so", "[control][unload]")
+TEST_CASE("monitor ends with an error when the module is unloaded", "[control][unload]")
 {
 	if (!Host::loaded())
 		Host::load();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// nvmeofctl as a test runs it.
+// Helpers that run nvmeofctl.
 #pragma once
 
 #include "support/shell.h"
@@ -25,7 +25,7 @@ enum {
 	noModule = 8
 };
 
-// "connect -t tcp -n ..."; the address of the port is 127.0.0.1:4420
+// Arguments of a connect: "connect -t tcp -n NQN ADDRESSES"
 inline std::string connectTo(const std::string &addresses, const std::string &nqn = "nqn.2024-01.io.nvmeof:test")
 {
 	return "connect -t " + transport() + " -n " + nqn + " " + addresses;
@@ -45,7 +45,7 @@ inline int status(const std::string &args)
 {
 	auto out = ctl(args);
 	INFO(args << ": " << out.text);
-	CHECK((out.status == 0 || !out.text.empty())); // a failure says why
+	CHECK((out.status == 0 || !out.text.empty())); // a failure prints a message
 	return out.status;
 }
 
@@ -59,7 +59,7 @@ inline bool namesIt(const std::string &text, const std::string &name)
 	return text.find(name) != std::string::npos;
 }
 
-// Of the only one; numbers are not given again at once
+// Name of the only subsystem. Its number varies, because numbers are not reused at once.
 inline std::string subsystem0()
 {
 	auto names = must("ls /sys/class/nvmeof-subsystem");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The command as somebody meets it who connects what is not all there, interrupts, and reads what it says.
+// nvmeofctl with addresses that do not answer, interrupts, progress and warnings.
 #include "control.h"
 #include "support/netns.h"
 #include "support/rig.h"
@@ -19,7 +19,7 @@ namespace {
 
 const std::string toTest = connectTo("");
 
-// What would be the system's log, here a socket that the test reads.
+// The socket of the system log, which the test reads
 class SystemLog {
 public:
 	SystemLog() : fd_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0))
@@ -54,7 +54,7 @@ private:
 	std::string heard_;
 };
 
-// An address whose packets are lost, and of which nobody ever says that it cannot be reached.
+// An address whose packets are lost. A fixed neighbour entry keeps it from being reported as unreachable.
 class BlackHole {
 public:
 	BlackHole()
@@ -71,7 +71,7 @@ private:
 
 } // namespace
 
-TEST_CASE("names and -d are the same, and several go at once", "[control][command]")
+TEST_CASE("a name and -d mean the same, and several controllers can be given", "[control][command]")
 {
 	Rig rig;
 	auto first = rig.connect();
@@ -80,7 +80,7 @@ TEST_CASE("names and -d are the same, and several go at once", "[control][comman
 	auto second = rig.host.connect(o);
 	CHECK(status("rescan " + first.name) == done);
 	CHECK(status("rescan -d " + first.name) == done);
-	// only what stays: a rescan that the target asks for can come between two prints
+	// Only members that stay the same: an event of the target may cause a rescan between the two calls.
 	auto shown = [](const std::string &how) {
 		auto object = json("show " + how)["object"];
 		return std::pair(object["name"], object["cntlid"]);
@@ -91,7 +91,7 @@ TEST_CASE("names and -d are the same, and several go at once", "[control][comman
 	CHECK(take(rig.host.client().controllers()).empty());
 }
 
-TEST_CASE("what list and show print as JSON says whose disk it is", "[control][command]")
+TEST_CASE("the JSON of list and show identifies the disk and counts its openers", "[control][command]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -103,7 +103,7 @@ TEST_CASE("what list and show print as JSON says whose disk it is", "[control][c
 	CHECK(listed["nr_expected"] == 1);
 	CHECK(listed["nr_live"] == 1);
 	auto openers = [] { return json("list")["namespaces"][0]["openers"].get<int>(); };
-	CHECK(eventually([&] { return openers() == 0; })); // udev has had its look
+	CHECK(eventually([&] { return openers() == 0; })); // udev has closed it
 	{
 		Background user("exec sleep 60 < " + rig.disk());
 		CHECK(eventually([&] { return openers() == 1; }));
@@ -114,7 +114,7 @@ TEST_CASE("what list and show print as JSON says whose disk it is", "[control][c
 	CHECK(json("show " + c.name)["object"]["scans"].get<int>() >= 1);
 }
 
-TEST_CASE("one of two addresses is enough, unless all are required", "[control][command]")
+TEST_CASE("one of two addresses is enough, unless --require all is given", "[control][command]")
 {
 	Rig rig;
 	const std::string both = toTest + "-a " + here() + ":4420 -a " + here() + ":4499 --timeout 20";
@@ -123,12 +123,12 @@ TEST_CASE("one of two addresses is enough, unless all are required", "[control][
 	CHECK(out.status == done);
 	CHECK(namesIt(out.text, here() + ":4499: warning: "));
 	CHECK(take(rig.host.client().controllers()).size() == 1);
-	CHECK(ctl(both + " --require all").status == already); // of the first that failed
+	CHECK(ctl(both + " --require all").status == already); // of the first failure
 	rig.host.disconnectAll();
 	out = ctl(both + " --require all");
 	CHECK(out.status != done);
 	CHECK_FALSE(namesIt(out.text, "warning"));
-	CHECK(take(rig.host.client().controllers()).size() == 1); // it stays
+	CHECK(take(rig.host.client().controllers()).size() == 1); // the connected one stays
 	auto results =
 		nlohmann::json::parse(run("nvmeofctl " + both + " --idempotent --json 2>/dev/null").text)["results"];
 	CHECK(results[0].contains("controller"));
@@ -136,7 +136,7 @@ TEST_CASE("one of two addresses is enough, unless all are required", "[control][
 	CHECK(ctl(toTest + "-a " + here() + ":4499 -a " + here() + ":4498 --timeout 20").status != done);
 }
 
-TEST_CASE("an address that never answers does not hold up one that does", "[control][command][black-hole]")
+TEST_CASE("an address that never answers does not delay one that does", "[control][command][black-hole]")
 {
 	BlackHole hole;
 	Rig rig;
@@ -149,14 +149,14 @@ TEST_CASE("an address that never answers does not hold up one that does", "[cont
 	CHECK(out.status == done);
 	CHECK(namesIt(out.text, "not connected yet"));
 	auto there = take(rig.host.client().controllers());
-	REQUIRE(there.size() == 2); // the other one goes on trying
+	REQUIRE(there.size() == 2); // the silent one keeps trying
 	CHECK(std::ranges::count(there, ControllerState::connecting, &nvmeof::Controller::state) == 1);
 	CHECK(std::ranges::count(there, ControllerState::live, &nvmeof::Controller::state) == 1);
 	rig.host.disconnectAll();
 	CHECK(ctl(both + "3 --require all").status == timedOut);
 }
 
-TEST_CASE("an interrupted connect leaves alone what another process makes", "[control][command][black-hole]")
+TEST_CASE("an interrupted connect does not remove the controller of another process", "[control][command][black-hole]")
 {
 	BlackHole hole;
 	Host host;
@@ -177,7 +177,7 @@ TEST_CASE("an interrupted connect leaves alone what another process makes", "[co
 	CHECK(count() == 0);
 }
 
-TEST_CASE("a first connect is tried again while --keep-trying says so", "[control][command]")
+TEST_CASE("a first connect is retried for as long as --keep-trying says", "[control][command]")
 {
 	Rig rig;
 	const std::string later = toTest + "-a " + here() + ":4421 --reconnect-delay 0.2 --timeout 1 ";
@@ -188,26 +188,26 @@ TEST_CASE("a first connect is tried again while --keep-trying says so", "[contro
 	auto there = take(rig.host.client().controllers());
 	REQUIRE(there.size() == 1);
 	CHECK(there[0].state == ControllerState::connecting);
-	CHECK(there[0].firstConnect == there[0].ctrlLoss); // as long as a later one
+	CHECK(there[0].firstConnect == there[0].ctrlLoss); // the same bound as for a reconnect
 	{
 		nvmet::Port late(2, here(), 4421);
 		late.link(rig.subsystem);
 		CHECK(rig.host.waitState(there[0].name, ControllerState::live));
 		rig.host.disconnectAll();
 	}
-	// With another path it is no failure.
+	// With another path live it is not a failure.
 	out = ctl(later + "--keep-trying=-1 -a " + here() + ":4420");
 	CHECK(out.status == done);
 	there = take(rig.host.client().controllers());
 	REQUIRE(there.size() == 2);
 	CHECK((there[0].firstConnect == -1ms && there[1].firstConnect == -1ms));
 	rig.host.disconnectAll();
-	// And it ends when its time is over.
+	// The attempts end when the time is over.
 	CHECK(ctl(toTest + "-a " + here() + ":4421 --reconnect-delay 0.2 --keep-trying=1 --timeout 20").status != done);
 	CHECK(eventually([&] { return take(rig.host.client().controllers()).empty(); }));
 }
 
-TEST_CASE("an interrupted connect leaves what is live, and nothing half made", "[control][command]")
+TEST_CASE("an interrupted connect keeps the live controller and removes the other", "[control][command]")
 {
 	Netns netns("far");
 	Link link(netns, "v", 9);
@@ -233,19 +233,19 @@ TEST_CASE("an interrupted connect leaves what is live, and nothing half made", "
 	CHECK(left[0].state == ControllerState::live);
 }
 
-TEST_CASE("what takes long tells so on a terminal, and only there", "[control][command]")
+TEST_CASE("slow commands show progress on a terminal, and only there", "[control][command]")
 {
 	Netns netns("far");
 	Link link(netns, "v", 9);
 	link.impair("loss 100%");
 	Host host;
 	const std::string silent =
-		toTest + "-a " + link.targetAddress() + " --timeout 2"; // before ARP says that nobody is there
+		toTest + "-a " + link.targetAddress() + " --timeout 2"; // before ARP reports it as unreachable
 	{
 		Tmux terminal("nvmeofctl " + silent);
 		CHECK(terminal.shows("connect: 0 of 1 live, "));
 		CHECK(terminal.wait(slowly(20s)) == timedOut);
-		CHECK_FALSE(terminal.shows("0 of 1 live", 0ms)); // wiped
+		CHECK_FALSE(terminal.shows("0 of 1 live", 0ms)); // erased
 	}
 	host.disconnectAll();
 	CHECK_FALSE(namesIt(ctl(silent).text, "of 1 live"));
@@ -253,15 +253,15 @@ TEST_CASE("what takes long tells so on a terminal, and only there", "[control][c
 	const std::string services =
 		"discover -t " + transport() + " -a " + link.targetAddress() + " -a " + here() + ":1 --timeout 2";
 	Tmux terminal("nvmeofctl " + services);
-	CHECK(terminal.shows("discover: 1 of 2 read, ")); // the silent one is first, and holds up no other
+	CHECK(terminal.shows("discover: 1 of 2 read, ")); // the silent one comes first, and delays no other
 	CHECK(terminal.wait(slowly(30s)) != done);
 	CHECK(take(host.client().controllers()).empty());
 }
 
-TEST_CASE("poll queues that are not granted are told of", "[control][command]")
+TEST_CASE("poll queues that are not granted are reported", "[control][command]")
 {
 	Rig rig;
-	rig.connect(); // the subsystem's disks have none now
+	rig.connect(); // the disks of the subsystem have no poll queues now
 	auto out = ctl(connectArgs() + " -D -P 1");
 	INFO(out.text);
 	REQUIRE(out.status == done);
@@ -273,7 +273,7 @@ TEST_CASE("poll queues that are not granted are told of", "[control][command]")
 	CHECK(namesIt(ctl("show " + polled.name).text, "0 of 1 asked for") == !granted);
 }
 
-TEST_CASE("no path left is told by monitor, show and metrics, with since when", "[control][command][events]")
+TEST_CASE("monitor, show and metrics report a disk without a path, and since when", "[control][command][events]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -299,7 +299,7 @@ TEST_CASE("no path left is told by monitor, show and metrics, with since when", 
 	CHECK_FALSE(namesIt(ctl("show " + disk).text, "none usable"));
 }
 
-TEST_CASE("an error in policy.conf is in the system's log when udev meets it", "[control][command][policy][udev]")
+TEST_CASE("an error in policy.conf that udev meets is written to the system log", "[control][command][policy][udev]")
 {
 	Rig rig;
 	SystemLog log;
@@ -314,7 +314,7 @@ TEST_CASE("an error in policy.conf is in the system's log when udev meets it", "
 	must("rm /etc/nvmeof/policy.conf /run/udev/rules.d/90-nvmeof-policy.rules && udevadm control --reload");
 }
 
-TEST_CASE("a host name stands for its addresses", "[control][command]")
+TEST_CASE("a host name is resolved to its addresses", "[control][command]")
 {
 	Rig rig;
 	must("printf '" + here() + " target.example\\n' >> /etc/hosts");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the kernel tells of its objects for programs that look after them: whose they are, who uses them, what has been
-// scanned.
+// What the kernel reports to programs that manage its objects: owners, users of disks, and scans.
 #include "control.h"
 #include "support/rig.h"
 
@@ -25,7 +24,8 @@ std::unique_ptr<Background> holdOpen(const std::string &disk)
 
 } // namespace
 
-TEST_CASE("a controller's settings and ends by sysfs, with the in-tree driver's names", "[control][sysfs]")
+TEST_CASE("a controller is configured, reset and deleted by sysfs, with the names of the in-tree driver",
+	  "[control][sysfs]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -37,7 +37,7 @@ TEST_CASE("a controller's settings and ends by sysfs, with the in-tree driver's 
 	CHECK(readFile(file("dctype")) == "none");
 	CHECK(readFile("/sys/block/" + rig.disk().substr(5) + "/csi") == "0");
 	CHECK(readFile("/sys/block/" + rig.disk().substr(5) + "/metadata_bytes") == "0");
-	// as the target says: all of a namespace without thin provisioning is in use
+	// As the target reports: without thin provisioning the whole namespace is in use.
 	CHECK(std::stoull(readFile("/sys/block/" + rig.disk().substr(5) + "/nuse")) > 0);
 	CHECK(write("ctrl_loss_tmo", "120"));
 	CHECK(write("fast_io_fail_tmo", "60"));
@@ -48,7 +48,7 @@ TEST_CASE("a controller's settings and ends by sysfs, with the in-tree driver's 
 	CHECK(now.reconnectDelay == 3s);
 	CHECK(readFile(file("ctrl_loss_tmo")) == "120");
 	for (auto *text : {"121", "abc", "99999999999", "''"})
-		CHECK_FALSE(write("fast_io_fail_tmo", text)); // longer than ctrl_loss_tmo, or no time
+		CHECK_FALSE(write("fast_io_fail_tmo", text)); // longer than ctrl_loss_tmo, or not a time
 	for (auto *text : {"0", "-1", "off", "86401"})
 		CHECK_FALSE(write("reconnect_delay", text));
 	CHECK(rig.host.controller(c.name).reconnectDelay == 3s);
@@ -67,7 +67,8 @@ TEST_CASE("a controller's settings and ends by sysfs, with the in-tree driver's 
 	CHECK(eventually([&] { return !exists(file("state")); }));
 }
 
-TEST_CASE("each scan is told when it ends, and counted since the controller became live", "[control][scans][events]")
+TEST_CASE("the end of each scan is reported, and scans are counted since the controller became live",
+	  "[control][scans][events]")
 {
 	Rig rig;
 	Watch watch;
@@ -86,7 +87,7 @@ TEST_CASE("each scan is told when it ends, and counted since the controller beca
 	Loop more(1 << 20);
 	rig.subsystem.addNamespace(2, more.device());
 	scanned(3);
-	CHECK(rig.host.nameSpace(2)); // the event comes when the disk is there
+	CHECK(rig.host.nameSpace(2)); // the event follows the disk
 	rig.subsystem.removeNamespace(2);
 	scanned(4);
 	CHECK_FALSE(rig.host.nameSpace(2));
@@ -94,7 +95,7 @@ TEST_CASE("each scan is told when it ends, and counted since the controller beca
 	scanned(1);
 }
 
-TEST_CASE("the owner of a controller is kept, changed, and taken away", "[control][owner]")
+TEST_CASE("the owner of a controller is set, changed and cleared", "[control][owner]")
 {
 	Rig rig;
 	auto &client = rig.host.client();
@@ -120,7 +121,7 @@ TEST_CASE("the owner of a controller is kept, changed, and taken away", "[contro
 	auto refused = [](const auto &result) {
 		REQUIRE_FALSE(result.ok());
 		CHECK(result.error().sysErrno == EINVAL);
-		CHECK(result.error().code != nvmeof::ErrorCode::refused); // by nobody but this machine
+		CHECK(result.error().code != nvmeof::ErrorCode::refused); // refused by the kernel, not the target
 	};
 	o.duplicateConnect = true;
 	for (const char *bad : {"longer-than-31-bytes-by-one-byte", "a b", "a\nb", "\x1b[2J", "\x7f"}) {
@@ -138,9 +139,9 @@ TEST_CASE("the owner of a controller is kept, changed, and taken away", "[contro
 	CHECK(rig.host.controller(c.name).ctrlLoss == c.ctrlLoss); // nothing else has changed
 }
 
-// One target known by two names, or a copy of a volume whose identifiers are those of the original
+// Like one target with two NQNs, or a copy of a volume with the identifiers of the original
 struct Copy {
-	nvmet::Subsystem subsystem{"testcopy"}; // and its NQN is none
+	nvmet::Subsystem subsystem{"testcopy"}; // not a valid NQN
 	Loop backing{8 << 20};
 	Rig &rig;
 
@@ -156,7 +157,7 @@ struct Copy {
 		return run("nvmeofctl connect -t " + transport() + " -n testcopy -a " + here() + " --wait " + wait);
 	}
 	bool hasDisk() const { return rig.host.nameSpace(1, subsystem.nqn()).has_value(); }
-	// Names depend on what was there before in this guest.
+	// Names depend on earlier tests in this guest.
 	std::string controller() const
 	{
 		for (auto &c : take(rig.host.client().controllers()))
@@ -166,7 +167,7 @@ struct Copy {
 	}
 };
 
-TEST_CASE("of two namespaces with one identifier the second is no disk", "[control][same-ids]")
+TEST_CASE("of two namespaces with one identifier only the first becomes a disk", "[control][same-ids]")
 {
 	Rig rig;
 	rig.connect();
@@ -183,7 +184,7 @@ TEST_CASE("of two namespaces with one identifier the second is no disk", "[contr
 	auto shown = run("nvmeofctl show " + copy.controller());
 	INFO(shown.text);
 	CHECK(shown.text.find("a disk of another subsystem has its identifiers") != std::string::npos);
-	// when the first has gone, it may be one; not by itself, and then the first is refused
+	// After the first is gone, a rescan makes the second a disk, and then the first is refused.
 	must("nvmeofctl disconnect -n " + std::string(testNqn));
 	pause(500ms);
 	CHECK_FALSE(copy.hasDisk());
@@ -197,7 +198,7 @@ TEST_CASE("of two namespaces with one identifier the second is no disk", "[contr
 	CHECK(rig.disk() == first);
 }
 
-TEST_CASE("two namespaces with one identifier are told where both may be disks", "[control][same-ids]")
+TEST_CASE("two disks with one identifier are reported if duplicate_ids allows them", "[control][same-ids]")
 {
 	Rig rig;
 	ModuleParameter allowed("duplicate_ids", "1");
@@ -216,7 +217,7 @@ TEST_CASE("two namespaces with one identifier are told where both may be disks",
 	CHECK(run("nvmeofctl list").text.find("has the same identifiers") == std::string::npos);
 }
 
-TEST_CASE("a target that wants authentication ends connect with code 5", "[control][authentication]")
+TEST_CASE("connect to a target that requires authentication exits with code 5", "[control][authentication]")
 {
 	const std::string host = "nqn.2024-01.io.example:with-a-key";
 	const std::string dir = "/sys/kernel/config/nvmet/hosts/" + host;
@@ -236,13 +237,13 @@ TEST_CASE("a target that wants authentication ends connect with code 5", "[contr
 	must("rm /sys/kernel/config/nvmet/subsystems/" + subsystem.nqn() + "/allowed_hosts/*; rmdir " + dir);
 }
 
-TEST_CASE("how many use a disk is counted, mounts too", "[control][openers]")
+TEST_CASE("openers of a disk are counted, mounts as well", "[control][openers]")
 {
 	Rig rig;
 	rig.connect();
 	auto disk = rig.disk();
 	auto becomes = [&](std::uint32_t count) { return eventually([&] { return openers(rig) == count; }); };
-	CHECK(becomes(0)); // udev has had its look
+	CHECK(becomes(0)); // udev has closed it
 	auto one = holdOpen(disk);
 	CHECK(becomes(1));
 	auto two = holdOpen(disk);

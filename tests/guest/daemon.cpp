@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// nvmeofd: what it connects to, what it follows, what it leaves alone, and that it survives itself.
+// nvmeofd: the connections that it makes, follows and leaves alone, and its restarts.
 #include "misbehaving.h"
 #include "support/host.h"
 #include "support/multi.h"
@@ -34,7 +34,7 @@ public:
 	SystemBus()
 	{
 		must("mkdir -p /run/dbus && rm -f /run/dbus/system_bus_socket");
-		// the bus wants to know whom it talks to
+		// The bus looks up the users of its peers.
 		must("grep -qs somebody /etc/passwd || echo somebody:x:1000:1000::/:/bin/sh >> /etc/passwd");
 		writeFile("/run/dbus/test.conf",
 			  "<busconfig><type>system</type><listen>unix:path=/run/dbus/system_bus_socket</listen>"
@@ -90,7 +90,7 @@ std::string at(const target::Server &server)
 	return "127.0.0.1:" + std::to_string(server.port());
 }
 
-// A service at each of these; addresses of this machine count
+// A configuration with these services, which allows addresses of this machine
 std::string configFor(std::initializer_list<const target::Server *> services, const std::string &more = "")
 {
 	std::string text = "[limits]\nown-addresses = true\n" + more + "\n";
@@ -135,7 +135,7 @@ struct Stage {
 	}
 };
 
-// One that tells of what a test adds, and nothing else that is to be connected
+// A discovery service that reports what a test adds. notItself excludes its own subsystem.
 struct Service : target::Server {
 	Service() : target::Server({.nqn = "nqn.2024-01.io.nvmeof:service"}) {}
 	target::Discovery &discovery() { return subsystem().discovery(); }
@@ -159,7 +159,7 @@ std::vector<std::string> names(const std::vector<Controller> &controllers)
 	return all;
 }
 
-// As it is shown
+// ctrl-loss-tmo as nvmeofctl prints it
 std::string lossTimeout(const Controller &controller)
 {
 	auto shown = must("nvmeofctl show " + controller.name);
@@ -170,7 +170,7 @@ std::string lossTimeout(const Controller &controller)
 
 } // namespace
 
-TEST_CASE("nvmeofd connects to what a service tells, and follows it", "[daemon][short]")
+TEST_CASE("nvmeofd connects the subsystems that a service reports, and follows changes", "[daemon][short]")
 {
 	Stage stage;
 	Daemon daemon(configFor({&stage.one}));
@@ -178,11 +178,11 @@ TEST_CASE("nvmeofd connects to what a service tells, and follows it", "[daemon][
 	CHECK(std::ranges::all_of(stage.controllers(), [](auto &c) { return c.owner == daemonOwner; }));
 	REQUIRE(stage.services().size() == 1);
 	CHECK(stage.services()[0].keepAlive.count() > 0);
-	// the kernel gives none of them up: whether they are wanted is the daemon's to say
+	// The kernel gives up none of them: the daemon decides which ones are wanted.
 	for (auto &c : take(stage.host.client().controllers()))
 		CHECK(lossTimeout(c) == "never");
 
-	// one more port: the service tells, and nobody else is asked
+	// One more port: an event of the service suffices.
 	Stopwatch came;
 	{
 		target::Server three({}, stage.shared);
@@ -190,12 +190,12 @@ TEST_CASE("nvmeofd connects to what a service tells, and follows it", "[daemon][
 		WARN("a new path after " << came.elapsed().count() << " ms");
 		CHECK(came.elapsed() < slowly(1s));
 	}
-	CHECK(stage.becomes(2)); // nobody wants it any more
+	CHECK(stage.becomes(2)); // the third is no longer reported
 	daemon.end();
-	CHECK(stage.live() == 2); // connections are the kernel's
+	CHECK(stage.live() == 2); // connections outlive the daemon
 }
 
-TEST_CASE("a configured ctrl-loss-tmo goes before nvmeofd's own", "[daemon]")
+TEST_CASE("a configured ctrl-loss-tmo overrides the default of nvmeofd", "[daemon]")
 {
 	Stage stage;
 	Daemon daemon(configFor({&stage.one}, "[[defaults]]\nctrl-loss-tmo = 30\n"));
@@ -204,7 +204,7 @@ TEST_CASE("a configured ctrl-loss-tmo goes before nvmeofd's own", "[daemon]")
 		CHECK(lossTimeout(c) == "30 s");
 }
 
-TEST_CASE("nvmeofd that was killed finds what it had made", "[daemon]")
+TEST_CASE("nvmeofd that was killed finds its connections again", "[daemon]")
 {
 	Stage stage;
 	Daemon daemon(configFor({&stage.one}));
@@ -219,18 +219,18 @@ TEST_CASE("nvmeofd that was killed finds what it had made", "[daemon]")
 	CHECK(names(take(stage.host.client().controllers())) == before);
 	for (auto &c : stage.controllers())
 		CHECK(c.reconnects == 0);
-	// and it is the same one that follows from here on
+	// The restarted daemon follows changes.
 	target::Server three({}, stage.shared);
 	CHECK(stage.becomes(3));
 }
 
-TEST_CASE("a service that is gone takes nothing with it", "[daemon]")
+TEST_CASE("the loss of a service disconnects nothing", "[daemon]")
 {
 	Stage stage;
 	Daemon daemon(configFor({&stage.one, &stage.two}));
 	REQUIRE(stage.becomes(2));
 	auto before = names(stage.controllers());
-	SECTION("a connection that is lost")
+	SECTION("their connections are lost")
 	{
 		stage.one.dropConnections();
 		stage.two.dropConnections();
@@ -248,7 +248,7 @@ TEST_CASE("a service that is gone takes nothing with it", "[daemon]")
 	CHECK(names(stage.controllers()) == before);
 }
 
-TEST_CASE("at boot what was known last is connected to at once, and then corrected", "[daemon]")
+TEST_CASE("at boot the last known subsystems are connected at once, and then corrected", "[daemon]")
 {
 	Stage stage;
 	Service service;
@@ -266,7 +266,7 @@ TEST_CASE("at boot what was known last is connected to at once, and then correct
 		daemon.start();
 		CHECK(stage.becomes(2));
 		WARN("connected after " << came.elapsed().count() << " ms");
-		// it has one port less when it comes back
+		// The service reports one port less when it returns.
 		service.discovery().clear();
 		service.discovery().add({stage.entry(stage.two)});
 		service.start();
@@ -286,7 +286,7 @@ TEST_CASE("at boot what was known last is connected to at once, and then correct
 	}
 }
 
-TEST_CASE("services that are referred to are followed, too", "[daemon]")
+TEST_CASE("services that a referral names are followed as well", "[daemon]")
 {
 	Stage stage;
 	Service first, second;
@@ -300,7 +300,7 @@ TEST_CASE("services that are referred to are followed, too", "[daemon]")
 	CHECK(eventually([&] { return stage.services().size() == 1; }));
 }
 
-TEST_CASE("what nobody tells of any more goes, but not from under who has its disk open", "[daemon]")
+TEST_CASE("a subsystem that is no longer reported is disconnected once its disk is closed", "[daemon]")
 {
 	Stage stage;
 	stage.shared->stores().add(1, 4 << 20);
@@ -310,7 +310,7 @@ TEST_CASE("what nobody tells of any more goes, but not from under who has its di
 	REQUIRE(stage.becomes(1));
 	Background user("exec sleep 600 < " + stage.host.disk(1, 5s, stage.one.config().nqn));
 	REQUIRE(eventually([&] { return take(stage.host.client().namespaces()).at(0).openers == 1; }));
-	daemon.kill(); // the next one finds it open
+	daemon.kill(); // the restarted daemon finds the disk open
 	daemon.start();
 	service.discovery().clear();
 	pause(2s);
@@ -320,14 +320,14 @@ TEST_CASE("what nobody tells of any more goes, but not from under who has its di
 	CHECK(stage.becomes(0, 20s));
 }
 
-TEST_CASE("what others have connected stays, and what is wanted comes back", "[daemon]")
+TEST_CASE("connections made by others stay, and wanted connections are restored", "[daemon]")
 {
 	Stage stage;
-	target::Server other; // nobody tells of it
+	target::Server other; // not reported by any service
 	auto mine = stage.host.connect(Host::options("127.0.0.1", std::to_string(other.port()), other.config().nqn));
 	Daemon daemon(configFor({&stage.one}));
 	REQUIRE(stage.becomes(3));
-	// by hand: it is wanted, so it comes back
+	// A wanted connection that is removed by hand is restored.
 	auto all = stage.controllers();
 	auto own = std::ranges::find_if(all, [&](auto &c) { return c.name != mine.name; });
 	must("nvmeofctl disconnect -d " + own->name);
@@ -340,7 +340,7 @@ TEST_CASE("what others have connected stays, and what is wanted comes back", "[d
 	CHECK(stage.live() == 3);
 }
 
-TEST_CASE("the daemon on the bus", "[daemon]")
+TEST_CASE("nvmeofctl daemon controls nvmeofd over D-Bus", "[daemon]")
 {
 	auto nobody = run("nvmeofctl daemon status");
 	CHECK(nobody.status != 0);
@@ -372,7 +372,7 @@ TEST_CASE("the daemon on the bus", "[daemon]")
 	}
 	CHECK(stage.becomes(2));
 
-	// a mistake changes nothing, and is told with its line
+	// An invalid configuration changes nothing and is reported with its line.
 	std::string good = daemon.config;
 	daemon.config += "\ndiscovrey = 1\n";
 	daemon.write();
@@ -391,7 +391,7 @@ TEST_CASE("the daemon on the bus", "[daemon]")
 	CHECK(must("nvmeofctl daemon reload").find("nothing is different") != std::string::npos);
 	CHECK_FALSE(status()["refusals"].empty());
 	must("nvmeofctl daemon rescan");
-	// what has happened is kept, with the time of day
+	// Events are recorded with the time of day.
 	const std::string events = std::string("nvmeofctl events --since 1h --file ") + folder + "/state/events";
 	CHECK(eventually([&] { return must(events).find("daemon_reloaded") != std::string::npos; }));
 	CHECK(must(events).find("daemon_started") != std::string::npos);
@@ -403,7 +403,7 @@ TEST_CASE("the daemon on the bus", "[daemon]")
 
 namespace {
 
-// A network card for mDNS, which needs multicast
+// A network interface for mDNS, which needs multicast
 class Card {
 public:
 	Card()
@@ -441,7 +441,7 @@ bool announced()
 
 } // namespace
 
-TEST_CASE("a service that mDNS finds", "[daemon][mdns]")
+TEST_CASE("a service found by mDNS stays until it no longer answers", "[daemon][mdns]")
 {
 	Card card;
 	SystemBus bus;
@@ -460,16 +460,16 @@ TEST_CASE("a service that mDNS finds", "[daemon][mdns]")
 		CHECK(announced());
 		CHECK(run("nvmeofctl daemon status").text.find("mDNS on mdns0") != std::string::npos);
 
-		// a goodbye is no reason to disconnect
+		// A goodbye packet does not disconnect.
 		voice.signal(SIGTERM);
 		voice.wait(5s);
 		REQUIRE(eventually([] { return !announced(); }));
 		pause(2s);
-		CHECK(stage.becomes(4)); // with the service, which goes by its own NQN
+		CHECK(stage.becomes(4)); // with the service, which has a unique NQN
 		ears.signal(SIGTERM);
 		ears.wait(5s);
 	}
-	// nor is it that nobody hears any more, be it over a restart
+	// Neither does the loss of Avahi, even across a restart of the daemon.
 	auto before = names(stage.controllers());
 	daemon.kill();
 	daemon.start();
@@ -477,7 +477,7 @@ TEST_CASE("a service that mDNS finds", "[daemon][mdns]")
 	pause(2s);
 	CHECK(names(stage.controllers()) == before);
 	CHECK_FALSE(announced());
-	must("nvmeofctl daemon rescan"); // it answers, so it stays
+	must("nvmeofctl daemon rescan"); // the service answers, so it stays
 	pause(1s);
 	CHECK(status()["services"].size() == 1);
 
@@ -489,7 +489,7 @@ TEST_CASE("a service that mDNS finds", "[daemon][mdns]")
 	daemon.end();
 }
 
-TEST_CASE("a service that takes registrations", "[daemon]")
+TEST_CASE("nvmeofd registers with a centralized discovery controller", "[daemon]")
 {
 	SystemBus bus;
 	auto shared = std::make_shared<target::Subsystem>();
@@ -509,7 +509,7 @@ TEST_CASE("a service that takes registrations", "[daemon]")
 		return services[0].value("registered", false) && !services[1].contains("registered");
 	}));
 
-	// the connection is lost: the service may have forgotten, and cannot take it at once
+	// The connection is lost: the service has forgotten the host, and the first two registrations fail.
 	shared->discovery().forgetHosts();
 	shared->discovery().interruptRegistrations(2);
 	server.dropConnections();
@@ -519,10 +519,10 @@ TEST_CASE("a service that takes registrations", "[daemon]")
 	CHECK(server.violations().empty());
 }
 
-// The daemon lives, and no service that misbehaves keeps it from one that does not.
-TEST_CASE("nvmeofd among services that misbehave, all at once", "[daemon][hostile]")
+// The daemon survives, and misbehaving services do not keep it from a good one.
+TEST_CASE("misbehaving services do not keep nvmeofd from a good one", "[daemon][hostile]")
 {
-	must("modprobe nvmeof_rdma"); // for what they tell of; loading it takes time
+	must("modprobe nvmeof_rdma"); // for their RDMA entries; loading takes time
 	SystemBus bus;
 	Stage stage;
 	Misbehaving others;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // PCI peer-to-peer memory through our disks: real pages of the CMB of emulated NVMe drives. No RDMA device here has
-// DMA: paths that reach such memory are rxe's that claim to, whose processor copies then. Needs a kernel of qemu/debug,
-// in a guest with two drives that have a CMB.
+// DMA: paths that reach such memory are those of rxe devices that claim to, and the CPU copies. Needs a kernel of
+// qemu/debug, in a guest with two drives that have a CMB.
 #include "support/direct.h"
 #include "support/multi.h"
 #include "support/rig.h"
@@ -56,7 +56,7 @@ std::string shown(const std::string &name)
 	return must("nvmeofctl show " + name);
 }
 
-// There and back again, by the disk and by way of this machine's memory
+// Writes peer-to-peer memory to the disk and reads it back, compared through ordinary memory.
 void expectCarried(const Disk &disk, const Cmb &cmb, std::size_t length, std::uint32_t seed)
 {
 	INFO(length << " bytes");
@@ -71,7 +71,7 @@ void expectCarried(const Disk &disk, const Cmb &cmb, std::size_t length, std::ui
 	CHECK(std::memcmp(cmb.data(), pattern.data(), length) == 0);
 }
 
-// Works at it until it ends; every I/O is good, and every byte.
+// A thread that writes peer-to-peer memory and reads it back until end(), and counts the results.
 class Peer {
 public:
 	Peer(const std::string &disk, std::uint64_t offset) : disk_(disk), offset_(offset), cmb_(64 * kib)
@@ -103,7 +103,7 @@ public:
 	unsigned good() const { return good_; }
 	unsigned refusals() const { return refusals_; }
 	unsigned wrong() const { return wrong_; }
-	int error() const { return error_; } // another than a refusal
+	int error() const { return error_; } // other than a refusal
 	bool flows()
 	{
 		auto before = good();
@@ -128,7 +128,7 @@ private:
 	std::future<void> work_;
 };
 
-// RAID 0 of a single disk, without anything written on that
+// RAID 0 of a single disk, without a superblock
 void stripeOf(const std::string &array, const std::string &node)
 {
 	struct stat st {};
@@ -149,7 +149,7 @@ void stripeOf(const std::string &array, const std::string &node)
 	::close(fd);
 }
 
-// Two at once, so that the block layer may join them to one request
+// Two adjacent writes at once, so that the block layer may merge them. Returns their results.
 std::pair<int, int> together(const Disk &disk, std::uint64_t offset, char *first, char *second, std::size_t length)
 {
 	aio_context_t context = 0;
@@ -174,7 +174,7 @@ std::pair<int, int> together(const Disk &disk, std::uint64_t offset, char *first
 
 } // namespace
 
-TEST_CASE("peer-to-peer memory is refused where a path does not reach it", "[p2p][refused]")
+TEST_CASE("peer-to-peer memory is refused by paths that do not reach it", "[p2p][refused]")
 {
 	Multi rig({.lanes = 2, .transports = {"tcp", "rdma"}});
 	Cmb cmb(64 * kib);
@@ -210,7 +210,7 @@ TEST_CASE("peer-to-peer memory is read and written by paths that reach it", "[p2
 	CHECK(disk.verified(0, 65536, 99) == 0);
 }
 
-TEST_CASE("paths that reach peer-to-peer memory fail over, and it goes on", "[p2p][failover]")
+TEST_CASE("I/O with peer-to-peer memory fails over between paths that reach it", "[p2p][failover]")
 {
 	Multi rig({.lanes = 2, .transports = {"rdma", "rdma"}});
 	Claims claims(rig.lane(0).nic().name() + "," + rig.lane(1).nic().name(), "p2p=1");
@@ -239,7 +239,7 @@ TEST_CASE("paths that reach peer-to-peer memory fail over, and it goes on", "[p2
 	CHECK(peer.wrong() == 0);
 }
 
-TEST_CASE("a path that does not reach it takes the promise back, and gives it again when it goes", "[p2p][joins]")
+TEST_CASE("a path that does not reach peer-to-peer memory disables it until the path is removed", "[p2p][joins]")
 {
 	Multi rig({.lanes = 2, .transports = {"rdma", "tcp"}});
 	Claims claims(rig.lane(0).nic().name(), "p2p=1");
@@ -265,7 +265,7 @@ TEST_CASE("a path that does not reach it takes the promise back, and gives it ag
 	CHECK(peer.wrong() == 0);
 }
 
-TEST_CASE("what waits for a path that reaches it does not go by another", "[p2p][waits]")
+TEST_CASE("I/O that waits for a path that reaches peer-to-peer memory is not sent on another", "[p2p][waits]")
 {
 	Multi rig({.lanes = 2, .transports = {"rdma", "tcp"}});
 	Claims claims(rig.lane(0).nic().name(), "p2p=1");
@@ -278,7 +278,7 @@ TEST_CASE("what waits for a path that reaches it does not go by another", "[p2p]
 	REQUIRE(eventually([&] { return rig.host.state(lost) != ControllerState::live; }));
 	auto waits = std::async(std::launch::async, [&] { return get(disk, 0, cmb.data(), cmb.size()); });
 	pause(300ms);
-	rig.connect(1); // the last resort
+	rig.connect(1); // a path of last resort
 	REQUIRE(waits.wait_for(slowly(10s)) == std::future_status::ready);
 	CHECK(waits.get() == -EOPNOTSUPP);
 	for (std::size_t i = 0; i < cmb.size(); i += 512)
@@ -289,7 +289,7 @@ TEST_CASE("what waits for a path that reaches it does not go by another", "[p2p]
 	CHECK(eventually([&] { return !p2p(rig.host); }));
 }
 
-TEST_CASE("memory of two devices is in no request together", "[p2p][mixed]")
+TEST_CASE("memory of two devices is never in one request", "[p2p][mixed]")
 {
 	Multi rig({.lanes = 1, .transports = {"rdma"}});
 	Claims claims(rig.lane(0).nic().name(), "p2p=1");
@@ -301,13 +301,13 @@ TEST_CASE("memory of two devices is in no request together", "[p2p][mixed]")
 	std::memcpy(one.data(), mine.data(), mine.size());
 	mine.fill(4);
 	std::memcpy(other.data(), mine.data(), mine.size());
-	SECTION("in one I/O it is refused")
+	SECTION("one I/O with both is refused")
 	{
 		iovec parts[] = {{one.data(), one.size()}, {other.data(), other.size()}};
 		CHECK(::pwritev(disk.fd(), parts, 2, 0) < 0);
 		CHECK(errno == EOPNOTSUPP);
 	}
-	SECTION("two I/Os that are joined part again")
+	SECTION("two merged I/Os are split again")
 	{
 		for (unsigned i = 0; i < 20; i++) {
 			auto [first, second] = together(disk, 0, one.data(), other.data(), one.size());
@@ -319,7 +319,7 @@ TEST_CASE("memory of two devices is in no request together", "[p2p][mixed]")
 		REQUIRE(disk.read(64 * kib, mine) == 0);
 		CHECK(mine.holds(4));
 	}
-	SECTION("with that of this machine it goes")
+	SECTION("I/Os with peer-to-peer memory and ordinary memory succeed")
 	{
 		mine.fill(5);
 		auto [first, second] = together(disk, 0, one.data(), reinterpret_cast<char *>(mine.data()), one.size());
@@ -332,8 +332,8 @@ TEST_CASE("memory of two devices is in no request together", "[p2p][mixed]")
 	CHECK(rig.host.busy() == 0);
 }
 
-// What nothing hands on, today: a change here is to be told in Documentation/gpu.md
-TEST_CASE("what stands on a disk takes no peer-to-peer memory", "[p2p][stacked]")
+// No stacking driver passes peer-to-peer memory on today. Update Documentation/gpu.md when this changes.
+TEST_CASE("devices stacked on a disk refuse peer-to-peer memory", "[p2p][stacked]")
 {
 	Multi rig({.lanes = 1, .transports = {"rdma"}});
 	Claims claims(rig.lane(0).nic().name(), "p2p=1");

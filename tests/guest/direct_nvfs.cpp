@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// GPUDirect Storage by nvidia-fs, with a stand-in for that and for a GPU (tests/direct): data that went by its
-// functions are in the GPU's memory, others in the application's pages. Paths that map such memory are rxe's that claim
-// to.
+// GPUDirect Storage by nvidia-fs, with stand-ins for nvidia-fs and a GPU (tests/direct). Data that its functions have
+// mapped are in the memory of the GPU, others in the pages of the application. Paths that map such memory are those of
+// rxe devices that claim to.
 #include "support/direct.h"
 #include "support/multi.h"
 #include "support/ports.h"
@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kib = 1024, most = 1024 * kib;
 constexpr const char *device = "/dev/nvmeof-standin";
 
-// The provider: loaded, and opened by whom maps. After the host, before whom it has to go.
+// The stand-in for nvidia-fs. Declared after the host, because it must be unloaded before.
 class Standin {
 public:
 	explicit Standin(const std::string &parameters = "")
@@ -46,7 +46,7 @@ private:
 	static std::string file(const std::string &what) { return "/sys/module/nvmeof_standin/parameters/" + what; }
 };
 
-// Pages of an application, and the memory that they stand for
+// Pages of an application, and the GPU memory that they represent
 class Gpu : public Mapped {
 public:
 	explicit Gpu(std::size_t size = most, off_t at = 0) : Mapped(device, size, at), at_(at) { page(0x11); }
@@ -90,7 +90,8 @@ private:
 	off_t at_;
 };
 
-// From the GPU's memory to the disk, and back; the pages that stand for it stay as they are. 0 or a negative errno
+// Writes GPU memory to the disk and reads it back. The pages that represent it must not change. Returns 0 or a negative
+// errno.
 int carry(const Disk &disk, Gpu &gpu, std::uint64_t offset, std::uint32_t seed)
 {
 	Buffer back(gpu.size());
@@ -120,7 +121,7 @@ void expectBalanced()
 
 } // namespace
 
-TEST_CASE("nvidia-fs registers when it is opened, and takes its leave", "[nvfs]")
+TEST_CASE("nvidia-fs registers when it is opened, and leaves when it is closed", "[nvfs]")
 {
 	Host host;
 	Standin standin;
@@ -137,12 +138,12 @@ TEST_CASE("nvidia-fs registers when it is opened, and takes its leave", "[nvfs]"
 		Gpu gpu(4 * kib);
 		CHECK(Standin::get("registered") == -EOPNOTSUPP);
 	}
-	Standin::set("lacks", 8); // which is not needed here
+	Standin::set("lacks", 8); // a function that is not needed here
 	Gpu gpu(4 * kib);
 	CHECK(Standin::get("registered") == 0);
 }
 
-TEST_CASE("pages that stand for a GPU's memory are refused by paths that cannot map it", "[nvfs][refused]")
+TEST_CASE("pages that represent GPU memory are refused by paths that cannot map it", "[nvfs][refused]")
 {
 	Multi rig({.lanes = 2, .transports = {"tcp", "rdma"}});
 	Standin standin;
@@ -161,12 +162,12 @@ TEST_CASE("pages that stand for a GPU's memory are refused by paths that cannot 
 		CHECK(back.holds(1));
 		rig.host.disconnectAll();
 	}
-	// a device made of software has none who could map anything for it
+	// A software device has no DMA device to map for.
 	CHECK(Standin::get("gathers") == 0);
 	CHECK(Standin::get("maps") == 0);
 }
 
-TEST_CASE("data go between the target and a GPU's memory", "[nvfs][data]")
+TEST_CASE("data are transferred between the target and GPU memory", "[nvfs][data]")
 {
 	Multi rig({.lanes = 1, .transports = {"rdma"}});
 	Claims claims(rig.lane(0).nic().name(), "gpu=1");
@@ -181,16 +182,16 @@ TEST_CASE("data go between the target and a GPU's memory", "[nvfs][data]")
 		seed += 2;
 	}
 	CHECK(Standin::get("maps") == Standin::get("unmaps"));
-	CHECK(Standin::get("maps") == Standin::get("virtual")); // by the claim alone
+	CHECK(Standin::get("maps") == Standin::get("virtual")); // only because of the claim
 	expectBalanced();
-	// ordinary I/O is none of its business
+	// Ordinary I/O does not call nvidia-fs.
 	auto before = Standin::get("gathers");
 	Gpu gpu(4 * kib);
 	CHECK(disk.verified(0, most, 7) == 0);
 	CHECK(Standin::get("gathers") == before);
 }
 
-TEST_CASE("what nvidia-fs answers with an error", "[nvfs][error]")
+TEST_CASE("errors of nvidia-fs are returned, or the other path is tried", "[nvfs][error]")
 {
 	Multi rig({.lanes = 2, .transports = {"rdma", "rdma"}});
 	Claims claims(rig.lane(0).nic().name() + "," + rig.lane(1).nic().name(), "gpu=1");
@@ -218,14 +219,14 @@ TEST_CASE("what nvidia-fs answers with an error", "[nvfs][error]")
 		expectBalanced();
 		expectCarried(disk, gpu, 0, 5);
 	}
-	SECTION("once: the other path has it")
+	SECTION("one error: the other path transfers the data")
 	{
 		Standin::set("fail_map", -1);
 		Standin::set("fail_times", 1);
 		expectCarried(disk, gpu, 0, 9);
 		Standin::set("fail_map", 1);
 	}
-	SECTION("a part of it is ordinary memory")
+	SECTION("an I/O that includes ordinary memory fails")
 	{
 		Buffer mine(64 * kib);
 		iovec parts[] = {{gpu.data(), gpu.size()}, {mine.data(), mine.size()}};
@@ -236,7 +237,7 @@ TEST_CASE("what nvidia-fs answers with an error", "[nvfs][error]")
 	expectBalanced();
 }
 
-TEST_CASE("a path is lost under data of a GPU, and another carries them", "[nvfs][failover]")
+TEST_CASE("transfers of GPU memory fail over to another path", "[nvfs][failover]")
 {
 	Multi rig({.lanes = 3, .transports = {"rdma", "rdma", "tcp"}});
 	Claims claims(rig.lane(0).nic().name() + "," + rig.lane(1).nic().name(), "gpu=1");
@@ -263,7 +264,7 @@ TEST_CASE("a path is lost under data of a GPU, and another carries them", "[nvfs
 	rig.lane(0).nic().remove();
 	CHECK(rig.waitPaths(1));
 	CHECK(flows());
-	rig.connect(2); // over TCP: not for these
+	rig.connect(2); // TCP cannot transfer GPU memory
 	CHECK(rig.waitPaths(2));
 	CHECK(flows());
 	rig.lane(0).repair();
@@ -278,7 +279,7 @@ TEST_CASE("a path is lost under data of a GPU, and another carries them", "[nvfs
 	expectBalanced();
 }
 
-TEST_CASE("its last user goes while data of a GPU are under way", "[nvfs][unload]")
+TEST_CASE("the last user of nvidia-fs goes while GPU memory is being transferred", "[nvfs][unload]")
 {
 	Ports ports({target::Config{}});
 	Claims claims("home", "gpu=1");
@@ -297,19 +298,19 @@ TEST_CASE("its last user goes while data of a GPU are under way", "[nvfs][unload
 		one.aio_nbytes = gpu.size();
 		REQUIRE(::syscall(SYS_io_submit, context, 1, list) == 1);
 		CHECK(eventually([] { return Standin::get("mapped") > 0; }));
-		// closing it waits until nothing is mapped any more
+		// Closing waits until nothing is mapped.
 	}
 	CHECK(Standin::get("mapped") == 0);
 	io_event event{};
 	timespec soon{20, 0};
 	CHECK(::syscall(SYS_io_getevents, context, 1, 1, &event, &soon) == 1);
-	CHECK(event.res == -EIO); // and not into the pages, by another way
+	CHECK(event.res == -EIO); // not retried into the pages
 	::syscall(SYS_io_destroy, context);
 	CHECK(ports.host.waitState(c.name, ControllerState::live));
 	CHECK(disk.verified(0, 65536, 1) == 0);
 }
 
-TEST_CASE("the module of the transport goes under data of a GPU", "[nvfs][unload]")
+TEST_CASE("the transport is unloaded while GPU memory is being transferred", "[nvfs][unload]")
 {
 	Multi rig({.lanes = 1, .transports = {"rdma"}});
 	Standin standin;

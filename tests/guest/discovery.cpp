@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// connect-all, and the configuration: services of the kernel's target and of our own, good ones and others.
+// connect-all and the configuration, with discovery services of the kernel's target and of the scriptable one.
 #include "control.h"
 #include "misbehaving.h"
 #include "support/host.h"
@@ -41,7 +41,7 @@ struct Fabric {
 				port->link(*subsystems.back());
 		}
 	}
-	~Fabric() // links first
+	~Fabric() // ports link the subsystems
 	{
 		host.disconnectAll();
 		ports.clear();
@@ -55,7 +55,7 @@ struct Fabric {
 	}
 };
 
-// A service of our own target, with the host
+// A discovery service of the scriptable target
 struct Service {
 	target::Server server;
 	target::Discovery &discovery = server.subsystem().discovery();
@@ -86,7 +86,7 @@ target::DiscoveryEntry nvm(const std::string &nqn, const std::string &traddr, un
 
 } // namespace
 
-TEST_CASE("connect-all connects all that the services tell of, once", "[discovery][short]")
+TEST_CASE("connect-all connects each subsystem that the services report once", "[discovery][short]")
 {
 	Fabric fabric(3, 2);
 	const std::string both = " -a 127.0.0.1:4420 -a 127.0.0.1:4421";
@@ -98,7 +98,7 @@ TEST_CASE("connect-all connects all that the services tell of, once", "[discover
 	INFO(out.text);
 	CHECK(out.status == done);
 	CHECK(fabric.live() == 6);
-	CHECK(countOf(fabric.host) == 6); // and no service's
+	CHECK(countOf(fabric.host) == 6); // no discovery controller stays
 	for (unsigned i = 0; i < 3; i++) {
 		CHECK(namesIt(out.text, Fabric::nqn(i) + " live\n"));
 		CHECK(fabric.host.disk(1, 1s, Fabric::nqn(i)).starts_with("/dev/nvmeof"));
@@ -122,7 +122,7 @@ TEST_CASE("connect-all connects all that the services tell of, once", "[discover
 	CHECK(countOf(fabric.host) == 0);
 }
 
-TEST_CASE("connect-all goes by the configuration", "[discovery][config]")
+TEST_CASE("connect-all applies the configuration", "[discovery][config]")
 {
 	Fabric fabric(3, 2);
 	must("rm -rf /tmp/conf && mkdir -p /tmp/conf/c.d");
@@ -141,7 +141,7 @@ TEST_CASE("connect-all goes by the configuration", "[discovery][config]")
 	CHECK(out.status == done);
 	CHECK(namesIt(out.text, "not connected: excluded by /tmp/conf/c.d/10.toml:1"));
 	auto all = take(fabric.host.client().controllers());
-	CHECK(all.size() == 3); // two told by one port, and the one that is configured
+	CHECK(all.size() == 3); // two reported by one port, and the configured one
 	for (auto &one : all) {
 		CHECK(one.subsysnqn != Fabric::nqn(2));
 		CHECK(one.ioQueues == 1);
@@ -160,7 +160,7 @@ TEST_CASE("connect-all goes by the configuration", "[discovery][config]")
 	CHECK(status("connect-all") == usage); // nothing is configured
 }
 
-TEST_CASE("referrals are followed, in circles once", "[discovery]")
+TEST_CASE("referrals are followed once, even in circles", "[discovery]")
 {
 	target::Config other;
 	other.nqn = "nqn.2024-01.io.nvmeof:second";
@@ -177,10 +177,10 @@ TEST_CASE("referrals are followed, in circles once", "[discovery]")
 	CHECK(second.server.counters().discoveryConnects == 1);
 	CHECK(countOf(host) == 2);
 	CHECK(status("connect-all --persistent -a " + first.address()) == done);
-	CHECK(countOf(host) == 4); // services too, now
+	CHECK(countOf(host) == 4); // now including the services
 }
 
-TEST_CASE("a flood of referrals is bounded, and told", "[discovery][hostile]")
+TEST_CASE("a flood of referrals is bounded and reported", "[discovery][hostile]")
 {
 	Service service;
 	Host host;
@@ -191,10 +191,10 @@ TEST_CASE("a flood of referrals is bounded, and told", "[discovery][hostile]")
 	CHECK(out.status == failed); // 64 of them do not answer
 	CHECK(namesIt(out.text, "9936 more: not connected: referrals: 64 of one configured service"));
 	CHECK(watch.elapsed() < slowly(20s));
-	CHECK(countOf(host) == 1); // what the service itself offers
+	CHECK(countOf(host) == 1); // the subsystem of the service itself
 }
 
-TEST_CASE("one subsystem at 1,000 addresses, names that are none, and addresses of this host", "[discovery][hostile]")
+TEST_CASE("too many addresses, invalid names and addresses of this host are not connected", "[discovery][hostile]")
 {
 	Netns netns("far");
 	Link link(netns, "far", 7);
@@ -226,9 +226,9 @@ TEST_CASE("one subsystem at 1,000 addresses, names that are none, and addresses 
 	CHECK(countOf(host) == 1);
 }
 
-TEST_CASE("connect-all with services that misbehave, all at once, and one that does not", "[discovery][hostile]")
+TEST_CASE("misbehaving services do not keep connect-all from a good one", "[discovery][hostile]")
 {
-	must("modprobe nvmeof_rdma"); // for what they tell of; loading it takes time
+	must("modprobe nvmeof_rdma"); // for their RDMA entries; loading takes time
 	Misbehaving others;
 	Service service;
 	Host host;
@@ -245,7 +245,7 @@ TEST_CASE("connect-all with services that misbehave, all at once, and one that d
 	host.disconnectAll();
 }
 
-TEST_CASE("what does not answer is told when the time is over, and the rest is there", "[discovery]")
+TEST_CASE("a target that does not answer is reported after the timeout; the others are connected", "[discovery]")
 {
 	Netns netns("silent");
 	Link link(netns, "silent", 8);
@@ -259,14 +259,14 @@ TEST_CASE("what does not answer is told when the time is over, and the rest is t
 	CHECK(namesIt(out.text, " live\n"));
 	CHECK(namesIt(out.text, "nqn.2024-01.io.nvmeof:silent"));
 	CHECK(status("disconnect-all") == done);
-	// A service that does not answer holds up none that does
+	// A service that does not answer does not delay one that does.
 	out = ctl("connect-all --timeout 2 -a " + link.targetAddress() + " -a " + service.address());
 	INFO(out.text);
-	CHECK((out.status == timedOut || out.status == failed)); // the silent one may be known as unreachable by now
+	CHECK((out.status == timedOut || out.status == failed)); // ARP may report the silent one as unreachable
 	CHECK(namesIt(out.text, " live\n"));
 }
 
-TEST_CASE("connect-all that is interrupted leaves nothing half made", "[discovery]")
+TEST_CASE("an interrupted connect-all leaves only live controllers", "[discovery]")
 {
 	Netns netns("silent");
 	Link link(netns, "silent", 8);
@@ -283,7 +283,7 @@ TEST_CASE("connect-all that is interrupted leaves nothing half made", "[discover
 	command.interrupt();
 	CHECK(command.wait(10s).status == 128 + 2);
 	auto left = take(host.client().controllers());
-	CHECK(left.size() <= 1); // the one that was through, if it was
+	CHECK(left.size() <= 1); // one connect may have succeeded before
 	for (auto &one : left)
 		CHECK(one.state == nvmeof::ControllerState::live);
 }

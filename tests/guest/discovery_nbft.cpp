@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What firmware has left, here the emulator's (qemu/run --acpi; nbft_sample.cpp makes it): shown, and connected to.
+// The NBFT that firmware leaves, here from the emulator (qemu/run --acpi; nbft_sample.cpp makes it): shown, and used to
+// connect.
 #include "control.h"
 #include "support/rig.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 constexpr const char *bootedHost = "nqn.2024-01.io.nvmeof:booted";
 
-// False: a guest that was started without one.
+// False if the guest was started without one.
 bool hasTable()
 {
 	const bool there = exists("/sys/firmware/acpi/tables/NBFT");
@@ -23,7 +24,7 @@ bool hasTable()
 
 } // namespace
 
-TEST_CASE("what the firmware has booted from is shown", "[nbft]")
+TEST_CASE("nbft shows the subsystems that the firmware has booted from", "[nbft]")
 {
 	if (!hasTable())
 		return;
@@ -41,7 +42,7 @@ TEST_CASE("what the firmware has booted from is shown", "[nbft]")
 	CHECK(status("nbft /nowhere") == noObject);
 }
 
-TEST_CASE("connect-nbft connects to it as its host, one path being enough, and a second time to the same", "[nbft]")
+TEST_CASE("connect-nbft connects as the host of the table, is content with one path, and can be repeated", "[nbft]")
 {
 	if (!hasTable())
 		return;
@@ -62,9 +63,9 @@ TEST_CASE("connect-nbft connects to it as its host, one path being enough, and a
 	REQUIRE(live != all.end());
 	CHECK(live->hostnqn == bootedHost);
 	CHECK(exists(rig.disk()));
-	CHECK(all.size() == 2); // an interface that is not there makes no path
+	CHECK(all.size() == 2); // no path for the missing interface
 	auto waiting = [](auto &c) { return c.trsvcid == "4499" && c.state == nvmeof::ControllerState::connecting; };
-	CHECK(std::ranges::any_of(all, waiting)); // it goes on trying
+	CHECK(std::ranges::any_of(all, waiting)); // it keeps trying
 
 	auto again = nlohmann::json::parse(must("nvmeofctl connect-nbft --timeout 20 --json 2> /dev/null"));
 	CHECK(std::ranges::any_of(again["results"], [](auto &one) { return one["connected_before"] == true; }));
@@ -77,7 +78,7 @@ TEST_CASE("connect-nbft connects to it as its host, one path being enough, and a
 	rig.host.disconnectAll();
 }
 
-TEST_CASE("connect-nbft that finds no path says so, and is taken back when it is interrupted", "[nbft]")
+TEST_CASE("connect-nbft reports that it found no path, and removes its controllers when it is interrupted", "[nbft]")
 {
 	if (!hasTable())
 		return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A transport's module exchanged for another build of it, under controllers, disks and I/O that stay.
+// Exchanges the module of a transport for another build, while controllers, disks and I/O stay.
 #include "support/block.h"
 #include "support/fio.h"
 #include "support/ghost.h"
@@ -34,7 +34,7 @@ std::string loadedVersion()
 	return readFile("/sys/module/" + module() + "/version");
 }
 
-// A copy of the module's file in which one text is another one of the same length, as of another build.
+// A copy of the module file with one text replaced by another of the same length, like another build.
 std::string changed(const std::string &from, const std::string &to)
 {
 	std::string file = "/run/" + module() + ".ko";
@@ -53,7 +53,7 @@ Output upgrade(const std::string &file, const std::string &more = "")
 	return run("nvmeofctl upgrade " + transport() + " --file " + file + " " + more);
 }
 
-// As it was, and used.
+// All controllers are live, and I/O works.
 void usable(Multi &rig)
 {
 	for (unsigned i = 0; i < rig.lanes(); i++)
@@ -72,7 +72,7 @@ void asItWas(Multi &rig, const std::string &version)
 
 } // namespace
 
-TEST_CASE("the transport is exchanged under verified I/O, again and again", "[exchange][short]")
+TEST_CASE("the transport is exchanged repeatedly under verified I/O", "[exchange][short]")
 {
 	Multi rig({.lanes = 2});
 	rig.connectAll();
@@ -107,14 +107,14 @@ TEST_CASE("the transport is exchanged under verified I/O, again and again", "[ex
 	usable(rig);
 }
 
-TEST_CASE("who asked for the exchange goes away in the middle of it", "[exchange]")
+TEST_CASE("an exchange completes although its caller is killed", "[exchange]")
 {
 	Multi rig({.lanes = 1});
 	rig.connectAll();
 	FioLoad load({.file = rig.disk(), .rw = "randrw", .depth = 8, .seconds = 60});
 	REQUIRE(rig.flowing());
 	auto file = build('9');
-	// a shell that nothing but SIGKILL ends, and the command in its process group
+	// A shell that only SIGKILL ends, and the command in its process group.
 	must("rm -f /run/upgrade.pid");
 	Background session(
 		"exec setsid bash -c 'trap \"\" HUP INT TERM; (trap - HUP INT TERM; exec nvmeofctl upgrade " +
@@ -125,7 +125,7 @@ TEST_CASE("who asked for the exchange goes away in the middle of it", "[exchange
 		return !pid.empty();
 	}));
 	auto group = must("cut -d ' ' -f 5 /proc/" + pid + "/stat 2>/dev/null || true");
-	// begun: it has a child with a session of its own; or over
+	// The exchange has begun, by a child in its own session, or is over.
 	CHECK(eventually([&] {
 		auto children = "/proc/" + pid + "/task/" + pid + "/children";
 		return !exists(children) || !readFile(children).empty();
@@ -138,7 +138,7 @@ TEST_CASE("who asked for the exchange goes away in the middle of it", "[exchange
 	CHECK(upgrade(installed()).status == 0);
 }
 
-TEST_CASE("the build that runs already is not exchanged unasked", "[exchange]")
+TEST_CASE("the build that is loaded is exchanged only with --force", "[exchange]")
 {
 	Multi rig({.lanes = 1});
 	rig.connectAll();
@@ -152,7 +152,7 @@ TEST_CASE("the build that runs already is not exchanged unasked", "[exchange]")
 	usable(rig);
 }
 
-TEST_CASE("a file system stays mounted over it", "[exchange]")
+TEST_CASE("a file system stays mounted during an exchange", "[exchange]")
 {
 	Multi rig({.lanes = 1});
 	rig.connectAll();
@@ -167,7 +167,7 @@ TEST_CASE("a file system stays mounted over it", "[exchange]")
 	must("umount /mnt");
 }
 
-TEST_CASE("what does not fit is refused, and nothing is changed", "[exchange][short]")
+TEST_CASE("a module that does not fit is refused, and nothing is changed", "[exchange][short]")
 {
 	Multi rig({.lanes = 2});
 	rig.connectAll();
@@ -187,7 +187,7 @@ TEST_CASE("what does not fit is refused, and nothing is changed", "[exchange][sh
 	refused("/nonexistent.ko", "there is no such file");
 	refused(changed("vermagic=" + must("uname -r | cut -c 1-3 | tr -d '\\n'"), "vermagic=9.9"),
 		"it was built for kernel");
-	// what the kernel itself finds, before it finds that a module of that name is there
+	// The kernel finds this before it finds that a module of that name is loaded.
 	refused(changed("linkonce.this_module", "linkonce.this_modulE"), "cannot load " + module());
 	auto dry = upgrade(build('5'), "--dry-run");
 	CHECK(dry.status == 0);
@@ -199,14 +199,14 @@ TEST_CASE("what does not fit is refused, and nothing is changed", "[exchange][sh
 		CHECK(run(std::string("nvmeofctl upgrade ") + other).status == noModule);
 }
 
-// All that can be looked at is in order, and the kernel does not take it.
-TEST_CASE("a module that cannot be loaded: the one before comes back", "[exchange]")
+// All checks of the command pass, but the kernel refuses the module.
+TEST_CASE("a module that cannot be loaded: the previous one is loaded again", "[exchange]")
 {
 	Multi rig({.lanes = 2});
 	rig.connectAll();
 	FioLoad load({.file = rig.disk(), .rw = "randrw", .depth = 8, .seconds = 60});
 	REQUIRE(rig.flowing());
-	auto out = upgrade(changed("nof_queue_error", "nof_queue_errox")); // looked for after the name of the module
+	auto out = upgrade(changed("nof_queue_error", "nof_queue_errox")); // resolved after the check of the name
 	INFO(out.text);
 	CHECK(out.status == failed);
 	CHECK(out.text.find("the one that was loaded before is again") != std::string::npos);
@@ -216,7 +216,7 @@ TEST_CASE("a module that cannot be loaded: the one before comes back", "[exchang
 	usable(rig);
 }
 
-TEST_CASE("no module comes: controllers wait within their bounds, and can be removed", "[exchange][short]")
+TEST_CASE("without a module controllers wait within their bounds, and can be removed", "[exchange][short]")
 {
 	Multi rig({.lanes = 2});
 	rig.connect(0);
@@ -238,31 +238,31 @@ TEST_CASE("no module comes: controllers wait within their bounds, and can be rem
 		return rig.host.controller(patient).lastError.find("waits for the module of its transport") !=
 		       std::string::npos;
 	}));
-	CHECK(run("rmmod nvmeof").status != 0); // they are its
+	CHECK(run("rmmod nvmeof").status != 0); // its controllers keep it
 	CHECK(rig.host.waitLost(bounded, 10s));
 	CHECK(read.running());
-	SECTION("it is loaded after all")
+	SECTION("the module is loaded later")
 	{
 		must("modprobe " + module());
 		CHECK(rig.host.waitState(patient, ControllerState::live));
 		CHECK(read.wait(20s).status == 0);
 		Disk again(disk);
 		CHECK(again.verified(0, 65536, 3) == 0);
-		// and is unloaded as ever
+		// It can be unloaded as usual.
 		rig.host.forget();
 		CHECK(eventually([] { return run("rmmod " + module()).status == 0; }));
 		CHECK(run("ls /sys/class/nvmeof/ | grep .").status != 0);
 		must("modprobe " + module());
 		rig.host.reopen();
 	}
-	SECTION("somebody connects to the same address, which has it loaded")
+	SECTION("a connect to the same address loads the module")
 	{
 		auto out = run("nvmeofctl connect -t " + transport() + " -n " + std::string(testNqn) + " -a " +
 			       rig.lane(0).address() + ":4420");
 		INFO(out.text);
 		CHECK(rig.host.waitState(patient, ControllerState::live));
 		CHECK(read.wait(20s).status == 0);
-		CHECK(rig.host.waitState(bounded, ControllerState::live, 70s)); // lost as it was
+		CHECK(rig.host.waitState(bounded, ControllerState::live, 70s)); // although it was lost
 		CHECK(take(rig.host.client().controllers()).size() == 2);
 	}
 	SECTION("it is disconnected")
@@ -277,8 +277,9 @@ TEST_CASE("no module comes: controllers wait within their bounds, and can be rem
 	}
 }
 
-// The target executes a write that was outstanding when the module went as late as it may
-TEST_CASE("a write that is stuck at its target is not overtaken by a newer one", "[exchange][fencing][trap53]")
+// The target executes a write that was outstanding at the unload, as late as it may.
+TEST_CASE("a write that is stuck at its target does not overwrite newer data after an exchange",
+	  "[exchange][fencing][trap53]")
 {
 	static const auto stuck = target::acts::always(target::Hook::execute, [](target::Strike &s) {
 		return target::acts::verdict(s.ioWrite(), s, target::Verdict::ghost);
@@ -310,7 +311,7 @@ TEST_CASE("a write that is stuck at its target is not overtaken by a newer one",
 	CHECK(ports.live(name));
 }
 
-TEST_CASE("exchanged while the target is silent, and while another deletes", "[exchange][tcp]")
+TEST_CASE("the transport is exchanged while one path is silent or being deleted", "[exchange][tcp]")
 {
 	Multi rig({.lanes = 2});
 	rig.connectAll();
@@ -318,16 +319,16 @@ TEST_CASE("exchanged while the target is silent, and while another deletes", "[e
 	FioLoad load({.file = rig.disk(), .rw = "randrw", .depth = 8, .seconds = 60});
 	REQUIRE(rig.flowing());
 	rig.lane(1).link().impair("loss 100%");
-	SECTION("one of two paths is dead: the other comes back at once")
+	SECTION("one of two paths is silent: the other returns at once")
 	{
 		auto out = upgrade(build('6'), "--timeout 3");
 		INFO(out.text);
-		CHECK((out.status == 0 || out.status == 6)); // the watch may have noticed before: not live, not missed
+		CHECK((out.status == 0 || out.status == 6)); // 0 if the silence was noticed before
 		CHECK(loadedVersion() == "7.0.6");
 		CHECK(rig.host.waitState(rig.name(0), ControllerState::live));
 		REQUIRE(rig.flowing());
 	}
-	SECTION("that one is being deleted")
+	SECTION("the silent path is being deleted")
 	{
 		Background leaves("nvmeofctl disconnect -d " + rig.name(1));
 		pause(50ms);

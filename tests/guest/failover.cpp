@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A path is lost in one way or another: what that costs an application that has a second one, and that a path which is
-// merely slow is not taken for a lost one.
+// Loses a path in several ways and measures the cost for an application that has a second one. A path that is merely
+// slow must not be taken for a lost one.
 #include "support/block.h"
 #include "support/multi.h"
 
@@ -19,16 +19,18 @@ namespace {
 struct Loss {
 	const char *name;
 	void (*cause)(Multi &, Lane &);
-	Millis bound; // what is asserted: well above what is aimed at, for the emulator's sake
-	// Nothing from the target says so: writes that were outstanding wait for the keep-alive timeout, or an answer
+	Millis bound; // asserted; well above the goal, because of the emulator
+	// told: the target ends the connection. Otherwise outstanding writes wait for the keep-alive timeout, or an
+	// answer.
 	enum { told, silent, stalled } kind = told;
-	const char *only = nullptr; // of this transport
+	const char *only = nullptr; // only with this transport
 };
 
-// The keep-alive timeout, 2 s with nvmet, and what it takes to notice: the in-tree host goes on at the end of its own
+// The keep-alive timeout, 2 s with nvmet, and the time to detect the loss. The in-tree host retries at the end of its
+// own timeout.
 constexpr Millis held = 3000ms;
 
-// Goes to the other side's sockets, so that this one gets a reset.
+// Closes the sockets of the target, so that the host receives a reset.
 void resetConnections(Multi &, Lane &lane)
 {
 	lane.run("ss -K sport = :4420");
@@ -52,7 +54,7 @@ const Loss losses[] = {
 	 Loss::stalled, "tcp"},
 };
 
-// Those that a lane can have over the transport of the tests; the others are named.
+// The losses that are possible over the transport of the tests; the others are printed.
 std::vector<Loss> possibleLosses()
 {
 	std::vector<Loss> list;
@@ -72,13 +74,13 @@ void heal(Lane &lane)
 	lane.open();
 }
 
-// Lost, or left out for as long as nothing is answered
+// True if the controller is lost, or its path is avoided because it does not answer.
 bool left(Multi &rig, const std::string &name, std::uint32_t reconnects, Loss const &loss)
 {
 	if (loss.kind == Loss::stalled)
 		return std::ranges::any_of(rig.host.paths(),
 					   [&](auto &p) { return p.controller == name && p.degraded; });
-	// one that can come back may have done so by the time one looks
+	// It may have reconnected already.
 	return rig.host.state(name) == ControllerState::connecting || rig.host.controller(name).reconnects > reconnects;
 }
 
@@ -86,7 +88,7 @@ struct Gaps {
 	Millis reads, writes;
 };
 
-// Until the application goes on elsewhere
+// The time until the application continues on the other path
 Gaps gapsOf(const Loss &loss, Multi &rig, Probe &reads, Probe &writes)
 {
 	auto busy = rig.busyLane();
@@ -100,7 +102,7 @@ Gaps gapsOf(const Loss &loss, Multi &rig, Probe &reads, Probe &writes)
 	CHECK(reads.moves());
 	auto readGap = reads.longest();
 	if (loss.kind == Loss::stalled)
-		heal(lane); // what it has is answered, or lost with it
+		heal(lane); // ends the outstanding write
 	CHECK(writes.moves(15s));
 	Gaps gaps{readGap, writes.longest()};
 	if (loss.kind != Loss::stalled)
@@ -134,7 +136,7 @@ TEST_CASE("the gap that each kind of loss costs", "[failover][gap][short]")
 	expectGood(writes);
 }
 
-TEST_CASE("a short outage of one path costs what TCP takes to repeat, and the connection stays",
+TEST_CASE("a short outage of one path costs the retransmission time of TCP, and the connection stays",
 	  "[failover][blip][tcp][short]")
 {
 	Multi rig;
@@ -147,18 +149,18 @@ TEST_CASE("a short outage of one path costs what TCP takes to repeat, and the co
 		auto before = rig.host.controller(rig.name(lane)).reconnects;
 		writes.mark();
 		reads.mark();
-		Stopwatch watch; // making it takes its time as well
+		Stopwatch watch; // includes the time to set up the outage
 		rig.lane(lane).link().loseFor(nominal);
 		Millis outage = watch.elapsed();
 		pause(4s);
 		std::printf("outage of %4ld ms: reads %4ld ms, writes %4ld ms\n", static_cast<long>(outage.count()),
 			    static_cast<long>(reads.longest().count()), static_cast<long>(writes.longest().count()));
 		std::fflush(stdout);
-		CHECK(writes.longest() < slowly(outage + 150ms)); // one segment is repeated every 20 ms
+		CHECK(writes.longest() < slowly(outage + 150ms)); // one segment is retransmitted every 20 ms
 		CHECK(reads.longest() < slowly(450ms));
 		if (outage < 1900ms) // after 2 s it is lost
 			CHECK(rig.host.controller(rig.name(lane)).reconnects == before);
-		// used again, after a rest that grows from one outage to the next
+		// The path is used again after a delay that grows from one outage to the next.
 		CHECK(eventually([&] { return rig.path(lane).usable && !rig.path(lane).degraded; }, 10s));
 	}
 	CHECK(kernelSaid("responds again: path used again"));
@@ -166,8 +168,7 @@ TEST_CASE("a short outage of one path costs what TCP takes to repeat, and the co
 	expectGood(reads);
 }
 
-TEST_CASE("a path that is reset by request while it is silent keeps its writes until the keep-alive timeout",
-	  "[failover][tcp]")
+TEST_CASE("a silent path that is reset by request keeps its writes until the keep-alive timeout", "[failover][tcp]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -180,7 +181,7 @@ TEST_CASE("a path that is reset by request while it is silent keeps its writes u
 		probe.mark();
 		rig.lane(busy).link().impair("loss 100%");
 		pause(600ms);
-		writing = probe.longest() > 550ms; // it was a write that met the silence: a read would have moved
+		writing = probe.longest() > 550ms; // a write is outstanding: a read would have failed over
 		if (writing)
 			CHECK(rig.host.client().reset(name).ok());
 		pause(600ms);
@@ -198,7 +199,7 @@ TEST_CASE("a path that is reset by request while it is silent keeps its writes u
 	expectGood(probe);
 }
 
-TEST_CASE("fencing=immediate: a path that is suspect is given up at once", "[failover][tcp]")
+TEST_CASE("fencing=immediate: a suspect path is given up at once", "[failover][tcp]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -217,7 +218,7 @@ TEST_CASE("fencing=immediate: a path that is suspect is given up at once", "[fai
 	expectGood(probe);
 }
 
-TEST_CASE("each kind of loss at depth, verified", "[failover]")
+TEST_CASE("verified load at depth survives each kind of loss", "[failover]")
 {
 	Multi rig({.lanes = 3});
 	rig.connectAll();
@@ -247,7 +248,7 @@ TEST_CASE("all paths silent, and back", "[failover][tcp]")
 	REQUIRE(rig.flowing());
 	for (unsigned n = 0; n < 2; n++)
 		rig.lane(n).link().impair("loss 100%");
-	// those of the first path that was lost; what is on the last one has no other way
+	// Requests of the first lost path wait; those of the last one have no other path.
 	CHECK(eventually([&] { return rig.host.nameSpace(1)->waiting + rig.host.nameSpace(1)->held > 0; }, 5s));
 	pause(1s);
 	rig.lane(1).link().repair();
@@ -257,7 +258,7 @@ TEST_CASE("all paths silent, and back", "[failover][tcp]")
 	expectGoodUntilNow(load);
 }
 
-TEST_CASE("the whole target goes, and comes back", "[failover]")
+TEST_CASE("load survives an outage of the whole target", "[failover]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -265,7 +266,7 @@ TEST_CASE("the whole target goes, and comes back", "[failover]")
 	REQUIRE(rig.flowing());
 	rig.lane(0).close();
 	rig.lane(1).close();
-	// those of the first path that was lost; what is on the last one has no other way
+	// Requests of the first lost path wait; those of the last one have no other path.
 	CHECK(eventually([&] { return rig.host.nameSpace(1)->waiting + rig.host.nameSpace(1)->held > 0; }, 5s));
 	pause(1s);
 	rig.lane(1).open();
@@ -274,7 +275,7 @@ TEST_CASE("the whole target goes, and comes back", "[failover]")
 	expectGoodUntilNow(load);
 }
 
-TEST_CASE("a path that is slow and lossy is no lost path", "[failover][alarm][long][tcp]")
+TEST_CASE("a slow and lossy path is not taken for a lost one", "[failover][alarm][long][tcp]")
 {
 	Multi rig;
 	rig.lane(0).link().impairToTarget("delay 100ms loss 1%");
@@ -293,7 +294,7 @@ TEST_CASE("a path that is slow and lossy is no lost path", "[failover][alarm][lo
 	}
 }
 
-TEST_CASE("a delay that begins in the middle is no loss", "[failover][alarm][tcp]")
+TEST_CASE("a delay that begins under load is not taken for a loss", "[failover][alarm][tcp]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -310,7 +311,7 @@ TEST_CASE("a delay that begins in the middle is no loss", "[failover][alarm][tcp
 	CHECK(rig.host.controller(rig.name(1)).reconnects == 0);
 }
 
-TEST_CASE("processors that are busy with something else are no loss", "[failover][alarm]")
+TEST_CASE("busy CPUs are not taken for a loss", "[failover][alarm]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -322,7 +323,7 @@ TEST_CASE("processors that are busy with something else are no loss", "[failover
 	CHECK(rig.host.controller(rig.name(1)).reconnects == 0);
 }
 
-TEST_CASE("an idle path that goes silent is found out before it is needed", "[failover][tcp]")
+TEST_CASE("an idle path that goes silent is detected before it is needed", "[failover][tcp]")
 {
 	Multi rig;
 	for (unsigned n = 0; n < 2; n++) {
@@ -337,7 +338,7 @@ TEST_CASE("an idle path that goes silent is found out before it is needed", "[fa
 	CHECK(rig.host.waitState(name, ControllerState::live));
 }
 
-TEST_CASE("a controller that flaps is damped, and one that has been steady is not", "[failover][flap][long]")
+TEST_CASE("reconnects of a flapping controller are delayed, those of a steady one are not", "[failover][flap][long]")
 {
 	Multi rig;
 	rig.connect(1);
@@ -359,7 +360,7 @@ TEST_CASE("a controller that flaps is damped, and one that has been steady is no
 	for (auto t : times)
 		std::printf("flap: back after %ld ms\n", static_cast<long>(t.count()));
 	CHECK(times[0] < slowly(1500ms));
-	CHECK(times[4] + times[5] > 1500ms); // each attempt doubles what the next one waits
+	CHECK(times[4] + times[5] > 1500ms); // each attempt doubles the delay of the next
 	CHECK(times[4] + times[5] > times[0] + times[1]);
 	pause(11s);
 	CHECK(outage() < (times[4] + times[5]) / 2);
@@ -367,7 +368,7 @@ TEST_CASE("a controller that flaps is damped, and one that has been steady is no
 	expectGood(probe);
 }
 
-TEST_CASE("a failover is told, with what moved and how long it took", "[failover][event][short][tcp]")
+TEST_CASE("a failover event reports how many requests moved and how long it took", "[failover][event][short][tcp]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -395,7 +396,7 @@ TEST_CASE("a failover is told, with what moved and how long it took", "[failover
 	expectGood(probe);
 }
 
-TEST_CASE("a reset on request moves the I/O, and is no error", "[failover]")
+TEST_CASE("a requested reset moves the I/O without an error", "[failover]")
 {
 	Multi rig;
 	rig.connectAll();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Every allocation of the driver fails once: nothing breaks or stays behind, whoever asked is told, the next try works.
-// A good run of each scenario counts its allocations; then they fail one after the other, a run for each.
-// NVMEOF_FAULT_POINTS=all plays each of them, otherwise the first of each place in the driver, every
-// NVMEOF_FAULT_STRIDE-th. NVMEOF_FAULT=SCENARIO:N plays one. Needs the kernel of qemu/debug.
+// Makes every allocation of the driver fail once: nothing breaks or leaks, the caller gets an error, and the next try
+// succeeds. A good run of each scenario counts its allocations; one run for each of them follows.
+// NVMEOF_FAULT_POINTS=all fails each of them, otherwise only the first at each place in the driver.
+// NVMEOF_FAULT_STRIDE=K fails every K-th of these, NVMEOF_FAULT=SCENARIO:N a single one. Needs the kernel of
+// qemu/debug.
 #include "support/again.h"
 #include "support/block.h"
 #include "support/choice.h"
@@ -31,10 +32,10 @@ namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
 
-// How an action ended; an error is what its user reads.
+// Result of an action. The error is the message that a user reads.
 struct Outcome {
 	bool good = true;
-	bool retried = false; // by the driver, as it said in an event
+	bool retried = false; // by the driver, which reported it in an event
 	std::string error;
 
 	static Outcome of(bool good, const std::string &error) { return {good, false, good ? "" : error}; }
@@ -49,20 +50,20 @@ struct Scenario {
 	std::string name;
 	std::function<void()> before;
 	std::function<Outcome()> action;
-	std::function<void(const Outcome &)> after; // what has to be so then; takes back what was done
+	std::function<void(const Outcome &)> after; // checks the result and undoes the action
 };
 
 void nothing() {}
 void anyEnd(const Outcome &) {}
 
 struct Tally {
-	unsigned points = 0, sites = 0;                         // that there are
-	unsigned played = 0, errors = 0, fine = 0, retried = 0; // of the runs in which one failed
-	unsigned missed = 0;                                    // runs that had fewer allocations than the good one
+	unsigned points = 0, sites = 0;                         // found by the counting run
+	unsigned played = 0, errors = 0, fine = 0, retried = 0; // all runs, and runs with a failure by result
+	unsigned missed = 0;                                    // runs with fewer allocations than the counting run
 	std::set<std::string> messages;
 };
 
-// Of the scenario; NVMEOF_FAULT may name one that the last run has not had, which is tried nevertheless.
+// The allocations to fail. One that NVMEOF_FAULT names is tried even if the counting run did not reach it.
 std::vector<unsigned> choose(const std::string &scenario, const FailNth &fail)
 {
 	std::vector<unsigned> all;
@@ -88,7 +89,7 @@ std::vector<unsigned> choose(const std::string &scenario, const FailNth &fail)
 	return some;
 }
 
-// An exception is an error with a message, too: most helpers of the tests throw the library's.
+// Treats an exception as an error with a message: most test helpers throw errors of the library.
 Outcome act(const Scenario &s)
 {
 	try {
@@ -118,7 +119,7 @@ void record(Tally &tally, const Outcome &out, const std::string &hit)
 		tally.messages.insert(out.error);
 }
 
-// A line for each before it ends, so that the log of a guest that died has it.
+// Prints the start of the line before the run, so that the log of a guest that crashed names it.
 void play(FailNth &fail, const Scenario &s, unsigned n, Tally &tally)
 {
 	decided("NVMEOF_FAULT", s.name + ":" + std::to_string(n));
@@ -136,7 +137,7 @@ void play(FailNth &fail, const Scenario &s, unsigned n, Tally &tally)
 	std::fflush(stdout);
 	INFO("NVMEOF_FAULT='" << s.name << ":" << n << "' " << hit << "\n" << out.error);
 	CHECK((out.good || !out.error.empty()));
-	CHECK((out.good || !hit.empty())); // nothing has failed, and it was no success
+	CHECK((out.good || !hit.empty())); // an error without a failed allocation
 	s.after(out);
 	good(s);
 }
@@ -148,7 +149,7 @@ void print(const char *kind, const std::string &what, const Tally &t)
 		    kind, what.c_str(), t.points, t.sites, t.played, t.errors, t.fine, t.retried, t.missed);
 }
 
-// The last figure of a run has the sums.
+// The last "figure:" line of a run has the totals.
 void tell(const Scenario &s, const Tally &t)
 {
 	static Tally all;
@@ -170,7 +171,7 @@ Tally playAll(const Scenario &s)
 {
 	FailNth fail;
 	Tally tally;
-	good(s); // what is allocated once and for all
+	good(s); // makes the one-time allocations
 	s.before();
 	fail.arm(0);
 	auto out = act(s);
@@ -192,12 +193,12 @@ Tally playAll(const Scenario &s)
 	}
 	decided("NVMEOF_FAULT", "");
 	tell(s, tally);
-	// else what is played here is not what was counted
+	// With more misses, the runs do not match the counting run.
 	CHECK(tally.missed * 10 <= (environment("NVMEOF_FAULT", "").empty() ? tally.played + 9 : 0));
 	return tally;
 }
 
-// All is gone that a connect has made.
+// Disconnecting leaves no object behind.
 void expectNothing(Host &host)
 {
 	host.disconnectAll();
@@ -206,7 +207,7 @@ void expectNothing(Host &host)
 	CHECK(eventually([&] { return take(host.client().subsystems()).empty(); }));
 }
 
-// A node is there a moment before it can be opened.
+// A device node exists shortly before it can be opened.
 void expectVerified(const std::string &disk, std::uint32_t seed)
 {
 	CHECK(eventually([&] { return Disk(disk).fd() >= 0; }));
@@ -214,7 +215,7 @@ void expectVerified(const std::string &disk, std::uint32_t seed)
 	CHECK(d.verified(0, 65536, seed) == 0);
 }
 
-// Connected in a way that a user would call so: with a disk that works
+// Connects; succeeds only if the disk appears as well.
 Outcome connectAndLook(Host &host, const nvmeof::ConnectOptions &options)
 {
 	auto c = host.client().connect(options, nvmeof::WaitFor::namespaces, 60s);
@@ -224,7 +225,7 @@ Outcome connectAndLook(Host &host, const nvmeof::ConnectOptions &options)
 	return Outcome::of(!disk.empty(), host.controller(c->name).lastError);
 }
 
-// Attempts to connect that failed while it was looked, and what the user was told of them
+// Records failed connect attempts, and checks that each event has a reason.
 class Attempts {
 public:
 	bool failed()
@@ -260,7 +261,7 @@ Outcome resetAndWait(Host &host, const std::string &name)
 	return {back, attempts.failed(), back ? "" : host.controller(name).lastError};
 }
 
-// Blocks of a disk with known contents. A write that failed leaves the old or the new, as any disk may.
+// Blocks of a disk with known contents. After a failed write each sector holds the old or the new data.
 class Blocks {
 public:
 	Blocks(const std::string &disk, std::size_t length) : disk_(disk), old_(length), now_(length) { write(); }
@@ -289,7 +290,7 @@ public:
 	}
 
 private:
-	// Each sector is the old or the new one
+	// True if each sector holds the old or the new data.
 	bool sectors(Buffer &in)
 	{
 		for (std::size_t at = 0; at < in.size(); at += 512)
@@ -304,7 +305,7 @@ private:
 	std::uint32_t seed_ = 1;
 };
 
-// Several, as what is allocated for one depends on what came before it
+// Repeats the I/O, because the allocations of one depend on earlier ones.
 Outcome several(const std::function<int()> &io)
 {
 	for (int i = 0; i < 4; i++)
@@ -343,7 +344,7 @@ int passthruIo(const std::string &disk, std::uint8_t opcode, Buffer &data)
 	nvme_passthru_cmd cmd{};
 	cmd.opcode = opcode;
 	cmd.nsid = 1;
-	cmd.cdw10 = 4096; // far from what others use
+	cmd.cdw10 = 4096; // LBA that no other I/O of the test uses
 	cmd.cdw12 = static_cast<std::uint32_t>(data.size() / 512 - 1);
 	cmd.addr = reinterpret_cast<std::uintptr_t>(data.data());
 	cmd.data_len = static_cast<std::uint32_t>(data.size());
@@ -384,11 +385,11 @@ TEST_CASE("faults: connect", "[faults][connect]")
 		 [&](const Outcome &out) {
 			 if (out.good)
 				 expectVerified(rig.disk(), 1);
-			 else // the first connect is not tried again: nothing of it stays
+			 else // a failed first connect is not retried; the controller is removed
 				 CHECK(eventually([&] { return take(rig.host.client().controllers()).empty(); }));
 			 expectNothing(rig.host);
 		 }});
-	CHECK((tally.errors > 0 || tally.played < 10)); // most of what a connect allocates it cannot do without
+	CHECK((tally.errors > 0 || tally.played < 10)); // a connect fails without most of its allocations
 }
 
 TEST_CASE("faults: a second path", "[faults][connect]")
@@ -415,7 +416,7 @@ TEST_CASE("faults: a second path", "[faults][connect]")
 		 }});
 }
 
-// A disk that cannot be added may have been joined by the other one meanwhile.
+// The second path may have joined a disk that then cannot be added.
 TEST_CASE("faults: two paths at once", "[faults][connect]")
 {
 	Rig rig;
@@ -441,14 +442,14 @@ TEST_CASE("faults: two paths at once", "[faults][connect]")
 		 }});
 }
 
-TEST_CASE("faults: an event that names a log page", "[faults][events]")
+TEST_CASE("faults: an asynchronous event that names a log page", "[faults][events]")
 {
 	target::Server server;
 	server.stores().add(1, 16 * mib);
 	Host host;
 	auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
 	auto c = host.connect(o);
-	// until it is read the controller reports no more of the kind
+	// The controller reports no further event of this type until the log page is read.
 	auto read = [&] {
 		auto before = server.counters().errorLogs.load();
 		server.sendEvent({0, 4, target::log_error});
@@ -470,7 +471,7 @@ TEST_CASE("faults: disconnect", "[faults][disconnect]")
 		 [&](const Outcome &) { expectNothing(rig.host); }});
 }
 
-TEST_CASE("faults: a namespace comes", "[faults][scan]")
+TEST_CASE("faults: a namespace is added", "[faults][scan]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -488,13 +489,13 @@ TEST_CASE("faults: a namespace comes", "[faults][scan]")
 			 CHECK_FALSE(disk.empty());
 			 expectVerified(disk, 3);
 			 rig.subsystem.removeNamespace(2);
-			 // told by an event, which one that failed above may not have switched off
+			 // An event reports the removal; a failure above must not have disabled events.
 			 CHECK(eventually([&] { return !rig.host.nameSpace(2); }, 15s));
 			 CHECK(rig.host.state(c.name) == ControllerState::live);
 		 }});
 }
 
-TEST_CASE("faults: a namespace goes", "[faults][scan]")
+TEST_CASE("faults: a namespace is removed", "[faults][scan]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -533,8 +534,8 @@ TEST_CASE("faults: reconnect", "[faults][reconnect]")
 	Rig rig;
 	auto c = rig.connect();
 	std::string name = "reconnect";
-	SECTION("writes may come twice") {}
-	SECTION("writes are held back")
+	SECTION("with default fencing") {}
+	SECTION("with fencing=safe")
 	{
 		name = "reconnect-safe";
 		nvmeof::SubsystemSettings s;
@@ -565,7 +566,7 @@ TEST_CASE("faults: I/O", "[faults][io]")
 	auto node = rig.disk();
 	Blocks small(node, 4096);
 	Disk other(node);
-	// each on its own part of the disk
+	// Each user has its own part of the disk.
 	Buffer data(65536), in(65536);
 	auto alive = [&](const Outcome &) {
 		CHECK(rig.host.waitState(c.name, ControllerState::live, 60s));
@@ -631,7 +632,7 @@ TEST_CASE("faults: settings", "[faults][control]")
 	Rig rig;
 	auto c = rig.connect();
 	auto s = take(rig.host.client().subsystems()).at(0).name;
-	Watch listener; // with nobody to tell, a change allocates nothing
+	Watch listener; // without a listener, a change allocates no event
 	auto usual = policy("numa", 0us, nvmeof::Fencing::immediate);
 	auto other = policy("round-robin", 500us, nvmeof::Fencing::safe);
 	playAll({"set-policy", [&] { REQUIRE(rig.host.client().set(s, usual).ok()); },
@@ -680,7 +681,7 @@ TEST_CASE("faults: events", "[faults][control][events]")
 			 nvmeof::SubsystemSettings wanted;
 			 wanted.spillDepth = depth = 3 - depth;
 			 auto set = rig.host.client().set(s, wanted);
-			 // either it comes, or that one did not
+			 // Either the event arrives, or one that reports its loss.
 			 bool lost = false;
 			 bool told = watch->find([&](const nvmeof::Event &e) {
 						  lost |= e.type == EventType::lost;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Block I/O that the kernel makes fail (fail_make_request): below the target, and on the driver's own disk. What an
-// application reads is the error; nothing is tried for ever, and good data stay what they are.
+// Block I/O that fail_make_request makes fail, below the target and on the driver's own disk. The application gets the
+// error, retries are bounded, and good data stay unchanged.
 #include "support/block.h"
 #include "support/multi.h"
 #include "support/rig.h"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t length = 4096;
 
-// Every n-th I/O to a disk fails while this lives; @times: no more than so many (-1: without end).
+// While this object exists, every n-th I/O to a disk fails, at most the given number of times (-1: unlimited).
 class FailIo {
 public:
 	explicit FailIo(const std::string &node, unsigned interval = 1, int times = -1)
@@ -70,7 +70,7 @@ int writeBlock(const Disk &disk, unsigned block, std::uint32_t seed)
 	return disk.write(at(block), b);
 }
 
-// What was written well is there.
+// The blocks that were written successfully have their data.
 void expectBlocks(const Disk &disk, const std::vector<std::uint32_t> &seeds)
 {
 	Buffer in(length);
@@ -98,8 +98,7 @@ void expectWhole(Multi &rig)
 
 } // namespace
 
-TEST_CASE("I/O that fails behind the target fails once, with EIO, on whatever paths there are",
-	  "[faults][make_request]")
+TEST_CASE("I/O that fails behind the target fails with EIO, and no path is reset", "[faults][make_request]")
 {
 	Multi rig({.lanes = 2});
 	rig.connectAll();
@@ -117,12 +116,12 @@ TEST_CASE("I/O that fails behind the target fails once, with EIO, on whatever pa
 		CHECK(watch.elapsed() < 20s);
 	}
 	for (auto &c : take(rig.host.client().controllers()))
-		CHECK(c.reconnects == 0); // the target is in order, its disk is not
+		CHECK(c.reconnects == 0); // the target works, its disk does not
 	expectBlocks(disk, {1});
 	expectWhole(rig);
 }
 
-TEST_CASE("one I/O in seven fails behind the target: the others are as if nothing was", "[faults][make_request]")
+TEST_CASE("one I/O in seven fails behind the target: the others succeed with the right data", "[faults][make_request]")
 {
 	Multi rig({.lanes = 2});
 	rig.connectAll();
@@ -150,7 +149,7 @@ TEST_CASE("one I/O in seven fails behind the target: the others are as if nothin
 	}
 	std::printf("make_request: writes %u good, %u EIO, %u other; reads %u, %u, %u\n", writes.good, writes.eio,
 		    writes.other, reads.good, reads.eio, reads.other);
-	CHECK(writes.eio + reads.eio > 80); // of 800; a command may be more than one I/O there
+	CHECK(writes.eio + reads.eio > 80); // of 800; one command may become several I/Os there
 	CHECK(writes.other + reads.other == 0);
 	CHECK(writes.good > 0);
 	CHECK(reads.good > 0);
@@ -158,7 +157,7 @@ TEST_CASE("one I/O in seven fails behind the target: the others are as if nothin
 	expectWhole(rig);
 }
 
-TEST_CASE("a load that meets an error behind the target ends with it", "[faults][make_request]")
+TEST_CASE("a load ends with the error that occurs behind the target", "[faults][make_request]")
 {
 	Multi rig({.lanes = 2});
 	rig.connectAll();
@@ -178,7 +177,7 @@ TEST_CASE("a load that meets an error behind the target ends with it", "[faults]
 	expectWhole(rig);
 }
 
-TEST_CASE("I/O to our own disk that never reaches the driver", "[faults][make_request]")
+TEST_CASE("I/O errors above the driver do not affect the controller", "[faults][make_request]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -202,7 +201,7 @@ TEST_CASE("I/O to our own disk that never reaches the driver", "[faults][make_re
 		Disk disk(node);
 		expectBlocks(disk, {1});
 	}
-	// written back on the way out, in vain
+	// The writeback of the disconnect fails.
 	FailIo fail(node);
 	run("dd if=/dev/zero of=" + node + " bs=64k count=16");
 	CHECK(rig.host.client().disconnect(c.name).ok());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Ghost writes: a controller that the host has lost executes a write late, when newer data is there already (traps 1
-// and 2). Port 0 is the one that is lost, port 1 the one that goes on.
+// Ghost writes: a controller that the host has lost executes a write late, over newer data (traps 1 and 2). Port 0 is
+// lost, port 1 remains.
 #include "support/fio.h"
 #include "support/ghost.h"
 #include "support/ports.h"
@@ -22,8 +22,8 @@ struct Setup {
 	std::uint16_t quiesce = 200;
 	std::uint8_t ccrLimit = 0;
 	bool trafficKeepAlive = false;
-	bool ccrByOther = false;      // the lost one does not offer it when it is there again
-	std::string fencing = "safe"; // empty: as it comes
+	bool ccrByOther = false;      // port 0 does not support CCR
+	std::string fencing = "safe"; // empty: the default
 };
 
 std::vector<target::Config> configs(const Setup &setup)
@@ -34,7 +34,7 @@ std::vector<target::Config> configs(const Setup &setup)
 	config.quiesce = setup.quiesce;
 	config.ccrLimit = setup.ccrLimit;
 	config.trafficKeepAlive = setup.trafficKeepAlive;
-	config.lateExpiry = true; // as late as a target may
+	config.lateExpiry = true; // as late as the specification allows
 	auto lost = config;
 	if (setup.ccrByOther)
 		lost.ccrLimit = 0;
@@ -49,7 +49,7 @@ public:
 		: ports(configs(setup)), keepAlive(setup.keepAlive), ghosts(ports.ghosts())
 	{
 		ports[1].setAnaState(1,
-				     target::ana_non_optimized); // writes go to the first port as long as it is there
+				     target::ana_non_optimized); // so that writes prefer port 0
 		for (std::size_t i : {0, 1}) {
 			auto o = ports.options(i);
 			o.keepAlive = slowly(setup.keepAlive);
@@ -81,7 +81,7 @@ public:
 		return stallOn(ports, disk, offset, seed, how);
 	}
 
-	// The host has lost the first port, or has it already back.
+	// Waits until the host has lost port 0, or has already reconnected.
 	bool noticed()
 	{
 		return eventually(
@@ -92,7 +92,7 @@ public:
 			10s);
 	}
 
-	// Both ports are there, the first as the better one
+	// Waits until both paths are usable, and that of port 0 is optimized.
 	bool both()
 	{
 		auto is = [this](std::size_t i, nvmeof::AnaState state) {
@@ -109,7 +109,7 @@ public:
 		return good;
 	}
 
-	// The write is still held when the lost controller may execute it last, and not much longer.
+	// Checks that the write is held until the lost controller can no longer execute it, and not much longer.
 	void heldUntilBound(const Pending &pending, bool execute)
 	{
 		auto deadline = ghosts.deadline();
@@ -117,7 +117,7 @@ public:
 		auto bound = deadline - pending.begin();
 		std::this_thread::sleep_until(deadline - 300ms);
 		CHECK((pending.waits() || Clock::now() >= deadline));
-		if (execute) // an emulator that stood still may be late for it
+		if (execute) // an emulator that was stalled may be late for it
 			CHECK((ghosts.execute() == 1 || Clock::now() >= deadline));
 		CHECK(pending.join(8s));
 		CHECK(pending.status() == 0);
@@ -125,7 +125,7 @@ public:
 		CHECK(pending.took() < 2 * bound + slowly(2s));
 	}
 
-	// Newer data stays what it is, whatever the target does from now on. False: it was overwritten.
+	// Writes newer data and checks that nothing overwrites it. Returns false if it was overwritten.
 	bool newerDataStays(std::uint64_t offset, std::uint32_t seed)
 	{
 		REQUIRE(write(offset, seed) == 0);
@@ -139,7 +139,7 @@ public:
 	}
 
 private:
-	std::uint64_t connects = 0; // to the first port, before it was lost
+	std::uint64_t connects = 0; // to port 0, before it was lost
 };
 
 Misbehaviour forCommand(bool (*act)(target::Strike &))
@@ -148,7 +148,7 @@ Misbehaviour forCommand(bool (*act)(target::Strike &))
 		act};
 }
 
-// Takes the command, says nothing, and cuts the connection.
+// Takes the command, does not answer, and resets the connection.
 bool swallow(target::Strike &s, bool condition)
 {
 	if (!condition)
@@ -161,7 +161,8 @@ bool swallow(target::Strike &s, bool condition)
 
 } // namespace
 
-TEST_CASE("fencing=immediate: the retry goes at once, and a late write can meet newer data", "[fencing][immediate]")
+TEST_CASE("fencing=immediate: the retry is immediate, and a late write can overwrite newer data",
+	  "[fencing][immediate]")
 {
 	Scene scene({.keepAlive = 4000ms, .fencing = "immediate"});
 	unsigned overwritten = 0, count = rounds("NVMEOF_FENCING_IMMEDIATE", 5);
@@ -177,10 +178,11 @@ TEST_CASE("fencing=immediate: the retry goes at once, and a late write can meet 
 		REQUIRE(scene.both());
 	}
 	record("immediate", "ours", overwritten, count);
-	CHECK(overwritten >= 1); // what fencing=safe is for
+	CHECK(overwritten >= 1); // fencing=safe prevents this
 }
 
-TEST_CASE("fencing=auto, the default: what the peer has ended goes on at once", "[fencing][auto][short]")
+TEST_CASE("fencing=auto, the default: a write is retried at once if the peer ended the connection",
+	  "[fencing][auto][short]")
 {
 	Scene scene({.keepAlive = 4000ms, .fencing = ""});
 	auto pending = scene.stall(0, 7, "write-stalled-then-rst");
@@ -190,7 +192,7 @@ TEST_CASE("fencing=auto, the default: what the peer has ended goes on at once", 
 	CHECK(Clock::now() < deadline);
 }
 
-TEST_CASE("fencing=auto: what only we take for lost waits for the keep-alive timeout, as with other hosts",
+TEST_CASE("fencing=auto: after a silent loss a write waits for the keep-alive timeout, as with other hosts",
 	  "[fencing][auto][bound][short]")
 {
 	constexpr auto timer = 2000ms;
@@ -212,8 +214,7 @@ TEST_CASE("fencing=auto: what only we take for lost waits for the keep-alive tim
 	record("default", "ours", overwritten, count);
 }
 
-TEST_CASE("fencing=auto: a reset by request of a controller that can be told moves its writes at once",
-	  "[fencing][auto]")
+TEST_CASE("fencing=auto: a requested reset of a controller that answers moves its writes at once", "[fencing][auto]")
 {
 	Scene scene({.keepAlive = 4000ms, .fencing = ""});
 	auto pending = scene.stall(0, 7, "write-stalled");
@@ -222,7 +223,7 @@ TEST_CASE("fencing=auto: a reset by request of a controller that can be told mov
 	CHECK(pending.status() == 0);
 }
 
-TEST_CASE("fencing=auto: a backend that hangs keeps its writes; reads and new requests go elsewhere",
+TEST_CASE("fencing=auto: a backend that hangs keeps its writes; reads and new requests use the other path",
 	  "[fencing][auto][stall][trap1][short]")
 {
 	static const auto hang = forCommand([](auto &s) {
@@ -252,12 +253,12 @@ TEST_CASE("fencing=auto: a backend that hangs keeps its writes; reads and new re
 		});
 		REQUIRE(read.join(slowly(6s)));
 		CHECK(read.status() == 0);
-		CHECK(read.took() < slowly(4s)); // the other path is idle, which makes it a guess
+		CHECK(read.took() < slowly(4s)); // detection is slower while the other path is idle
 		CHECK(leftOut());
 		Stopwatch fresh;
 		CHECK(scene.write(65536 * 32 + offset, round) == 0);
 		CHECK(fresh.elapsed() < slowly(500ms));
-		std::this_thread::sleep_for(5s); // the in-tree host's keep-alive does not notice either
+		std::this_thread::sleep_for(5s); // longer than the keep-alive timeout, which does not notice
 		CHECK(write.waits());
 		scene.ports[0].script().disarm();
 		scene.ports[0].releaseHeld();
@@ -265,10 +266,10 @@ TEST_CASE("fencing=auto: a backend that hangs keeps its writes; reads and new re
 		CHECK(write.status() == 0);
 		overwritten += scene.newerDataStays(offset, 5000 + round) ? 0 : 1;
 		CHECK(eventually([&] { return !leftOut(); }, slowly(10s)));
-		std::this_thread::sleep_for(12s); // one that stalls again soon rests for longer
+		std::this_thread::sleep_for(12s); // a path that stalls again soon is avoided for longer
 	}
 	record("default", "ours", overwritten, count);
-	// a late answer to what was taken back ends a connection of RDMA: its key does not lead to memory any more
+	// Over RDMA a late answer to a detached command ends the connection: its memory key is no longer valid.
 	if (!notOverRdma("the connection outlives answers that come late"))
 		CHECK(scene.ports[0].counters().adminConnects == connects);
 }
@@ -286,7 +287,7 @@ TEST_CASE("fencing=safe with Cross-Controller Reset: newer data is never overwri
 		bool deferred = round % 4 == 3;
 		scene.ports[1].setCcr({deferred ? 200ms : 0ms});
 		auto pending = scene.stall(place(round), 1000 + round, "write-stalled-then-rst");
-		if (deferred) { // until the reset is done the old controller may execute what it has
+		if (deferred) { // until the reset is done the old controller may execute the write
 			std::this_thread::sleep_for(100ms);
 			auto hold = scene.hold();
 			CHECK((pending.waits() || scene.ghosts.waiting() == 0));
@@ -304,7 +305,7 @@ TEST_CASE("fencing=safe with Cross-Controller Reset: newer data is never overwri
 	std::printf("%u rounds in %ld ms, a write waited %ld ms at most\n", count, all.elapsed().count(), most.count());
 }
 
-TEST_CASE("fencing=safe without it: held until the controller has given up", "[fencing][bound][trap1][short]")
+TEST_CASE("fencing=safe without CCR: held until the controller has given up", "[fencing][bound][trap1][short]")
 {
 	Scene scene;
 	unsigned overwritten = 0;
@@ -320,11 +321,11 @@ TEST_CASE("fencing=safe without it: held until the controller has given up", "[f
 	record("safe", "ours", overwritten, count);
 }
 
-TEST_CASE("the bound is the controller's: granularity, traffic as a sign of life, time to quiesce",
+TEST_CASE("the bound is the controller's: KAS granularity, traffic based keep-alive, quiesce time",
 	  "[fencing][bound][trap1]")
 {
 	Setup setup;
-	SECTION("a timer of 1500 ms that the controller takes as 2 s")
+	SECTION("a timeout of 1500 ms that the controller rounds up to 2 s")
 	{
 		setup.kas = 10;
 		setup.keepAlive = 1500ms;
@@ -333,7 +334,7 @@ TEST_CASE("the bound is the controller's: granularity, traffic as a sign of life
 	{
 		setup.trafficKeepAlive = true;
 	}
-	SECTION("a second and a half to quiesce")
+	SECTION("a quiesce time of 1500 ms")
 	{
 		setup.quiesce = 1500;
 	}
@@ -343,8 +344,8 @@ TEST_CASE("the bound is the controller's: granularity, traffic as a sign of life
 	scene.newerDataStays(0, 8);
 }
 
-// What stock targets do: they close the connection first and wait for their backend then, and report no CQT.
-TEST_CASE("fencing=safe: a target that does not say how long it may take has quiesce-tmo, whoever ends the connection",
+// Common targets close the connection before their backend has finished, and report no CQT.
+TEST_CASE("fencing=safe: quiesce-tmo applies to a target without CQT, even if the target ends the connection",
 	  "[fencing][bound][quiesce][trap1]")
 {
 	Scene scene({.quiesce = 0});
@@ -354,7 +355,7 @@ TEST_CASE("fencing=safe: a target that does not say how long it may take has qui
 	auto pending = scene.stall(0, 7, "write-stalled-then-rst");
 	std::this_thread::sleep_for(slowly(2 * scene.keepAlive) + 2500ms);
 	CHECK(pending.waits());
-	// what it waits for, and for how long
+	// The hold names the lost controller and the time left.
 	auto hold = scene.hold();
 	REQUIRE(hold);
 	CHECK(hold->controller == scene.names[0]);
@@ -372,7 +373,7 @@ TEST_CASE("fencing=safe: a target that does not say how long it may take has qui
 	CHECK(kernelSaid("the time bound has passed"));
 }
 
-TEST_CASE("reads and flushes go on while a write is held", "[fencing][reads]")
+TEST_CASE("reads and flushes complete while a write is held", "[fencing][reads]")
 {
 	Scene scene({.keepAlive = 3000ms});
 	REQUIRE(scene.write(4096, 42) == 0);
@@ -388,7 +389,7 @@ TEST_CASE("reads and flushes go on while a write is held", "[fencing][reads]")
 		if (reads % 2)
 			CHECK(buffer.holds(42));
 		REQUIRE(scene.disk->flush() == 0);
-		REQUIRE(scene.write(8192, reads) == 0); // other writes were not on the lost path
+		REQUIRE(scene.write(8192, reads) == 0); // a new write was not on the lost path
 		reads++;
 	}
 	CHECK(reads >= 5);
@@ -397,7 +398,8 @@ TEST_CASE("reads and flushes go on while a write is held", "[fencing][reads]")
 	scene.newerDataStays(0, 8);
 }
 
-TEST_CASE("what was lost with the path: reads and flushes are sent again at once, zeroes are held", "[fencing][kinds]")
+TEST_CASE("reads and flushes of the lost path are retried at once; Write Zeroes and discards are held",
+	  "[fencing][kinds]")
 {
 	static const auto read = forCommand([](auto &s) { return swallow(s, s.ioRead()); });
 	static const auto flush = forCommand([](auto &s) { return swallow(s, s.io() && s.is(target::op_flush)); });
@@ -436,7 +438,7 @@ TEST_CASE("reset, deletion and timeouts of the lost controller release nothing",
 		REQUIRE(scene.noticed());
 		return held;
 	};
-	SECTION("reset, once it is there again")
+	SECTION("reset after it has reconnected")
 	{
 		auto held = lost();
 		REQUIRE(scene.ports.live(scene.names[0]));
@@ -463,7 +465,7 @@ TEST_CASE("reset, deletion and timeouts of the lost controller release nothing",
 		CHECK(client.disconnect(scene.names[0]).ok());
 		scene.heldUntilBound(held, true);
 	}
-	SECTION("connected again, and reset many times")
+	SECTION("reset many times while it reconnects")
 	{
 		auto held = lost();
 		for (int i = 0; i < 10; i++) {
@@ -472,7 +474,7 @@ TEST_CASE("reset, deletion and timeouts of the lost controller release nothing",
 		}
 		scene.heldUntilBound(held, true);
 	}
-	SECTION("the time limit of requests passes")
+	SECTION("the request timeout expires")
 	{
 		writeFile("/sys/block/" + scene.node.substr(5) + "/queue/io_timeout",
 			  std::to_string(slowly(500ms).count()));
@@ -490,7 +492,7 @@ TEST_CASE("a disk that is removed while a write is held for it", "[fencing][remo
 	auto pending = scene.stall(0, 7, "write-stalled-then-rst");
 	auto deadline = scene.ghosts.deadline();
 	REQUIRE(scene.noticed());
-	REQUIRE(scene.both()); // there again
+	REQUIRE(scene.both()); // reconnected
 	CHECK(pending.waits());
 	SECTION("all controllers deleted")
 	{
@@ -503,7 +505,7 @@ TEST_CASE("a disk that is removed while a write is held for it", "[fencing][remo
 			scene.ports[i].namespacesChanged();
 	}
 	REQUIRE(pending.join(12s));
-	// removal may wait for it, and then it has ended well; but never early
+	// The write may fail. It may also succeed if the removal waits for it, but never early.
 	CHECK((pending.status() < 0 || Clock::now() >= deadline));
 	scene.disk.reset();
 }
@@ -531,7 +533,7 @@ TEST_CASE("with the last path and the disk goes what is held, at once", "[fencin
 	scene.ports.host.reopen();
 }
 
-TEST_CASE("a disk whose last connection ends while it goes waits for nothing that could only fail",
+TEST_CASE("removal of a disk stops waiting for a write when the last connection is lost",
 	  "[fencing][removal][trap2][trap24]")
 {
 	Scene scene({.keepAlive = 20s});
@@ -551,7 +553,7 @@ TEST_CASE("a disk whose last connection ends while it goes waits for nothing tha
 	scene.disk.reset();
 }
 
-TEST_CASE("Cross-Controller Reset that does not work: the bound counts", "[fencing][ccr][trap1]")
+TEST_CASE("Cross-Controller Reset that does not work: a write is held until the bound", "[fencing][ccr][trap1]")
 {
 	static const auto refused = forCommand([](target::Strike &s) {
 		if (!s.admin(target::op_cross_reset))
@@ -568,11 +570,11 @@ TEST_CASE("Cross-Controller Reset that does not work: the bound counts", "[fenci
 	});
 	Scene scene({.keepAlive = 2000ms, .ccrLimit = 4, .ccrByOther = true});
 	auto &other = scene.ports[1];
-	SECTION("it ends as failed")
+	SECTION("it fails")
 	{
 		other.setCcr({100ms, false, true});
 	}
-	SECTION("it ends as failed, and no event tells")
+	SECTION("it fails without an event")
 	{
 		other.setCcr({100ms, false, false});
 	}
@@ -596,17 +598,17 @@ TEST_CASE("Cross-Controller Reset that does not work: the bound counts", "[fenci
 	scene.newerDataStays(0, 8);
 }
 
-TEST_CASE("Cross-Controller Reset done, and no event tells", "[fencing][ccr]")
+TEST_CASE("Cross-Controller Reset that completes without an event releases the write", "[fencing][ccr]")
 {
 	Scene scene({.keepAlive = 2000ms, .ccrLimit = 4});
 	scene.ports[1].setCcr({100ms, true, false});
 	auto pending = scene.stall(0, 7, "write-stalled-silent");
-	CHECK(pending.join(10s)); // by the log or by the bound
+	CHECK(pending.join(10s)); // after reading the log, or at the bound
 	CHECK(pending.status() == 0);
 	scene.newerDataStays(0, 8);
 }
 
-TEST_CASE("connections cut again and again under load, with fencing=safe", "[fencing][load]")
+TEST_CASE("load survives repeated connection loss with fencing=safe", "[fencing][load]")
 {
 	Scene scene({.keepAlive = 5s, .ccrLimit = 4});
 	FioLoad load({.file = scene.node, .blocks = "4k", .depth = 8, .size = "4m", .seconds = 8});
@@ -616,7 +618,7 @@ TEST_CASE("connections cut again and again under load, with fencing=safe", "[fen
 		bool struck = scene.ports[0].script().waitStrikes(1, slowly(2s));
 		scene.ports[0].script().disarm();
 		if (struck && i % 2)
-			scene.ghosts.execute(); // it may, as long as the host has not had it reset
+			scene.ghosts.execute(); // allowed until the host has had the controller reset
 		CHECK(eventually([&] { return scene.ghosts.waiting() == 0; }));
 		scene.both();
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Atomic writes, Write Zeroes, and namespaces that change while they are used.
+// Discards, atomic writes, Write Zeroes, and namespaces that change while in use.
 #include "formats.h"
 #include "hostile_format.h"
 #include "support/fio.h"
@@ -24,7 +24,7 @@ using target::Expect;
 
 namespace {
 
-// pwritev2 of glibc knows no RWF_ATOMIC; the disk has to be told by statx in addition
+// pwritev2() of glibc does not know RWF_ATOMIC.
 int writeWhole(const Disk &disk, std::uint64_t offset, std::size_t bytes)
 {
 	constexpr int rwfAtomic = 0x40;
@@ -37,7 +37,7 @@ int writeWhole(const Disk &disk, std::uint64_t offset, std::size_t bytes)
 
 } // namespace
 
-TEST_CASE("discards that come together are ranges of one command", "[formats][discard]")
+TEST_CASE("simultaneous discards become ranges of one command", "[formats][discard]")
 {
 	constexpr unsigned count = 64;
 	constexpr std::uint64_t piece = 4096, stride = 65536;
@@ -61,7 +61,7 @@ TEST_CASE("discards that come together are ranges of one command", "[formats][di
 		known &= got != -EOPNOTSUPP;
 		CHECK((got == 0 || got == -EOPNOTSUPP));
 	}
-	CHECK(known == kernelFrom(6, 12)); // by io_uring
+	CHECK(known == kernelFrom(6, 12)); // io_uring has discards
 	if (!known)
 		return;
 	auto sent = commands() - before;
@@ -74,7 +74,7 @@ TEST_CASE("discards that come together are ranges of one command", "[formats][di
 			FAIL("at " << at << ": " << int(full.data()[at]));
 }
 
-TEST_CASE("a target that is wrong about its format", "[formats][hostile][table]")
+TEST_CASE("the host handles a target that misreports its format", "[formats][hostile][table]")
 {
 	for (auto &m : target::formatMisbehaviours()) {
 		if (!chosen("NVMEOF_MISBEHAVIOUR", m.name))
@@ -92,7 +92,7 @@ TEST_CASE("a target that is wrong about its format", "[formats][hostile][table]"
 	}
 }
 
-TEST_CASE("atomic writes: as much as the weakest path can", "[formats][atomic][short]")
+TEST_CASE("atomic writes are limited to those of the weakest path", "[formats][atomic][short]")
 {
 	auto strong = plain(), weak = plain();
 	strong.nawupf = 31, strong.nabspf = 127;
@@ -104,7 +104,7 @@ TEST_CASE("atomic writes: as much as the weakest path can", "[formats][atomic][s
 	auto queue = [&](const char *attribute) {
 		return readFile("/sys/block/" + node.substr(5) + "/queue/" + attribute);
 	};
-	if (queue("atomic_write_unit_max_bytes").empty()) // a kernel without
+	if (queue("atomic_write_unit_max_bytes").empty()) // a kernel without atomic writes
 		return;
 	CHECK(queue("atomic_write_unit_max_bytes") == std::to_string(32 * 512));
 	CHECK(queue("atomic_write_unit_min_bytes") == "512");
@@ -112,8 +112,8 @@ TEST_CASE("atomic writes: as much as the weakest path can", "[formats][atomic][s
 	{
 		Disk disk(node);
 		CHECK(writeWhole(disk, 16384, 16384) == 0);
-		CHECK(writeWhole(disk, 0, 32768) == -EINVAL);   // more than it has
-		CHECK(writeWhole(disk, 512, 16384) == -EINVAL); // not at its own multiple
+		CHECK(writeWhole(disk, 0, 32768) == -EINVAL);   // more than the maximum
+		CHECK(writeWhole(disk, 512, 16384) == -EINVAL); // not naturally aligned
 	}
 	ports.connect(1);
 	CHECK(eventually([&] { return queue("atomic_write_unit_max_bytes") == std::to_string(16 * 512); }));
@@ -122,13 +122,13 @@ TEST_CASE("atomic writes: as much as the weakest path can", "[formats][atomic][s
 		CHECK(writeWhole(disk, 16384, 16384) == -EINVAL);
 		CHECK(writeWhole(disk, 8192, 8192) == 0);
 	}
-	// the weak one has left
+	// without the weak path
 	ports.host.disconnectAll();
 	ports.connect(0);
 	REQUIRE_FALSE(ports.disk().empty());
 }
 
-TEST_CASE("a controller without atomic writes, and one that alone says so", "[formats][atomic]")
+TEST_CASE("a disk has atomic writes only if its controllers report them; AWUPF alone suffices", "[formats][atomic]")
 {
 	{
 		Scene s;
@@ -146,16 +146,16 @@ TEST_CASE("a controller without atomic writes, and one that alone says so", "[fo
 	CHECK((most == std::to_string(8 * 512) || most.empty()));
 }
 
-TEST_CASE("Write Zeroes deallocates only where that is not forbidden", "[formats][zeroes][short]")
+TEST_CASE("Write Zeroes deallocates only where the caller allows it", "[formats][zeroes][short]")
 {
 	Scene s;
 	auto deallocated = [&] { return s.ports[0].counters().deallocated + s.ports[1].counters().deallocated; };
 	auto zeroes = [&] { return s.ports[0].counters().zeroes + s.ports[1].counters().zeroes; };
 	REQUIRE(writeTo(*s.disk, 0, 1) == 0);
-	CHECK(s.disk->zeroOut(0, 4096) == 0); // BLKZEROOUT keeps what is allocated
+	CHECK(s.disk->zeroOut(0, 4096) == 0); // BLKZEROOUT does not deallocate
 	CHECK(zeroes() == 1);
 	CHECK(deallocated() == 0);
-	// a hole may go
+	// Punching a hole may deallocate.
 	CHECK(::fallocate(s.disk->fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 65536) == 0);
 	CHECK(zeroes() >= 2);
 	CHECK(deallocated() >= 1);
@@ -164,7 +164,7 @@ TEST_CASE("Write Zeroes deallocates only where that is not forbidden", "[formats
 	CHECK(buffer.zero());
 }
 
-TEST_CASE("Copy and Verify by passthrough: a list of ranges, and no data", "[formats][copy][short]")
+TEST_CASE("passthrough sends Copy with a list of ranges, and Verify without data", "[formats][copy][short]")
 {
 	Scene s;
 	REQUIRE(writeTo(*s.disk, 0, 1) == 0);
@@ -197,7 +197,7 @@ TEST_CASE("Copy and Verify by passthrough: a list of ranges, and no data", "[for
 	CHECK(send(0x0c, 0, 7, ranges, sizeof(ranges)) == -EINVAL);
 }
 
-TEST_CASE("write protection comes and goes under I/O", "[formats][changes][short]")
+TEST_CASE("write protection is set and cleared under I/O", "[formats][changes][short]")
 {
 	Scene s;
 	REQUIRE(writeTo(*s.disk, 0, 1) == 0);
@@ -208,7 +208,7 @@ TEST_CASE("write protection comes and goes under I/O", "[formats][changes][short
 	FioJob job{.file = s.node, .rw = "randread", .depth = 4, .verify = false, .seconds = 4};
 	FioLoad load(job);
 	s.ports.store().writeProtect(true);
-	CHECK(writeTo(*s.disk, 0, 2) < 0); // before anybody has told
+	CHECK(writeTo(*s.disk, 0, 2) < 0); // before the event
 	tell();
 	CHECK(eventually([&] { return s.ns()->readOnly; }));
 	CHECK(readFile("/sys/block/" + s.node.substr(5) + "/ro") == "1");
@@ -221,7 +221,8 @@ TEST_CASE("write protection comes and goes under I/O", "[formats][changes][short
 	CHECK(result.good());
 }
 
-TEST_CASE("detached under I/O, attached with another block size, formatted back", "[formats][changes]")
+TEST_CASE("a namespace is detached under I/O, attached with another block size, and formatted back",
+	  "[formats][changes]")
 {
 	Scene s;
 	auto &stores = s.ports.subsystem().stores();
@@ -252,7 +253,7 @@ TEST_CASE("detached under I/O, attached with another block size, formatted back"
 		CHECK(disk.blockSize() == 4096);
 		CHECK(disk.verified(0, 65536, 5) == 0);
 	}
-	// formatted without having been away
+	// Formatted while it is attached.
 	stores.add(1, 16 * mib);
 	tell();
 	CHECK(eventually([&] { return sizeOf() == 512; }, 15s));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A disk of two paths to a namespace of a format that is chosen before it is seen.
+// A disk with two paths to a namespace whose format is set before the host connects.
 #pragma once
 
 #include "support/again.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Random ioctls and passthrough commands, by io_uring too, at all kinds of nodes: any number, any pointer, any length.
-// Nothing breaks, no byte is written outside of the buffer that was given, and who only has the file opened for reading
-// changes nothing.
+// Random ioctls and passthrough commands, also by io_uring, at all kinds of nodes: any number, pointer and length.
+// Nothing breaks, no byte outside the given buffer is written, and a caller with read-only files changes nothing.
 //
-// NVMEOF_FUZZ_IOCTLS: how many [4000]; NVMEOF_FUZZ_SEED: which ones, printed
+// NVMEOF_FUZZ_IOCTLS: number of calls [4000]; NVMEOF_FUZZ_SEED: seed, printed
 #include "support/again.h"
 #include "support/block.h"
 #include "support/host.h"
@@ -36,7 +35,7 @@ namespace {
 constexpr std::size_t page = 4096;
 constexpr std::size_t arena_size = (1 << 20) + 4 * page;
 constexpr std::uint8_t canary = 0xc5;
-constexpr int largest_errno = 133; // what is above is the kernel's own business
+constexpr int largest_errno = 133; // higher values are internal to the kernel
 constexpr std::uint64_t store_size = 8 << 20;
 
 std::uint64_t rounds()
@@ -44,7 +43,7 @@ std::uint64_t rounds()
 	return std::stoull(environment("NVMEOF_FUZZ_IOCTLS", "4000"));
 }
 
-// Memory that ends at a page nobody may touch, filled so that each byte that changes is seen.
+// Memory before a guard page, filled with a canary so that each changed byte is found.
 class Arena {
 public:
 	Arena() : at_(static_cast<std::uint8_t *>(map(arena_size + page, PROT_READ | PROT_WRITE)))
@@ -57,9 +56,9 @@ public:
 	Arena(const Arena &) = delete;
 	Arena &operator=(const Arena &) = delete;
 
-	// So many bytes, up to the very end or with room behind them
+	// Bytes that end at the guard page, or with room behind them
 	std::uint8_t *place(std::size_t length, bool end) { return end ? at_ + arena_size - length : at_ + page; }
-	// False: something outside of the range is not as it was; then it is put right.
+	// Returns false if a byte outside the range has changed. Refills the arena after any change.
 	bool untouched(std::uint64_t from, std::uint64_t length)
 	{
 		auto first = reinterpret_cast<std::uint64_t>(at_), end = first + arena_size;
@@ -91,7 +90,7 @@ struct Node {
 	bool controller;
 };
 
-// The outcome of a call: by number of the ioctl, and by result
+// Number of calls by ioctl and result
 using Outcomes = std::map<std::string, std::map<std::string, unsigned>>;
 
 class IoctlFuzzer {
@@ -107,7 +106,7 @@ public:
 
 	std::vector<std::string> faults;
 	Outcomes outcomes;
-	// What the caller may do, where not all: by the number and the opcode
+	// Whether the caller may use this ioctl with this opcode; empty: everything is allowed
 	std::function<bool(const Node &, unsigned long, std::uint8_t)> allowed;
 
 private:
@@ -180,20 +179,20 @@ std::uint32_t IoctlFuzzer::length()
 	return random_.oneIn(12) ? static_cast<std::uint32_t>(random_.interesting(32)) : random_.pick(lengths);
 }
 
-// An address that is good, mostly
+// An address that is valid in most cases
 void *IoctlFuzzer::somewhere(std::size_t length)
 {
 	switch (random_.below(12)) {
 	case 0:
 		return nullptr;
 	case 1:
-		return reinterpret_cast<void *>(0xffff888000000000 + random_.below(1 << 20)); // the kernel's own
+		return reinterpret_cast<void *>(0xffff888000000000 + random_.below(1 << 20)); // a kernel address
 	case 2:
 		return reinterpret_cast<void *>(random_.next());
 	case 3:
-		return data_.place(length / 2 < arena_size ? length / 2 : 0, true); // half of it is there
+		return data_.place(length / 2 < arena_size ? length / 2 : 0, true); // half of it is mapped
 	case 4:
-		return data_.place(0, false) + random_.below(16); // at an odd place
+		return data_.place(0, false) + random_.below(16); // unaligned
 	default:
 		return length <= arena_size - page ? data_.place(length, random_.oneIn(2)) : data_.place(0, false);
 	}
@@ -220,7 +219,7 @@ nvme_passthru_cmd64 IoctlFuzzer::passthru()
 	p.cdw3 = word();
 	p.cdw10 = word();
 	p.cdw11 = random_.oneIn(4) ? word() : 0;
-	// as many blocks as the data have, half of the time
+	// Half of the time the number of blocks matches the data.
 	p.cdw12 = random_.oneIn(2) ? p.data_len / 512 - 1 : word();
 	p.cdw13 = word();
 	p.cdw14 = word();
@@ -244,7 +243,7 @@ void IoctlFuzzer::command(const Node &node, unsigned long number)
 		    : number == NVME_IOCTL_ADMIN64_CMD || number == NVME_IOCTL_IO64_CMD ? sizeof(p)
 											: sizeof(nvme_passthru_cmd);
 	void *given = args_.place(size, random_.oneIn(2));
-	// sometimes the structure itself is not there, or not all of it
+	// Sometimes the structure is not mapped, or only in part.
 	if (random_.oneIn(12))
 		given = random_.oneIn(2) ? args_.place(random_.below(size), true)
 					 : reinterpret_cast<void *>(random_.next() | 1ull << 63);
@@ -283,7 +282,7 @@ void IoctlFuzzer::one()
 	if (!random_.oneIn(8))
 		return command(node, random_.pick(numbers));
 	unsigned long number;
-	if (random_.oneIn(2)) // of NVMe's type, any number, size and direction
+	if (random_.oneIn(2)) // of the type of NVMe, with any number, size and direction
 		number = _IOC(random_.below(4), 'N', random_.below(random_.oneIn(2) ? 256 : 0x50), random_.below(128));
 	else if (random_.oneIn(8))
 		number = random_.oneIn(2) ? NVME_IOCTL_RESET : NVME_IOCTL_RESCAN;
@@ -296,7 +295,7 @@ void IoctlFuzzer::one()
 		faults.push_back(nameOf(number) + " wrote outside of its argument");
 }
 
-// A target in order, and the host; violations are what the commands make of them.
+// A correct target and the host. Protocol violations are not checked, because random commands cause them.
 struct Stage {
 	target::Server server;
 	Host host;
@@ -314,13 +313,13 @@ struct Stage {
 	static target::Config patient()
 	{
 		target::Config config;
-		config.enforceKeepAlive = false; // the commands may set its timer to anything
+		config.enforceKeepAlive = false; // the commands may set any keep-alive timeout
 		return config;
 	}
 	Bytes contents() { return server.stores().find(1)->peek(0, store_size); }
 };
 
-// Files of both nodes
+// Open files of the controller, the disk and its generic node
 struct Opened {
 	int controller, disk, generic;
 
@@ -347,7 +346,7 @@ void becomeNobody()
 		::_exit(4);
 }
 
-// Without CAP_SYS_ADMIN, with a disk opened for reading: what read() could do as well, the NSID, and Identify
+// Without CAP_SYS_ADMIN and with a read-only disk: Read, Compare and Verify, the NSID, and Identify
 bool readerMay(const Node &node, unsigned long number, std::uint8_t opcode)
 {
 	constexpr std::uint8_t read = 0x02, compare = 0x05, verify = 0x0c;
@@ -362,7 +361,7 @@ bool readerMay(const Node &node, unsigned long number, std::uint8_t opcode)
 	return io && (opcode == read || opcode == compare || opcode == verify);
 }
 
-// With files that root has opened for it
+// Runs with files that root has opened.
 int fuzzAsNobody(const std::vector<Node> &nodes, const std::string &controller, std::uint64_t number)
 {
 	becomeNobody();
@@ -380,7 +379,7 @@ int fuzzAsNobody(const std::vector<Node> &nodes, const std::string &controller, 
 
 } // namespace
 
-TEST_CASE("random ioctls of an administrator", "[fuzz][ioctl]")
+TEST_CASE("random ioctls by root break nothing", "[fuzz][ioctl]")
 {
 	auto number = seedFrom("NVMEOF_FUZZ_SEED");
 	Stage stage;
@@ -398,7 +397,7 @@ TEST_CASE("random ioctls of an administrator", "[fuzz][ioctl]")
 	CHECK(stage.server.counters().digestErrors == 0);
 }
 
-TEST_CASE("random ioctls of nobody, on files that are open", "[fuzz][ioctl][nobody]")
+TEST_CASE("random ioctls by nobody on read-only files change nothing", "[fuzz][ioctl][nobody]")
 {
 	auto number = seedFrom("NVMEOF_FUZZ_SEED");
 	Stage stage;
@@ -407,7 +406,7 @@ TEST_CASE("random ioctls of nobody, on files that are open", "[fuzz][ioctl][nobo
 	auto before = stage.contents();
 	auto connects = stage.server.counters().adminConnects.load();
 	Opened open(stage, O_RDONLY);
-	must("chmod 666 /dev/" + stage.controller); // the node's mode is not what keeps it closed
+	must("chmod 666 /dev/" + stage.controller); // so that access is not denied by the file mode
 	std::fflush(stdout);
 	auto pid = ::fork();
 	if (pid == 0)

@@ -14,7 +14,7 @@ namespace {
 
 using spec::Type;
 
-// Words that get far; more of those that get furthest
+// Valid and nearly valid values by attribute. Repeated values are chosen more often.
 const std::multimap<std::uint16_t, const char *> &words()
 {
 	static const std::multimap<std::uint16_t, const char *> list = {
@@ -60,11 +60,11 @@ const std::multimap<std::uint16_t, const char *> &words()
 	return list;
 }
 
-// What a connect cannot be without
+// Attributes that a connect requires
 constexpr std::uint16_t needed[] = {NVMEOF_A_TRANSPORT, NVMEOF_A_TRADDR, NVMEOF_A_SUBSYSNQN, NVMEOF_A_HOSTNQN,
 				    NVMEOF_A_HOSTID};
 
-// Of those that are asked for, one in this many is left out
+// One in this many required attributes is left out.
 constexpr unsigned missing = 25;
 
 const spec::Command *find(std::uint8_t cmd)
@@ -113,7 +113,7 @@ void FuzzMessages::put(Octets &to, std::uint16_t type, const Octets &value)
 	to.resize(NLA_ALIGN(to.size()));
 }
 
-// Attributes of the request: what has to be there, mostly, and some of the others
+// Attributes of the request: most of the required ones, and some of the others
 std::vector<std::uint16_t> FuzzMessages::choose(const FuzzMessage &m)
 {
 	std::vector<std::uint16_t> list;
@@ -126,7 +126,7 @@ std::vector<std::uint16_t> FuzzMessages::choose(const FuzzMessage &m)
 		if (key ? !random_.oneIn(missing) : random_.oneIn(m.cmd == NVMEOF_CMD_CTRL_NEW ? 12 : 3))
 			list.push_back(id);
 	}
-	if (random_.oneIn(20)) // one of another command's, or unknown
+	if (random_.oneIn(20)) // one of another command, or unknown
 		list.push_back(static_cast<std::uint16_t>(random_.below(std::size(spec::attributes) + 8)));
 	if (random_.oneIn(20) && !list.empty())
 		list.push_back(list[random_.below(list.size())]);
@@ -136,12 +136,12 @@ std::vector<std::uint16_t> FuzzMessages::choose(const FuzzMessage &m)
 	return list;
 }
 
-// Which there are now: numbers are given out in turn, so that guessed ones would soon meet nothing any more.
+// Reads the names in use: numbers are assigned in turn, so guessed ones would soon match nothing.
 void FuzzMessages::look()
 {
 	auto list = [](const char *folder) {
 		std::vector<std::string> names;
-		std::error_code error; // they come and go meanwhile
+		std::error_code error; // entries may disappear meanwhile
 		for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
 		     at.increment(error))
 			names.push_back(at->path().filename());
@@ -151,7 +151,7 @@ void FuzzMessages::look()
 	subsystems_ = list("/sys/class/nvmeof-subsystem");
 }
 
-// Of something that is there, or may have been
+// The name of an existing object, or a guess
 std::string FuzzMessages::name(std::uint16_t id)
 {
 	auto one = [this](const std::vector<std::string> &names) {
@@ -245,7 +245,7 @@ FuzzMessage FuzzMessages::make(std::uint32_t seq)
 	m.cmd = static_cast<std::uint8_t>(random_.oneIn(25) ? random_.next()
 							    : 1 + random_.below(std::size(spec::commands)));
 	auto *c = find(m.cmd);
-	if (c && c->event && !random_.oneIn(5)) { // nobody answers those
+	if (c && c->event && !random_.oneIn(5)) { // events are not requests
 		m.cmd = static_cast<std::uint8_t>(1 + random_.below(NVMEOF_CMD_PATH_GET));
 		c = find(m.cmd);
 	}
@@ -268,7 +268,7 @@ FuzzMessage FuzzMessages::make(std::uint32_t seq)
 	return m;
 }
 
-// One thing wrong with the structure
+// Damages the structure in one way
 void FuzzMessages::damage(FuzzMessage &m)
 {
 	constexpr std::size_t front = NLMSG_HDRLEN + GENL_HDRLEN;
@@ -288,7 +288,7 @@ void FuzzMessages::damage(FuzzMessage &m)
 			first->nla_type |=
 				static_cast<std::uint16_t>(random_.oneIn(2) ? NLA_F_NESTED : NLA_F_NET_BYTEORDER);
 		break;
-	case 2: { // all of them in another one
+	case 2: { // nests all attributes in another one
 		Octets inner(m.bytes.begin() + front, m.bytes.end());
 		m.bytes.resize(front);
 		put(m.bytes, static_cast<std::uint16_t>(random_.below(90) | (random_.oneIn(2) ? NLA_F_NESTED : 0)),
@@ -296,7 +296,7 @@ void FuzzMessages::damage(FuzzMessage &m)
 		reinterpret_cast<nlmsghdr *>(m.bytes.data())->nlmsg_len = static_cast<std::uint32_t>(m.bytes.size());
 		break;
 	}
-	case 3: { // something behind the last
+	case 3: { // appends bytes after the last attribute
 		Octets tail(1 + random_.below(12), static_cast<std::uint8_t>(random_.next()));
 		m.bytes.insert(m.bytes.end(), tail.begin(), tail.end());
 		reinterpret_cast<nlmsghdr *>(m.bytes.data())->nlmsg_len = static_cast<std::uint32_t>(m.bytes.size());
@@ -331,7 +331,8 @@ void FuzzMessages::damage(FuzzMessage &m)
 	}
 }
 
-// What the family sees; 0: the message is not for it. Without NLM_F_REQUEST it is acknowledged, and not looked at.
+// The command that the family sees; 0 if the message does not reach it. A message without NLM_F_REQUEST is acknowledged
+// and not processed.
 std::uint8_t FuzzMessages::commandIn(const Octets &bytes) const
 {
 	constexpr std::size_t least = NLMSG_HDRLEN + GENL_HDRLEN;
@@ -343,7 +344,7 @@ std::uint8_t FuzzMessages::commandIn(const Octets &bytes) const
 	return seen ? bytes[NLMSG_HDRLEN] : 0;
 }
 
-// Would it do something to what is to be left alone? As coarse as can be: the name or the number anywhere in it.
+// True if the message might change the protected controller. Coarse: the name or the number anywhere in it.
 bool FuzzMessages::forbidden(const FuzzMessage &m) const
 {
 	constexpr std::uint8_t gets[] = {NVMEOF_CMD_VERSION_GET, NVMEOF_CMD_SUBSYS_GET, NVMEOF_CMD_CTRL_GET,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Netlink messages of all kinds, from the tables of the specification: most nearly right, all at random.
+// Random netlink messages, built from the tables of the specification; most are nearly valid.
 #pragma once
 
 #include "target/random.h"
@@ -13,7 +13,7 @@ namespace guest {
 
 using Octets = std::vector<std::uint8_t>;
 
-// What a message must not change: the controller that a load runs on
+// The objects that a message must not change, because a load uses them
 struct FuzzTaboo {
 	std::string controller = {};
 	std::uint32_t subsystem = ~0u;
@@ -23,8 +23,8 @@ struct FuzzMessage {
 	Octets bytes = {};
 	std::uint8_t cmd = 0;
 	std::uint32_t seq = 0;
-	bool intact = true;   // up to the attributes it is as the protocol wants it
-	bool mutator = false; // by the specification only an administrator may send it
+	bool intact = true;   // the headers are valid
+	bool mutator = false; // requires an administrator by the specification
 	bool dump = false;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Random netlink messages to the family, several senders at a time, next to a controller under verified load: nothing
-// breaks, every answer is well formed, and who is not an administrator changes nothing.
+// Random netlink messages to the family from several senders at a time, beside a controller under verified load:
+// nothing breaks, every reply is well formed, and an unprivileged sender changes nothing.
 //
-// NVMEOF_FUZZ_MESSAGES: how many [20000]; NVMEOF_FUZZ_SEED: which ones, printed
+// NVMEOF_FUZZ_MESSAGES: number of messages [20000]; NVMEOF_FUZZ_SEED: seed, printed
 #include "fuzz_sender.h"
 #include "netlink_table.h"
 #include "support/again.h"
@@ -33,7 +33,7 @@ using nvmeof::ControllerState;
 namespace {
 
 constexpr unsigned senders = 4;
-constexpr std::size_t most_controllers = 6; // that the messages have made
+constexpr std::size_t most_controllers = 6; // further ones are removed
 constexpr ::uid_t nobody = 65534;
 
 std::uint64_t messages()
@@ -55,7 +55,7 @@ struct Decoy {
 	~Decoy() { port.unlink(subsystem); }
 };
 
-// Keeps the number of controllers that random messages have made within bounds.
+// Bounds the number of controllers that random messages create.
 class Gardener {
 public:
 	explicit Gardener(std::string spared) : spared_(std::move(spared)), thread_([this](auto stop) { run(stop); }) {}
@@ -79,7 +79,7 @@ private:
 	std::jthread thread_;
 };
 
-// Joins and leaves multicast groups of any number, and never reads what comes.
+// Joins and leaves random multicast groups, and never reads the events.
 void joinAtRandom(std::stop_token stop, std::uint64_t seed)
 {
 	constexpr int sol_netlink = 270;
@@ -103,7 +103,7 @@ void joinAtRandom(std::stop_token stop, std::uint64_t seed)
 	}
 }
 
-// Everything that a message could change, of everything there is
+// The state of all objects that a message could change
 std::string state(nvmeof::Client &client)
 {
 	std::string text;
@@ -128,10 +128,10 @@ void becomeNobody()
 {
 	if (::setgroups(0, nullptr) || ::setresgid(nobody, nobody, nobody) || ::setresuid(nobody, nobody, nobody))
 		throw std::system_error(errno, std::generic_category(), "setresuid");
-	::prctl(PR_SET_DUMPABLE, 1); // what /proc/self has is its own again
+	::prctl(PR_SET_DUMPABLE, 1); // so that it owns /proc/self again
 }
 
-// All capabilities, but of a user namespace and a network namespace of its own
+// All capabilities, but only in its own user and network namespace
 void becomeRootOfANamespace()
 {
 	becomeNobody();
@@ -142,7 +142,7 @@ void becomeRootOfANamespace()
 	writeTo("/proc/self/gid_map", "0 " + std::to_string(nobody) + " 1");
 }
 
-// 0 when each message was treated as it has to be
+// Returns 0 if each message was handled correctly.
 int fuzzAsNobody(const char *who, std::uint64_t number)
 {
 	FuzzSender sender(number, 99, {{}, false});
@@ -153,7 +153,7 @@ int fuzzAsNobody(const char *who, std::uint64_t number)
 	return !sender.faults().empty();
 }
 
-// In a process of its own: rights are a process'. Its status
+// Runs in a child process, because credentials belong to a process. Returns its exit status, or -1.
 int asAnother(void (*become)(), const char *who, std::uint64_t number)
 {
 	std::fflush(stdout);
@@ -174,7 +174,7 @@ int asAnother(void (*become)(), const char *who, std::uint64_t number)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// Senders of all kinds of messages, at a time; their sum
+// Runs several senders at a time. Returns the sum of their tables.
 FuzzTable fuzzAsRoot(std::uint64_t number, const FuzzTaboo &taboo)
 {
 	std::vector<std::unique_ptr<FuzzSender>> all;
@@ -196,7 +196,7 @@ FuzzTable fuzzAsRoot(std::uint64_t number, const FuzzTaboo &taboo)
 
 } // namespace
 
-TEST_CASE("random messages of an administrator", "[fuzz][netlink]")
+TEST_CASE("random netlink messages by root break nothing", "[fuzz][netlink]")
 {
 	Rig rig;
 	Decoy decoy(rig.port);
@@ -217,25 +217,25 @@ TEST_CASE("random messages of an administrator", "[fuzz][netlink]")
 	expectGoodUntilNow(load);
 	CHECK(rig.host.state(c.name) == ControllerState::live);
 	CHECK(rig.host.controller(c.name).reconnects == 0);
-	// what a message has asked to outlive its paths by days
+	// Random messages may have set a removal delay of days.
 	nvmeof::SubsystemSettings atOnce;
 	atOnce.delayedRemoval = 0s;
 	for (auto &s : take(rig.host.client().subsystems()))
 		(void)rig.host.client().set(s.name, atOnce);
 	for (auto &other : take(rig.host.client().controllers()))
 		if (other.name != c.name)
-			(void)rig.host.client().disconnect(other.name); // it may have gone by itself
+			(void)rig.host.client().disconnect(other.name); // it may be gone already
 	CHECK(eventually([&] { return take(rig.host.client().controllers()).size() == 1; }));
 	if (messages() < 20000)
 		return;
-	for (auto &command : spec::commands) // each was got right now and then
+	for (auto &command : spec::commands) // each command was accepted at least once
 		if (!command.event) {
 			INFO(command.name);
 			CHECK(table.count(command.id, 0) > 0);
 		}
 }
 
-TEST_CASE("random messages of others change nothing", "[fuzz][netlink][nobody]")
+TEST_CASE("random netlink messages by unprivileged senders change nothing", "[fuzz][netlink][nobody]")
 {
 	Rig rig;
 	auto number = seedFrom("NVMEOF_FUZZ_SEED");
@@ -250,14 +250,14 @@ TEST_CASE("random messages of others change nothing", "[fuzz][netlink][nobody]")
 	CHECK(state(rig.host.client()) == before);
 }
 
-TEST_CASE("an answer that is malformed is found", "[fuzz][check]")
+TEST_CASE("a change by a sender that must not change anything is found", "[fuzz][check]")
 {
 	KernelLog log;
 	Host host;
 	FuzzSender honest(1, 0, {{}, true});
 	honest.run(200);
 	CHECK(honest.faults().empty());
-	// root, under the rules of those who may change nothing
+	// root, judged by the rules for unprivileged senders
 	FuzzSender root(1, 0, {{}, false});
 	root.run(400);
 	CHECK_FALSE(root.faults().empty());

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Targets that send anything: sessions whose PDUs are changed at random, several at a time. Whatever comes, a session
-// ends in bounded time, no wrong data are taken for good where they could have been told from right ones, and nothing
-// is left behind. What was done in each session is in /results/fuzz_pdu.txt.
+// Sessions with targets whose PDUs are changed at random, several at a time. A session ends in bounded time, wrong data
+// that can be detected are never returned as good, and nothing is left behind. /results/fuzz_pdu.txt lists the changes
+// of each session.
 //
-// NVMEOF_FUZZ_SESSIONS: how many [300]; NVMEOF_FUZZ_SEED: which ones, printed;
-// NVMEOF_FUZZ_SESSION: this one alone; NVMEOF_FUZZ_WORKERS: at a time [10]
+// NVMEOF_FUZZ_SESSIONS: number of sessions [300]; NVMEOF_FUZZ_SEED: seed, printed;
+// NVMEOF_FUZZ_SESSION: run this one alone; NVMEOF_FUZZ_WORKERS: sessions at a time [10]
 #include "fuzz_session.h"
 #include "support/again.h"
 #include "support/kernel_log.h"
@@ -21,7 +21,7 @@ namespace guest::fuzz_pdu {
 
 namespace {
 
-constexpr std::uint64_t batch = 100; // sessions after which nothing may be left
+constexpr std::uint64_t batch = 100; // sessions between two checks for leftovers
 
 std::uint64_t number(const char *variable, std::uint64_t fallback)
 {
@@ -34,12 +34,12 @@ std::string replay(std::uint64_t seed, std::uint64_t session)
 		"", {{"NVMEOF_FUZZ_SEED", std::to_string(seed)}, {"NVMEOF_FUZZ_SESSION", std::to_string(session)}});
 }
 
-// Sums over all sessions, and a line for each in a file. Thread safe.
+// Sums over all sessions, and lines for each in a file. Thread safe.
 class Journal {
 public:
 	explicit Journal(std::uint64_t seed) : seed_(seed), file_("/results/fuzz_pdu.txt", std::ios::app) {}
 
-	// Before anything can happen: what a guest that died was at, the file tells.
+	// Called first, so that the file names the sessions of a guest that crashed.
 	void begin(const FuzzSession &session)
 	{
 		std::lock_guard guard(lock_);
@@ -109,7 +109,7 @@ private:
 	std::map<std::size_t, std::uint64_t> kinds_;
 };
 
-// The sessions from first up to end, by several workers
+// Plays the sessions from first to end - 1 with several workers.
 void playAll(Journal &journal, std::uint64_t seed, std::uint64_t first, std::uint64_t end, std::uint64_t workers)
 {
 	std::atomic<std::uint64_t> next{first};
@@ -144,13 +144,13 @@ void checkBatch(Host &host, const KernelLog &log, std::uint64_t seed, std::uint6
 	for (auto &line : alarms)
 		std::printf("fuzz_pdu: kernel, in sessions %lu:%lu..%lu: %s\n", seed, first, end - 1, line.c_str());
 	CHECK(alarms.empty());
-	// the last close of a disk frees its subsystem, and probes of it may just be ending
+	// The last close of a disk frees its subsystem, and a probe may still have it open.
 	CHECK(eventually([&] { return leftovers(host.client()).empty(); }, 5s));
 	INFO(leftovers(host.client()));
 	CHECK(leftovers(host.client()).empty());
 }
 
-// One session after all of them, with a target that is in order
+// A last session with a correct target
 void checkGoodSession()
 {
 	target::Server server;
@@ -164,7 +164,7 @@ void checkGoodSession()
 
 } // namespace
 
-TEST_CASE("PDUs changed at random", "[fuzz][pdu]")
+TEST_CASE("PDUs changed at random break nothing", "[fuzz][pdu]")
 {
 	auto seed = seedFrom("NVMEOF_FUZZ_SEED");
 	auto count = number("NVMEOF_FUZZ_SESSIONS", 300), first = std::uint64_t(0);
@@ -187,13 +187,13 @@ TEST_CASE("PDUs changed at random", "[fuzz][pdu]")
 	checkGoodSession();
 	if (count < 300)
 		return;
-	CHECK(journal.live() > journal.sessions() / 10); // neither is all stopped at the door,
-	CHECK(journal.live() < journal.sessions());      // nor is nothing
+	CHECK(journal.live() > journal.sessions() / 10); // some sessions become live,
+	CHECK(journal.live() < journal.sessions());      // but not all
 	CHECK(journal.good() > journal.sessions());
 	CHECK(journal.kinds() == target::mutation_kinds);
 }
 
-TEST_CASE("wrong data of which nobody was warned are found", "[fuzz][check]")
+TEST_CASE("wrong data that the target did not announce are found", "[fuzz][check]")
 {
 	static const target::Misbehaviour flip{"flip",
 					       9,

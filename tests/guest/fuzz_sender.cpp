@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto patience = std::chrono::seconds(120); // a CTRL_DEL or CTRL_RESCAN may wait for a connect to end
 
-// Answered when it is done, and that after others that came later
+// True if the reply comes when the request is done, possibly after replies to later ones
 bool takesTime(const FuzzMessage &m)
 {
 	nlmsghdr nl{};
@@ -45,14 +45,15 @@ void FuzzSender::fail(const std::string &what)
 		faults_.push_back(where_ + ", after " + std::to_string(sent_) + " messages: " + what);
 }
 
-// Whatever the old one waits for, dumps in the middle too, ends with it.
+// Opens a new socket. Outstanding replies and dumps end with the old one.
 void FuzzSender::renew()
 {
 	words_ = !messages_.random().oneIn(4);
 	socket_ = std::make_unique<FuzzSocket>(words_, messages_.random().oneIn(3));
 }
 
-// A request that is always answered, and after all that came before it, dumps and what takes time apart
+// Sends a request that is always answered, after all earlier ones but dumps and deferred replies. Returns its sequence
+// number, or 0.
 std::uint32_t FuzzSender::askSomething() const
 {
 	Octets bytes(NLMSG_HDRLEN + GENL_HDRLEN);
@@ -89,7 +90,7 @@ void FuzzSender::take(const FuzzReading &reading, Waiting &waiting)
 	}
 }
 
-// Until the answer to the last question is there, and then what there is still. False: it did not come.
+// Reads until the last request is answered, then all that is still outstanding. Returns false if no answer comes.
 bool FuzzSender::settle(Waiting &waiting)
 {
 	auto end = std::chrono::steady_clock::now() + patience;
@@ -113,7 +114,7 @@ bool FuzzSender::settle(Waiting &waiting)
 		fail("no answer to a disconnect or a rescan");
 		return true;
 	}
-	// what is left of dumps
+	// The rest of dumps.
 	for (FuzzReading reading; answered && (reading = socket_->read(0), !reading.answers.empty());)
 		take(reading, waiting);
 	return answered;
@@ -124,15 +125,15 @@ void FuzzSender::burst()
 	auto &random = messages_.random();
 	Waiting waiting;
 	Octets together;
-	bool whole = true; // so far, in this datagram
+	bool whole = true; // nothing damaged so far in this datagram
 	for (auto n = 1 + random.below(6); n > 0; n--) {
 		auto m = messages_.next(++seq_);
-		m.intact = whole = whole && m.intact; // what stands behind a damaged one is not found
+		m.intact = whole = whole && m.intact; // messages behind a damaged one are not found
 		together.insert(together.end(), m.bytes.begin(), m.bytes.end());
 		together.resize(NLMSG_ALIGN(together.size()));
 		waiting.emplace(m.seq, std::move(m));
 		sent_++;
-		if (n > 1 && random.oneIn(8)) // the next one is in the same datagram
+		if (n > 1 && random.oneIn(8)) // the next one goes into the same datagram
 			continue;
 		socket_->send(together);
 		together.clear();
@@ -142,7 +143,7 @@ void FuzzSender::burst()
 		fail("no answer any more");
 	for (auto &[seq, m] : waiting)
 		table_.add(m.cmd, FuzzTable::unanswered);
-	if (random.oneIn(30) || !waiting.empty()) // an answer that comes late is nobody's
+	if (random.oneIn(30) || !waiting.empty()) // late answers would match no request
 		renew();
 }
 

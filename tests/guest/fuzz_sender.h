@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sends random netlink messages, one burst after another, and keeps account of the answers.
+// Sends random netlink messages in bursts, and checks and counts the answers.
 #pragma once
 
 #include "fuzz_socket.h"
@@ -11,7 +11,7 @@ namespace guest {
 
 struct FuzzRules {
 	FuzzTaboo taboo = {};
-	bool mayChange = true; // else each mutator has to be refused, with EPERM
+	bool mayChange = true; // false: each mutator must be refused with EPERM
 };
 
 class FuzzSender {

@@ -28,7 +28,7 @@ bool FuzzIo::same(std::uint64_t at, Buffer &buffer) const
 	return std::equal(is.begin(), is.end(), buffer.data());
 }
 
-// Some write had the block so, there.
+// True if a write had this block at this position.
 bool FuzzIo::sent(std::uint64_t at, const std::vector<std::uint8_t> &block) const
 {
 	return std::ranges::any_of(written_, [&](const Write &w) {
@@ -37,8 +37,8 @@ bool FuzzIo::sent(std::uint64_t at, const std::vector<std::uint8_t> &block) cons
 	});
 }
 
-// Wherever the store has something else, that was sent some time, and a controller has written it meanwhile that was
-// not the latest any more.
+// True if each block that differs holds data written earlier, and was overwritten meanwhile by a controller that had
+// been replaced.
 bool FuzzIo::overtaken(std::uint64_t at, Buffer &buffer, std::uint64_t ghosts) const
 {
 	auto block = std::size_t(1) << store_->shift();
@@ -51,9 +51,9 @@ bool FuzzIo::overtaken(std::uint64_t at, Buffer &buffer, std::uint64_t ghosts) c
 	return true;
 }
 
-// A write that ended well is in the store, and a read that did has returned what is there. A write that was sent again
-// may still be executed by the target's end of the lost connection, after newer ones: without fencing=safe that is
-// known, fencing.cpp's to test, and seen by the store.
+// After a successful write the store has the data, and a successful read has returned the data of the store. A retried
+// write may still be executed by the target's end of the lost connection, after newer ones. Without fencing=safe this
+// is expected; fencing.cpp tests it, and the store detects it.
 void FuzzIo::one(const Disk &disk, const target::Mutator *mutator)
 {
 	static const std::size_t sizes[] = {512, 4096, 8192, 32768, 131072, 524288};
@@ -89,7 +89,7 @@ void FuzzIo::run(const std::string &node, const std::string &nqn, Clock::time_po
 		 const target::Mutator *mutator)
 {
 	Disk disk(node);
-	// it may have gone meanwhile, and another one have its name: of another session, or of another namespace
+	// The disk may be gone, and another session or namespace may have reused its name.
 	if (disk.fd() < 0 || disk.subsysnqn() != nqn || ::ioctl(disk.fd(), NVME_IOCTL_ID) != 1) {
 		failed++;
 		return;
@@ -128,7 +128,7 @@ void FuzzSession::configure(target::Random random)
 	options_.sqFlow = random.oneIn(2);
 	options_.connectTimeout = ms(500);
 	options_.keepAlive = ms(random.oneIn(4) ? 300 : 1000);
-	options_.ctrlLoss = random.oneIn(4) ? ms(600) : 0ms; // the others do not connect again
+	options_.ctrlLoss = random.oneIn(4) ? ms(600) : 0ms; // the others do not reconnect
 	options_.reconnectDelay = 50ms;
 }
 
@@ -144,7 +144,7 @@ void FuzzSession::fail(const std::string &what)
 	outcome_.fault += (outcome_.fault.empty() ? "" : "; ") + what;
 }
 
-// Of namespace 1; it may not have come, for all that the target has said.
+// The disk of namespace 1; empty if the answers of the target have created none.
 std::string FuzzSession::disk()
 {
 	auto subsystems = client_.subsystems();
@@ -161,7 +161,7 @@ std::string FuzzSession::disk()
 	return "";
 }
 
-// I/O whose end is waited for until the controller is gone: by then it has to have come.
+// Runs I/O, then disconnects. All I/O must end once the controller is gone.
 void FuzzSession::work(const std::string &name)
 {
 	auto node = disk();
@@ -184,7 +184,7 @@ void FuzzSession::work(const std::string &name)
 		if (each.wait_for(slowly(20s)) != std::future_status::ready) {
 			std::fprintf(stderr, "fuzz_pdu: FAILED %s: I/O of %s does not end\n", describe().c_str(),
 				     name.c_str());
-			std::abort(); // nothing can be waited for any more: the thread hangs in the kernel
+			std::abort(); // the thread hangs in the kernel and cannot be joined
 		}
 		auto io = each.get();
 		outcome_.good += io.good;
@@ -196,7 +196,7 @@ void FuzzSession::work(const std::string &name)
 	}
 }
 
-// All controllers of this subsystem: one that was not live in time goes on trying.
+// Disconnects all controllers of the subsystem: one that was not live in time keeps trying.
 void FuzzSession::leave()
 {
 	Stopwatch time;
@@ -205,7 +205,7 @@ void FuzzSession::leave()
 		fail("disconnecting: " + gone.error().message);
 	if (gone && !gone->outcome())
 		fail("disconnecting: " + gone->failures.front().message);
-	// silence of the admin queue alone is taken for an end after 6 s
+	// The kernel waits at most 6 s for an admin queue that alone is silent.
 	if (time.elapsed() > slowly(8s))
 		fail("disconnecting took " + std::to_string(time.elapsed().count()) + " ms");
 }
@@ -226,13 +226,13 @@ FuzzOutcome FuzzSession::play()
 	else if (result.error().message.empty())
 		fail("a connect that failed without a word");
 	auto name = result ? result->name : result.error().object.name;
-	if (!result && !name.empty()) // it may be live, and its namespaces not there
+	if (!result && !name.empty()) // it may be live without namespaces
 		if (auto c = client_.controller(name))
 			outcome_.live = c->state == nvmeof::ControllerState::live;
 	work(name);
 	server_.reset();
 	outcome_.took = time.elapsed();
-	// a command that was lost alone takes its timeout, an Abort, and its timeout again
+	// A single lost command takes its timeout, an Abort, and its timeout again.
 	if (outcome_.took > slowly(130s))
 		fail("took " + std::to_string(outcome_.took.count()) + " ms");
 	outcome_.done = mutator_->line();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One session with a target whose PDUs are changed at random: connect, some I/O if it gets that far, disconnect.
+// One session with a target whose PDUs are changed at random: connect, some I/O if that succeeds, disconnect.
 #pragma once
 
 #include "support/block.h"
@@ -14,22 +14,22 @@
 
 namespace guest {
 
-// What came of a session. Everything that may not be is in fault; the rest is as the mutations would have it.
+// Result of a session. fault describes what must not happen; the other members depend on the mutations.
 struct FuzzOutcome {
 	std::uint64_t session = 0;
 	std::string fault = {};
-	std::string done = {}; // by the mutator
+	std::string done = {}; // the mutations
 	bool live = false;
 	bool disk = false;
-	unsigned good = 0;     // I/Os that ended well, and whose data were compared
-	unsigned failed = 0;   // and those that ended with an error
-	unsigned deceived = 0; // wrong data that nobody could have told from right ones
+	unsigned good = 0;     // I/Os that succeeded, with the right data
+	unsigned failed = 0;   // I/Os that ended with an error
+	unsigned deceived = 0; // I/Os with wrong data that the host could not detect
 	unsigned ghosts = 0;   // older writes executed after newer ones, with a reconnect between
 	Millis took{0};
 	std::shared_ptr<target::Mutator> mutator = {};
 };
 
-// Compares what the host is told with what the store has. Each range is used by one thread.
+// Compares the data of the host with those of the store. Each range is used by one thread.
 class FuzzIo {
 public:
 	FuzzIo(std::shared_ptr<target::Store> store, std::uint64_t offset, std::uint64_t length, target::Random random)
@@ -37,12 +37,12 @@ public:
 	{
 	}
 
-	// Some I/Os on the disk, if it is of that subsystem, until the deadline or so many errors
+	// Up to 12 I/Os on the disk, if it belongs to that subsystem, until the deadline or the third error
 	void run(const std::string &node, const std::string &nqn, Clock::time_point deadline,
 		 const target::Mutator *mutator);
 
 	unsigned good = 0, failed = 0, deceived = 0;
-	unsigned ghosts = 0; // those whose data an older write has overtaken
+	unsigned ghosts = 0; // I/Os whose data an older write has overwritten
 	std::string fault = {};
 
 private:
@@ -59,16 +59,16 @@ private:
 	std::shared_ptr<target::Store> store_;
 	std::uint64_t offset_, length_;
 	target::Random random_;
-	std::vector<Write> written_ = {}; // all that were sent, however they ended
+	std::vector<Write> written_ = {}; // all that were sent, with any result
 };
 
 class FuzzSession {
 public:
-	// worker: sessions of one worker follow one another, those of others go on at the same time
+	// worker: sessions of one worker run one after another, those of different workers at the same time
 	FuzzSession(nvmeof::Client &client, std::uint64_t seed, std::uint64_t session, unsigned worker);
 
 	FuzzOutcome play();
-	std::string describe() const; // what the host asks for, and what the target is
+	std::string describe() const; // options of host and target
 
 private:
 	void configure(target::Random random);

@@ -18,7 +18,7 @@ namespace {
 
 // glibc's SOL_NETLINK needs a feature macro
 constexpr int sol_netlink = 270;
-constexpr int largest_errno = 133; // what is above is the kernel's own business
+constexpr int largest_errno = 133; // higher values are internal to the kernel
 
 using Bytes = std::span<const std::uint8_t>;
 
@@ -29,7 +29,7 @@ template <class T> T at(Bytes bytes, std::size_t offset)
 	return value;
 }
 
-// Calls fn(type, value) for each; false: they do not add up.
+// Calls fn(type, value) for each attribute. Returns false if their lengths are inconsistent.
 template <class Fn> bool attributes(Bytes bytes, Fn &&fn)
 {
 	while (bytes.size() >= NLA_HDRLEN) {
@@ -84,7 +84,7 @@ std::string checkAttribute(const spec::Command &c, std::uint16_t type, Bytes val
 	if (known == std::end(spec::attributes))
 		return "unknown attribute " + std::to_string(type);
 	bool listed = std::count(c.answers.begin(), c.answers.end(), type);
-	// an event of a refusal has the reason next to the object; CTRL_NEW's refusal has a name
+	// An event may carry the reason next to the object, which the specification does not list.
 	bool reason = type == NVMEOF_A_LAST_ERROR || type == NVMEOF_A_LAST_ERRNO || type == NVMEOF_A_LAST_STATUS ||
 		      type == NVMEOF_A_OLD_STATE;
 	if (!listed && !(c.event && reason))
@@ -110,7 +110,7 @@ std::string checkObject(Bytes message)
 	return whole ? fault : "attributes that do not add up";
 }
 
-// The texts and offsets of an extended acknowledgement. length: of the message it is about
+// Checks the texts and offsets of an extended acknowledgement. length: that of the request
 std::string checkWords(Bytes tlvs, std::uint32_t length, bool &worded)
 {
 	std::string fault;
@@ -210,7 +210,7 @@ void setOption(int fd, int option)
 		throw std::system_error(errno, std::generic_category(), "netlink option");
 }
 
-// Asks the family of families about ours.
+// Asks the generic netlink controller about the family. Returns the attributes of the answer.
 Octets askFamily()
 {
 	FuzzSocket socket(false, false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The in-tree driver and ghost writes: no test of ours, so none of ctest's. The benchmark runs it, to set its outcome
-// next to that of fencing=immediate.
+// Ghost writes with the in-tree driver. Not run by ctest, because it does not test this driver: the benchmark compares
+// the result with that of fencing=immediate.
 #include "support/ghost.h"
 
 namespace guest::ghost_intree {
@@ -11,7 +11,7 @@ std::vector<target::Config> configs()
 {
 	target::Config config;
 	config.ana = true;
-	// as in fencing.cpp: it may execute what it has for as long as the specification lets it
+	// As in fencing.cpp: the controller may execute writes as late as the specification allows.
 	config.kas = 1;
 	config.quiesce = 200;
 	config.lateExpiry = true;
@@ -41,13 +41,13 @@ public:
 
 	std::shared_ptr<Disk> disk;
 
-	// Both controllers are live again, with the states of their paths known.
+	// Waits until both controllers are live and the ANA states of their paths are known.
 	bool both()
 	{
 		auto text = "cd " + subsystem() + " && [ $(cat nvme*/state | grep -cx live) = 2 ] && " +
 			    "[ \"$(cat nvme*/nvme*c*n1/ana_state | sort | xargs)\" = 'non-optimized optimized' ]";
 		bool good = eventually([&] { return run(text).status == 0; }, 20s);
-		std::this_thread::sleep_for(200ms); // it has yet to see that the better path is there
+		std::this_thread::sleep_for(200ms); // until the driver uses the better path
 		return good;
 	}
 
@@ -60,7 +60,7 @@ private:
 	}
 };
 
-// Rounds in which a late write has overwritten newer data
+// Number of rounds in which a late write has overwritten newer data
 unsigned lateWrites(InTree &scene, const char *how, Millis within, unsigned count)
 {
 	unsigned overwritten = 0;
@@ -79,7 +79,7 @@ unsigned lateWrites(InTree &scene, const char *how, Millis within, unsigned coun
 
 } // namespace
 
-TEST_CASE("the in-tree driver: a late write can meet newer data", "[intree]")
+TEST_CASE("the in-tree driver: a late write can overwrite newer data", "[intree]")
 {
 	InTree scene(4);
 	auto count = rounds("NVMEOF_FENCING_IMMEDIATE", 5);

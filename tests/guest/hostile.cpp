@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A target that misbehaves, in this very process: what the host does about it.
+// How the host handles a misbehaving target, which runs in this process.
 #include "hostile_tally.h"
 #include "support/again.h"
 #include "support/block.h"
@@ -48,7 +48,7 @@ target::Config configFor(Needs needs)
 	return config;
 }
 
-// A target and the host. The target is the elder one, so that it outlives what is connected to it.
+// A target and the host. The target is declared first, so that it outlives the connections to it.
 struct Stage {
 	target::Server server;
 	Host host;
@@ -100,11 +100,11 @@ struct Stage {
 		return disk.flush();
 	}
 
-	// Under TCG a reconnect takes its time.
+	// A reconnect is slow under TCG.
 	bool live(const std::string &name) { return host.waitState(name, ControllerState::live, 15s); }
 };
 
-// The scan waits for its list of namespaces, until Server::releaseHeld().
+// Holds the active namespace list, and so the scan, until Server::releaseHeld().
 Misbehaviour holdList(When when)
 {
 	return {"hold-list", 22, target::Hook::command, when, Expect::harmless, Needs::nothing, [](target::Strike &s) {
@@ -112,7 +112,7 @@ Misbehaviour holdList(When when)
 		}};
 }
 
-// Wrong data are the worst of results.
+// The worse of two results: wrong data, then any other error, then success.
 int worse(int a, int b)
 {
 	auto weight = [](int err) { return err == -EILSEQ || err == -ESTALE ? 2 : err < 0 ? 1 : 0; };
@@ -130,8 +130,8 @@ bool byClock(const std::string &reason)
 				   [&](auto *words) { return reason.find(words) != std::string::npos; });
 }
 
-// What is wrong with a PDU is told by the PDU. What does not come is noticed by a clock: this host's, or the keep-alive
-// timer of the target, which then closes the connection.
+// A bad PDU is reported as such. A missing answer is found by a timer: the host's, or the keep-alive timer of the
+// target, which then closes the connection.
 void expectReason(const std::string &text, Expect expect)
 {
 	INFO("last error: " << text);
@@ -142,7 +142,7 @@ void expectReason(const std::string &text, Expect expect)
 		CHECK_FALSE(byClock(text));
 }
 
-// Work until it has struck, in the end without error.
+// Runs I/O until the misbehaviour has struck, and checks the worst result.
 void strikeDuringIo(Stage &stage, const Misbehaviour &m, const Disk &disk)
 {
 	auto &script = stage.server.script();
@@ -152,8 +152,8 @@ void strikeDuringIo(Stage &stage, const Misbehaviour &m, const Disk &disk)
 		worst = worse(worst, stage.work(disk));
 	CHECK(script.strikes() == 1);
 	script.disarm();
-	CHECK(worst != -EILSEQ); // wrong data, read or
-	CHECK(worst != -ESTALE); // stored
+	CHECK(worst != -EILSEQ); // wrong data were read
+	CHECK(worst != -ESTALE); // wrong data were stored
 	if (m.expect == Expect::error)
 		CHECK(worst < 0);
 	else if (m.expect != Expect::bounded)
@@ -174,7 +174,7 @@ void playLive(const Misbehaviour &m)
 	Stage stage(configFor(m.needs));
 	auto c = stage.host.connect(stage.options(m.needs));
 	auto node = stage.disk();
-	if (m.expect == Expect::silence) // sooner than otherwise
+	if (m.expect == Expect::silence) // shortens the test
 		writeFile("/sys/block/" + node.substr(5) + "/queue/io_timeout", std::to_string(slowly(1500ms).count()));
 	Disk disk(node);
 	REQUIRE(stage.work(disk) == 0);
@@ -190,14 +190,14 @@ void playLive(const Misbehaviour &m)
 		expectReason(stage.host.controller(c.name).lastError, m.expect);
 	}
 	REQUIRE(stage.live(c.name));
-	CHECK(stage.work(disk) == 0); // all is well again
+	CHECK(stage.work(disk) == 0);
 	if (m.expect == Expect::harmless || m.expect == Expect::retried || m.expect == Expect::error)
 		CHECK(connects() == 0);
 	CHECK(eventually([&] { return stage.host.busy() == 0; }, 5s));
 }
 
-// Changes all pages of a mapped file, again and again, in a process of its own: a fault that waits for a page's
-// writeback may hold the lock of its address space, and the target that ends the writeback needs this process' one.
+// Keeps changing all pages of a mapped file. Runs in its own process: a page fault that waits for writeback may hold
+// the mmap lock, and the target, which completes the writeback, needs the mmap lock of this process.
 class Scribbler {
 public:
 	Scribbler(int fd, std::size_t length) : pid_(::fork())
@@ -223,7 +223,7 @@ private:
 		void *at = ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (at == MAP_FAILED)
 			::_exit(1);
-		::close_range(3, ~0u, 0); // copies of the target's sockets: they would stay open when it closes them
+		::close_range(3, ~0u, 0); // inherited sockets of the target would stay open after it closes them
 		auto *map = static_cast<volatile std::uint8_t *>(at);
 		for (std::uint8_t v = 0;; v++)
 			for (std::size_t i = v; i < length; i += 509)
@@ -243,7 +243,7 @@ void expectRefused(Stage &stage, const nvmeof::Result<nvmeof::Connection> &resul
 		CHECK(c.state != ControllerState::live);
 }
 
-// Live with a target that goes on being so, and of what use it is
+// The controller is live although the target still misbehaves. Checks which namespaces and paths are usable.
 void expectLive(Stage &stage, const nvmeof::Result<nvmeof::Connection> &result, const Misbehaviour &m)
 {
 	INFO((result ? "" : result.error().message));
@@ -258,12 +258,12 @@ void expectLive(Stage &stage, const nvmeof::Result<nvmeof::Connection> &result, 
 	}
 	if (m.expect == Expect::scanFailed) {
 		std::string_view name = m.name;
-		// NSID 1, before what is wrong
+		// NSID 1 is reported before the error.
 		bool came = name != "ns-list-failed" && name != "ns-list-descending" && !name.ends_with("-not-now");
 		CHECK(bool(stage.host.nameSpace(1, stage.server.config().nqn)) == came);
 		CHECK_FALSE(list[0].lastError.empty());
 	}
-	if (m.expect == Expect::unusable) { // and nobody waits for a disk by such a path
+	if (m.expect == Expect::unusable) { // and connect does not wait for its disk
 		CHECK(stage.host.paths().empty());
 		CHECK_FALSE(stage.host.nameSpace(1, stage.server.config().nqn));
 	}
@@ -281,7 +281,7 @@ void playConnecting(const Misbehaviour &m)
 	CHECK(stage.server.script().strikes() > 0);
 	tellPlayed(m, stage.server.script().strikes());
 	if (std::string_view(m.name).ends_with("-never"))
-		CHECK(time.elapsed() > slowly(1s)); // it was waited for, as opposed to refused for another reason
+		CHECK(time.elapsed() > slowly(1s)); // it timed out and was not refused for another reason
 	if (m.expect == Expect::refused)
 		expectRefused(stage, result, m);
 	else
@@ -324,7 +324,7 @@ TEST_CASE("misbehaviour of a live target", "[hostile][table][live]")
 			}
 }
 
-TEST_CASE("misbehaviour that only RDMA has room for", "[hostile][table][rdma]")
+TEST_CASE("misbehaviour specific to RDMA", "[hostile][table][rdma]")
 {
 	for (auto &m : target::rdmaMisbehaviours())
 		if (chosen("NVMEOF_MISBEHAVIOUR", m.name))
@@ -334,7 +334,7 @@ TEST_CASE("misbehaviour that only RDMA has room for", "[hostile][table][rdma]")
 			}
 }
 
-TEST_CASE("misbehaviour at random, again and again, under load", "[hostile][random][short][race]")
+TEST_CASE("verified load survives random misbehaviour of the target", "[hostile][random][short][race]")
 {
 	Stage stage;
 	auto o = stage.options();
@@ -349,7 +349,7 @@ TEST_CASE("misbehaviour at random, again and again, under load", "[hostile][rand
 	for (auto &m : target::misbehaviours())
 		if (m.when == When::io && m.needs == Needs::nothing && possible(m, transportOfTests()) &&
 		    (m.expect == Expect::reset || m.expect == Expect::harmless) &&
-		    std::string_view(m.name) != "pdu-byte-per-second") // goes on for longer than the load
+		    std::string_view(m.name) != "pdu-byte-per-second") // takes longer than the load runs
 			fit.push_back(&m);
 	std::mt19937 random(static_cast<std::uint32_t>(seedFrom("NVMEOF_HOSTILE_SEED")));
 	unsigned struck = 0;
@@ -377,7 +377,7 @@ TEST_CASE("every limit of the target is kept", "[hostile][limits][trap29]")
 	{
 		config.maxcmd = 8;
 	}
-	SECTION("small parts")
+	SECTION("small data PDUs and R2Ts")
 	{
 		config.maxH2cData = 4096;
 		config.r2tBytes = 16384;
@@ -388,7 +388,7 @@ TEST_CASE("every limit of the target is kept", "[hostile][limits][trap29]")
 		config.inCapsule = 0;
 		config.mdts = 1;
 	}
-	SECTION("no digests, no flow control off")
+	SECTION("neither digests nor disabled SQ flow control")
 	{
 		config.allowDigests = config.allowSqflowOff = false;
 	}
@@ -399,7 +399,7 @@ TEST_CASE("every limit of the target is kept", "[hostile][limits][trap29]")
 	o.sqFlow = !sqflowOff;
 	auto c = stage.host.connect(o);
 	CHECK(c.queueSize <= 32);
-	stage.server.setLatency(3ms); // commands pile up
+	stage.server.setLatency(3ms); // so that commands queue up
 	auto result =
 		runFio({.file = stage.disk(), .blocks = "4k", .depth = 128, .size = "4m", .more = "--bsrange=512-64k"});
 	INFO(result.text);
@@ -410,7 +410,7 @@ TEST_CASE("every limit of the target is kept", "[hostile][limits][trap29]")
 		CHECK(stage.server.counters().inCapsuleWrites == 0);
 }
 
-TEST_CASE("the commands of the block layer arrive as what they are", "[hostile][commands][short]")
+TEST_CASE("block layer operations become the matching NVMe commands", "[hostile][commands][short]")
 {
 	Stage stage;
 	stage.host.connect(stage.options());
@@ -435,7 +435,7 @@ TEST_CASE("the commands of the block layer arrive as what they are", "[hostile][
 	CHECK(count.shutdowns == before + 1); // orderly, with CC.SHN
 }
 
-TEST_CASE("traffic counts as a sign of life where the target says so", "[hostile][keepalive]")
+TEST_CASE("with traffic based keep-alive, I/O replaces Keep Alive commands", "[hostile][keepalive]")
 {
 	target::Config config;
 	config.trafficKeepAlive = true;
@@ -446,7 +446,7 @@ TEST_CASE("traffic counts as a sign of life where the target says so", "[hostile
 	std::this_thread::sleep_for(slowly(4s));
 	CHECK(stage.host.state(c.name) == ControllerState::live);
 	CHECK(stage.server.counters().adminConnects == 1);
-	CHECK(stage.server.counters().keepAlives >= 1); // and when there is no traffic, a command does it
+	CHECK(stage.server.counters().keepAlives >= 1); // without traffic, Keep Alive is sent
 }
 
 TEST_CASE("what was not sent when a connection ends is never sent", "[hostile][zerocopy][trap3][short][race][tcp]")
@@ -460,7 +460,8 @@ TEST_CASE("what was not sent when a connection ends is never sent", "[hostile][z
 	first.fill(100);
 	REQUIRE(disk.write(0, first) == 0);
 
-	// Asked for, and not read: this write's data fills the sockets on both sides, and the rest waits to be sent.
+	// The target sends an R2T and then stops reading: the data of this write fill the sockets on both sides, and
+	// the rest waits to be sent.
 	static const Misbehaviour stopReading{
 		"stop-reading", 3, target::Hook::r2t, When::io, Expect::reset, Needs::nothing, [](target::Strike &s) {
 			if (!s.ioWrite())
@@ -477,14 +478,15 @@ TEST_CASE("what was not sent when a connection ends is never sent", "[hostile][z
 	REQUIRE(stage.server.script().waitStrikes(1, slowly(5s)));
 	auto arrived = [&] { return stage.server.unreadBytes(); };
 	CHECK(eventually([&] { return arrived() > 0; }));
-	std::this_thread::sleep_for(300ms); // as much as fits has arrived
+	std::this_thread::sleep_for(300ms); // the sockets are full now
 	auto before = stage.server.counters().adminConnects.load();
 	REQUIRE(stage.host.client().reset(c.name).ok());
-	// A new association means that the old connection is given up; its queue is stalled still.
+	// The host has closed the old connection before it makes a new association. The target still does not read.
 	REQUIRE(eventually([&] { return stage.server.counters().adminConnects > before; }));
 	auto unread = arrived();
 	std::this_thread::sleep_for(500ms);
-	// The Connect of the new I/O queue may have come: some 1,100 bytes. What waited on the host's side may not.
+	// The Connect command of the new I/O queue may have arrived, about 1,100 bytes. Data that waited on the host
+	// must not.
 	CHECK(arrived() < unread + 4096);
 	CHECK(status == 1);
 	stage.server.stallReads(false);
@@ -530,7 +532,7 @@ TEST_CASE("the log of xfs, in slab pages, goes over the wire", "[hostile][slab][
 	     " /mnt && [ \"$(cat /mnt/d/* | wc -l)\" = 200 ] && umount /mnt");
 }
 
-TEST_CASE("a namespace whose partition table is never read does not keep the controller",
+TEST_CASE("a namespace whose partition table is never read does not block deletion of the controller",
 	  "[hostile][partition][trap16]")
 {
 	Stage stage;
@@ -551,7 +553,7 @@ TEST_CASE("a namespace whose partition table is never read does not keep the con
 	CHECK(time.elapsed() < slowly(3s));
 }
 
-TEST_CASE("a target that stops, and starts again on the same port, under load", "[hostile][restart][trap24]")
+TEST_CASE("load survives a target that restarts on the same port", "[hostile][restart][trap24]")
 {
 	Stage stage;
 	auto c = stage.host.connect(stage.options());
@@ -568,7 +570,7 @@ TEST_CASE("a target that stops, and starts again on the same port, under load", 
 	CHECK(result.good());
 }
 
-TEST_CASE("connections cut with a reset under load", "[hostile][restart]")
+TEST_CASE("load survives connections that the target resets", "[hostile][restart]")
 {
 	Stage stage;
 	auto c = stage.host.connect(stage.options());
@@ -619,7 +621,7 @@ TEST_CASE("a controller that comes back as one of another type is refused", "[ho
 	auto now = stage.host.controller(c.name);
 	CHECK(now.state == ControllerState::connecting);
 	CHECK(now.lastError.find("type has changed") != std::string::npos);
-	SECTION("and taken back as what it was")
+	SECTION("accepted again with its original type")
 	{
 		script.disarm();
 		CHECK(stage.live(c.name));
@@ -627,7 +629,7 @@ TEST_CASE("a controller that comes back as one of another type is refused", "[ho
 		INFO(result.text);
 		CHECK(result.good());
 	}
-	SECTION("and can be given up")
+	SECTION("disconnect removes it")
 	{
 		CHECK(run("timeout 20 nvmeofctl disconnect --all").status == 0);
 		load.stop();
@@ -655,7 +657,7 @@ TEST_CASE("events during teardown", "[hostile][aer][trap14][race]")
 	}
 }
 
-TEST_CASE("event requests that are refused are sent again, less and less often", "[hostile][aer][trap14]")
+TEST_CASE("event requests that are refused are retried with a growing delay", "[hostile][aer][trap14]")
 {
 	Stage stage;
 	auto &script = stage.server.script();
@@ -669,11 +671,11 @@ TEST_CASE("event requests that are refused are sent again, less and less often",
 	stage.server.namespacesChanged();
 	CHECK_FALSE(stage.host.nameSpace(2, stage.server.config().nqn));
 	script.disarm();
-	CHECK(stage.host.disk(2, 10s, stage.server.config().nqn) != ""); // told late, but told
+	CHECK(stage.host.disk(2, 10s, stage.server.config().nqn) != ""); // noticed late, but not missed
 	CHECK(stage.server.counters().adminConnects == 1);
 }
 
-TEST_CASE("a namespace that cannot be identified just now does not hide those behind it", "[hostile][scan][trap21]")
+TEST_CASE("a namespace that is not ready does not hide later namespaces", "[hostile][scan][trap21]")
 {
 	Stage stage;
 	stage.server.stores().add(2, mib);
@@ -698,16 +700,16 @@ TEST_CASE("a namespace that cannot be identified just now does not hide those be
 	CHECK_FALSE(stage.host.nameSpace(1, stage.server.config().nqn));
 	auto unfinished = scanned(EAGAIN);
 	REQUIRE(unfinished);
-	CHECK(unfinished->controller()->scans == 0); // with one to be tried again it has not been read to its end
+	CHECK(unfinished->controller()->scans == 0); // a scan with a namespace to retry is not complete
 	CHECK(stage.host.controller(list[0].name).scans == 0);
 	stage.server.script().disarm();
-	CHECK(stage.host.disk(1, 30s, stage.server.config().nqn) != ""); // tried again by itself, less and less often
+	CHECK(stage.host.disk(1, 30s, stage.server.config().nqn) != ""); // retried with a growing delay
 	auto whole = scanned(0);
 	REQUIRE(whole);
 	CHECK(whole->controller()->scans == 1);
 }
 
-TEST_CASE("a namespace that is told with fewer identifiers than before is the same one", "[hostile][scan][trap27]")
+TEST_CASE("a namespace reported with fewer identifiers than before keeps its path", "[hostile][scan][trap27]")
 {
 	static const auto noList = always(target::Hook::command, [](target::Strike &s) {
 		return failed(s.identify(target::cns_descs), s, target::st_invalid_field | target::st_dnr);
@@ -721,7 +723,7 @@ TEST_CASE("a namespace that is told with fewer identifiers than before is the sa
 	stage.server.namespacesChanged();
 	REQUIRE(stage.server.script().waitStrikes(1, slowly(5s)));
 	std::this_thread::sleep_for(slowly(300ms));
-	CHECK(stage.work(disk) == 0); // the disk that was opened before
+	CHECK(stage.work(disk) == 0); // through the file opened earlier
 	CHECK(stage.host.paths().at(0).name == path);
 	stage.server.script().disarm();
 	stage.server.namespacesChanged();
@@ -729,7 +731,7 @@ TEST_CASE("a namespace that is told with fewer identifiers than before is the sa
 	CHECK(stage.host.paths().size() == 1);
 }
 
-TEST_CASE("the partition table of a disk that no path leads to is read when one does", "[hostile][ana][trap16]")
+TEST_CASE("the partition table of a disk without a usable path is read once a path is usable", "[hostile][ana][trap16]")
 {
 	target::Config config;
 	config.ana = true;
@@ -786,7 +788,7 @@ TEST_CASE("ANA: inaccessible means wait, persistent loss means error, optimized 
 	CHECK(stage.work(disk) == 0);
 	tell(target::ana_inaccessible);
 	REQUIRE(usable(false));
-	stage.server.setAnaLog({}); // good again, and nobody says so: a reconnect clears what was stale
+	stage.server.setAnaLog({}); // usable again, without an event: a reconnect reads the log again
 	stage.server.dropConnections();
 	CHECK(eventually([&] { return stage.server.counters().adminConnects >= 2; }));
 	CHECK(stage.live(c.name));
@@ -824,7 +826,7 @@ TEST_CASE("unloading and deleting while the target is silent", "[hostile][unload
 		take(stage.host.client().start(stage.options()));
 		REQUIRE(stage.server.script().waitStrikes(1, slowly(3s)));
 	}
-	SECTION("without an answer to its first message")
+	SECTION("while the first message is unanswered")
 	{
 		auto *never = overRdma() ? "cm-answer-never" : "icresp-never";
 		stage.server.script().arm(*target::findMisbehaviour(never), target::Script::forever);
@@ -840,7 +842,7 @@ TEST_CASE("unloading and deleting while the target is silent", "[hostile][unload
 		std::this_thread::sleep_for(1s);
 		Stopwatch time;
 		stage.host.disconnectAll();
-		CHECK(time.elapsed() < slowly(8s)); // an orderly shutdown is tried, for as long as the target says
+		CHECK(time.elapsed() < slowly(8s)); // a normal shutdown is tried for as long as the target allows
 		CHECK(load.wait(20s).status > 0);
 	}
 	SECTION("between two attempts to reconnect")
@@ -858,11 +860,11 @@ TEST_CASE("unloading and deleting while the target is silent", "[hostile][unload
 	stage.host.reopen();
 }
 
-TEST_CASE("who waits for a silent target can be killed, and what was asked for goes on", "[hostile][killed][trap22]")
+TEST_CASE("a command that waits for a silent target can be killed; its operation goes on", "[hostile][killed][trap22]")
 {
 	Stage stage;
 	auto c = stage.host.connect(stage.options());
-	SECTION("for a disconnect")
+	SECTION("disconnect")
 	{
 		stage.server.silence(true);
 		Background command("exec nvmeofctl disconnect -d " + c.name);
@@ -873,7 +875,7 @@ TEST_CASE("who waits for a silent target can be killed, and what was asked for g
 		CHECK(stage.host.waitGone(c.name, 10s));
 		stage.server.silence(false);
 	}
-	SECTION("for a rescan, behind another one")
+	SECTION("rescan, queued behind another rescan")
 	{
 		static const auto hold = holdList(When::idle);
 		stage.disk();
@@ -881,7 +883,7 @@ TEST_CASE("who waits for a silent target can be killed, and what was asked for g
 		Background first("exec nvmeofctl rescan -d " + c.name);
 		REQUIRE(stage.server.script().waitStrikes(1, slowly(3s)));
 		Background second("exec nvmeofctl rescan -d " + c.name);
-		auto waits = "head -qn1 /proc/[0-9]*/stack 2>/dev/null | grep -q scan_namespaces"; // for the mutex
+		auto waits = "head -qn1 /proc/[0-9]*/stack 2>/dev/null | grep -q scan_namespaces"; // for scan.lock
 		REQUIRE(eventually([&] { return run(waits).status == 0; }));
 		second.signal(SIGKILL);
 		CHECK(second.wait(1s).status == 128 + SIGKILL);
@@ -894,7 +896,7 @@ TEST_CASE("who waits for a silent target can be killed, and what was asked for g
 	}
 }
 
-TEST_CASE("a request that takes its time does not hold up others of the kernel", "[hostile][killed][genl]")
+TEST_CASE("a slow rescan does not block other generic netlink families", "[hostile][killed][genl]")
 {
 	static const auto hold = holdList(When::idle);
 	Stage stage;
@@ -903,7 +905,7 @@ TEST_CASE("a request that takes its time does not hold up others of the kernel",
 	stage.server.script().arm(hold);
 	Background rescan("exec nvmeofctl rescan -d " + c.name);
 	REQUIRE(stage.server.script().waitStrikes(1, slowly(3s)));
-	// it waits for an answer, and not in the kernel's hands, where it would have the lock of all families
+	// The process waits in poll(), not inside a generic netlink handler, which would hold the lock of all families.
 	std::string stack;
 	CHECK(eventually([&] {
 		stack = readFile("/proc/" + std::to_string(rescan.pid()) + "/stack");
@@ -917,7 +919,7 @@ TEST_CASE("a request that takes its time does not hold up others of the kernel",
 	CHECK(done.status == 0);
 }
 
-TEST_CASE("connect: a target that is slow to be scanned does not hold up another one", "[hostile][connecting]")
+TEST_CASE("connect: a target whose scan is slow does not delay another one", "[hostile][connecting]")
 {
 	static const auto hold = holdList(When::connecting);
 	target::Config config;
@@ -941,16 +943,16 @@ TEST_CASE("connect: a target that is slow to be scanned does not hold up another
 	CHECK_FALSE(stage.disk().empty());
 }
 
-// SPDK trims so much of a range and reports success: what was beyond would keep its data, and nobody would know.
-TEST_CASE("limits of the commands without data are kept", "[hostile][limits][trap44]")
+// SPDK discards a range only up to its limit and reports success: the rest would silently keep its data.
+TEST_CASE("limits of Dataset Management and Write Zeroes are respected", "[hostile][limits][trap44]")
 {
 	target::Config config;
-	SECTION("of a range to discard, and of zeroes")
+	SECTION("per discard range, and of Write Zeroes")
 	{
 		config.rangeBlocks = 64;
 		config.writeZeroes = 1;
 	}
-	SECTION("of all ranges together")
+	SECTION("of all discard ranges together")
 	{
 		config.discardBlocks = 128;
 	}
@@ -973,10 +975,10 @@ TEST_CASE("limits of the commands without data are kept", "[hostile][limits][tra
 	CHECK(disk.zeroOut(0, mib) == 0);
 	CHECK(zeroed());
 	CHECK(stage.server.counters().zeroes == mib / 8192);
-	CHECK(stage.server.counters().writes == writes); // not in their stead
+	CHECK(stage.server.counters().writes == writes); // no Write replaces a Write Zeroes
 }
 
-TEST_CASE("no more namespaces than the module is told to take", "[hostile][namespaces]")
+TEST_CASE("max_namespaces limits how many namespaces are attached", "[hostile][namespaces]")
 {
 	Stage stage;
 	for (std::uint32_t nsid = 2; nsid <= 6; nsid++)
@@ -1004,8 +1006,8 @@ Misbehaviour silentAt(const char *name, bool (*act)(target::Strike &))
 
 } // namespace
 
-// The bound for an admin command is a minute: all steps at the same time, each of a subsystem of its own.
-TEST_CASE("a target that falls silent in the middle of a scan", "[hostile][silence][long][trap22]")
+// An admin command times out after a minute, so all steps run in parallel, each with its own subsystem.
+TEST_CASE("the host recovers from a target that falls silent during a scan", "[hostile][silence][long][trap22]")
 {
 	static const Misbehaviour steps[] = {
 		silentAt("changed-list-never",
@@ -1032,7 +1034,7 @@ TEST_CASE("a target that falls silent in the middle of a scan", "[hostile][silen
 		auto &stage = *stages[i];
 		INFO(steps[i].name);
 		REQUIRE(stage.server.script().waitStrikes(1, slowly(3s)));
-		CHECK(stage.work(Disk(stage.disk())) == 0); // I/O does not wait for it
+		CHECK(stage.work(Disk(stage.disk())) == 0); // I/O does not wait for the scan
 	}
 	for (std::size_t i = 0; i < stages.size(); i++) {
 		auto &stage = *stages[i];
@@ -1045,7 +1047,7 @@ TEST_CASE("a target that falls silent in the middle of a scan", "[hostile][silen
 	}
 }
 
-TEST_CASE("a controller that connects again is not reset or rescanned by request", "[hostile][restart]")
+TEST_CASE("reset and rescan are refused while a controller reconnects", "[hostile][restart]")
 {
 	Stage stage;
 	auto c = stage.host.connect(stage.options());
@@ -1073,7 +1075,7 @@ TEST_CASE("small writes answered at once, at depth", "[hostile][fast][trap12][sh
 	CHECK(result.good());
 }
 
-TEST_CASE("data with SUCCESS under flow control are taken, as targets in use send them",
+TEST_CASE("data with SUCCESS under flow control are taken, because targets in use send them",
 	  "[hostile][success][trap6][short][race]")
 {
 	target::Config config;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Discovery services, in this very process: good ones, and those that misbehave. What is wrong in the content of a log
-// never reaches the kernel: unit_initiator plays that to the library.
+// Discovery services in this process, correct ones and misbehaving ones. Invalid contents of a log never reach the
+// kernel: unit_initiator tests the library with them.
 #include "hostile_tally.h"
 #include "support/again.h"
 #include "support/choice.h"
@@ -28,7 +28,7 @@ using target::When;
 
 namespace {
 
-constexpr std::size_t added = 200; // entries: more than one read can have
+constexpr std::size_t added = 200; // entries: more than fit into one read
 
 std::vector<target::DiscoveryEntry> made(std::size_t count, const std::string &name = "made")
 {
@@ -39,7 +39,7 @@ std::vector<target::DiscoveryEntry> made(std::size_t count, const std::string &n
 	return list;
 }
 
-// All of an entry that a host goes by
+// All members of an entry that a host uses
 std::string told(const DiscoveryEntry &e)
 {
 	return std::string(toString(e.kind)) + " " + e.transport + " " + e.addressFamily + " " + e.traddr + " " +
@@ -86,7 +86,7 @@ struct Stage {
 	bool alone() { return take(host.client().controllers()).empty(); }
 };
 
-// What reading it came to
+// Checks the result of reading the log.
 void judge(const Misbehaviour &m, const nvmeof::Result<DiscoveryLog> &log)
 {
 	INFO((log ? "" : log.error().message));
@@ -100,7 +100,7 @@ void judge(const Misbehaviour &m, const nvmeof::Result<DiscoveryLog> &log)
 	CHECK(unusable(*log) == 0);
 }
 
-// One connection stays, and there is something new to tell.
+// Reads the log through a persistent controller after a change.
 nvmeof::Result<DiscoveryLog> discoverPersistently(Stage &stage)
 {
 	auto kept = stage.host.client().connect(stage.options(true), nvmeof::WaitFor::controller, slowly(4s));
@@ -132,10 +132,10 @@ void play(const Misbehaviour &m)
 		CHECK(stage.server.counters().discoveryConnects - connects == 1);
 	script.disarm();
 	if (m.expect == Expect::retried || m.expect == Expect::reset)
-		CHECK(content(*log) == content(take(stage.discover()))); // all of it is of one moment
+		CHECK(content(*log) == content(take(stage.discover()))); // the log was consistent
 	stage.host.disconnectAll();
 
-	stage.discovery.clear(); // all is well again
+	stage.discovery.clear(); // restores the original log
 	stage.discovery.setMost(SIZE_MAX);
 	stage.discovery.add(made(added));
 	CHECK(content(take(stage.discover())) == content(good));
@@ -165,7 +165,7 @@ TEST_CASE("misbehaviour of a discovery service", "[hostile][table][discovery][tc
 			}
 }
 
-TEST_CASE("a discovery log of more than one read", "[hostile][discovery][tcp]")
+TEST_CASE("a discovery log larger than one read is complete", "[hostile][discovery][tcp]")
 {
 	Stage stage;
 	stage.discovery.add(made(1000, "more"));
@@ -179,7 +179,7 @@ TEST_CASE("a discovery log of more than one read", "[hostile][discovery][tcp]")
 	CHECK(stage.alone());
 }
 
-TEST_CASE("a kept discovery controller is told of each change, and used", "[hostile][discovery][tcp]")
+TEST_CASE("a persistent discovery controller gets an event for each change, and is used", "[hostile][discovery][tcp]")
 {
 	Stage stage;
 	auto kept = stage.host.client().connect(stage.options(true), nvmeof::WaitFor::controller, slowly(10s));
@@ -188,18 +188,18 @@ TEST_CASE("a kept discovery controller is told of each change, and used", "[host
 	for (std::size_t i = 1; i <= 3; i++) {
 		stage.discovery.add(made(1, "change" + std::to_string(i)));
 		CHECK(watch.find([&](auto &e) { return e.type == nvmeof::EventType::aen; }, slowly(5s)));
-		auto log = take(stage.host.client().discover(kept->name)); // clears the event: the next one comes
+		auto log = take(stage.host.client().discover(kept->name)); // clears the event
 		CHECK(log.entries.size() == added + 2 + i);
-		CHECK(take(stage.discover()).entries.size() == added + 2 + i); // on a connection of its own
+		CHECK(take(stage.discover()).entries.size() == added + 2 + i); // on its own connection
 	}
 	CHECK(stage.host.state(kept->name) == ControllerState::live);
 	CHECK(stage.server.counters().discoveryConnects == 1 + 3);
 	CHECK(stage.host.controller(kept->name).reconnects == 0);
 }
 
-TEST_CASE("a controller that has events without end is asked for them within bounds", "[hostile][discovery][tcp]")
+TEST_CASE("the rate of events from a controller that never stops sending them is limited", "[hostile][discovery][tcp]")
 {
-	constexpr unsigned burst = 64; // in a second: core/aer.c
+	constexpr unsigned burst = 64; // per second: core/aer.c
 	Stage stage;
 	stage.server.script().arm(*target::findMisbehaviour("disc-event-storm"), target::Script::forever);
 	Watch watch;
@@ -215,14 +215,14 @@ TEST_CASE("a controller that has events without end is asked for them within bou
 	CHECK(events > burst);
 	CHECK(events <= burst * (seconds + 2));
 	stage.server.script().disarm();
-	while (watch.find(isEvent, 1500ms)) // those that were told already
+	while (watch.find(isEvent, 1500ms)) // events that were sent before
 		continue;
 	stage.discovery.add(made(1, "after"));
 	CHECK(watch.find(isEvent, slowly(5s)));
 	CHECK(stage.host.controller(kept->name).reconnects == 0);
 }
 
-TEST_CASE("discovery services go by one name, and have nothing else in common", "[hostile][discovery][tcp]")
+TEST_CASE("discovery services share an NQN and nothing else", "[hostile][discovery][tcp]")
 {
 	target::Config other;
 	other.serial = "TARGET0002";
@@ -239,12 +239,12 @@ TEST_CASE("discovery services go by one name, and have nothing else in common", 
 	CHECK(take(second.discover()).entries.size() == added + 2);
 	CHECK(take(stage.host.client().controllers()).size() == 2);
 	Stage third;
-	auto without = third.options(); // a keep-alive
+	auto without = third.options(); // without a keep-alive timeout
 	CHECK(third.host.connect(without).state == ControllerState::live);
 	CHECK(twice(without));
 }
 
-TEST_CASE("a discovery service that does not listen, and one that is silent", "[hostile][discovery][tcp]")
+TEST_CASE("discover fails for a service that does not listen, and for a silent one", "[hostile][discovery][tcp]")
 {
 	const auto silent = silence();
 	Stage stage;
@@ -257,12 +257,12 @@ TEST_CASE("a discovery service that does not listen, and one that is silent", "[
 	Stopwatch time;
 	auto log = stage.discover();
 	REQUIRE_FALSE(log.ok());
-	CHECK(log.error().object.none()); // nothing is left that it could name
+	CHECK(log.error().object.none()); // its controller is gone
 	CHECK(time.elapsed() < slowly(9s));
 	CHECK(stage.alone());
 }
 
-TEST_CASE("nvmeofctl discover that is interrupted leaves nothing behind", "[hostile][discovery][tcp]")
+TEST_CASE("an interrupted nvmeofctl discover leaves nothing behind", "[hostile][discovery][tcp]")
 {
 	const auto silent = silence();
 	Stage stage;
@@ -278,10 +278,10 @@ TEST_CASE("nvmeofctl discover that is interrupted leaves nothing behind", "[host
 	CHECK(stage.alone());
 }
 
-TEST_CASE("several at once that look at one service are in nobody's way", "[hostile][discovery][tcp]")
+TEST_CASE("concurrent discover commands for one service do not disturb each other", "[hostile][discovery][tcp]")
 {
 	Stage stage;
-	std::string command = "nvmeofctl discover -a 127.0.0.1:1"; // there is nobody
+	std::string command = "nvmeofctl discover -a 127.0.0.1:1"; // not listening
 	for (int i = 0; i < 2; i++)
 		command.append(" -a 127.0.0.1:").append(std::to_string(stage.server.port()));
 	command += " | grep -c generation";
@@ -298,7 +298,7 @@ TEST_CASE("several at once that look at one service are in nobody's way", "[host
 	CHECK(left[0].state == ControllerState::live);
 }
 
-TEST_CASE("what is no discovery service is not read, and leaves no disk", "[hostile][discovery][tcp]")
+TEST_CASE("discover of an I/O controller fails and leaves no disk", "[hostile][discovery][tcp]")
 {
 	Stage stage;
 	stage.server.stores().add(1, 1 << 20);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A namespace about which its target is wrong, from the first look at it on.
+// A namespace that its target misreports from the first Identify on.
 #pragma once
 
 #include "hostile_tally.h"
@@ -7,7 +7,7 @@
 
 namespace guest {
 
-// Connects to the first port, and looks that what comes of that is what the table says. The misbehaviour goes on.
+// Connects to the first port and checks the result that the table expects. The misbehaviour stays armed.
 inline void connectsAsTold(Ports &ports, const target::Misbehaviour &m)
 {
 	Watch watch;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Namespaces that are others than they were, while nobody looked.
+// Namespaces and controllers whose identity changes or conflicts.
 #include "support/ghost.h"
 #include "support/intree.h"
 #include "support/ports.h"
@@ -26,7 +26,7 @@ namespace {
 constexpr std::uint64_t size = 1 << 20;
 constexpr std::size_t block = 4096;
 
-// The disk of a store, whatever it is called at the time; empty: there is none
+// The disk of a store, found by its UUID because its name may change. Empty if there is none.
 std::string nodeOf(const target::Store &store)
 {
 	nvmeof::Uuid uuid{store.uuid()};
@@ -37,7 +37,7 @@ std::string nodeOf(const target::Store &store)
 	return {};
 }
 
-// Write all the time to the disk of one namespace, several requests at once, whatever becomes of it meanwhile
+// Write continuously to the disk of one namespace from several threads, even if the disk is replaced meanwhile.
 class Writers {
 public:
 	explicit Writers(const target::Store &store) : store_(store)
@@ -46,7 +46,7 @@ public:
 			threads_.emplace_back([this, i](const std::stop_token &stop) { write(stop, i); });
 	}
 
-	// Until so many more are done
+	// Waits until this many more writes have completed.
 	bool progress(std::uint64_t more)
 	{
 		auto end = done_ + more;
@@ -72,10 +72,10 @@ private:
 
 	const target::Store &store_;
 	std::atomic<std::uint64_t> done_{0};
-	std::vector<std::jthread> threads_; // end first
+	std::vector<std::jthread> threads_; // destroyed first
 };
 
-// Blocks that somebody has written
+// Number of blocks that were written
 std::size_t written(const target::Store &store)
 {
 	const target::Bytes none(block);
@@ -85,7 +85,7 @@ std::size_t written(const target::Store &store)
 	return count;
 }
 
-// Another set of namespaces at a port, from one connection to the next
+// Restarts a port with another set of namespaces; null restores its own.
 void swap(target::Server &port, target::Stores *view)
 {
 	port.stop();
@@ -93,7 +93,7 @@ void swap(target::Server &port, target::Stores *view)
 	port.start();
 }
 
-// What targets make anew when they are set up again: a serial number of any kind, and perhaps firmware
+// A target that was set up again: another serial number, and firmware revision
 std::atomic<const char *> serial = "OTHER";
 const auto otherIdentity = always(target::Hook::adminData, [](target::Strike &s) {
 	return when(s.identify(target::cns_ctrl), [&] {
@@ -123,8 +123,8 @@ bool allUsable(Host &host, std::size_t count)
 
 } // namespace
 
-// The writers keep requests waiting, or in flight, when the connection goes and comes back to another namespace.
-TEST_CASE("a namespace swapped for another while the host is away gets none of its writes",
+// The writers have requests waiting or in flight when the connection fails and returns to another namespace.
+TEST_CASE("a namespace that replaces another during a connection loss gets none of its writes",
 	  "[hostile][paths][identity]")
 {
 	std::size_t count = 0;
@@ -132,7 +132,7 @@ TEST_CASE("a namespace swapped for another while the host is away gets none of i
 	{
 		count = 1;
 	}
-	SECTION("two paths, one of which goes wrong")
+	SECTION("two paths, one of which leads to the other namespace")
 	{
 		count = 2;
 	}
@@ -161,7 +161,7 @@ TEST_CASE("a namespace swapped for another while the host is away gets none of i
 	CHECK(written(ports.store()) > 0);
 }
 
-TEST_CASE("a target that was set up anew has another serial number", "[hostile][paths][identity][trap38]")
+TEST_CASE("a target that was set up again may have another serial number", "[hostile][paths][identity][trap38]")
 {
 	Ports ports(std::vector<target::Config>(2));
 	auto list = ports.connectAll();
@@ -182,9 +182,9 @@ TEST_CASE("a target that was set up anew has another serial number", "[hostile][
 	CHECK(watch.find(told, 15s));
 	CHECK(eventually([&] { return allUsable(ports.host, 2); }, 15s));
 	CHECK(subsystemOf(ports.host).serial == "OTHER");
-	CHECK(ports.work(disk) == 0); // the disk is the same, by its identifiers
+	CHECK(ports.work(disk) == 0); // the identifiers are the same, so the disk is
 
-	serial = "THIRD"; // of one alone, it contradicts the other
+	serial = "THIRD"; // at one port only, it contradicts the other port
 	ports[1].dropConnections();
 	CHECK(eventually([&] {
 		return ports.host.controller(list[1].name).lastError.find("serial number") != std::string::npos;
@@ -196,7 +196,7 @@ TEST_CASE("a target that was set up anew has another serial number", "[hostile][
 	CHECK(ports.work(disk) == 0);
 }
 
-TEST_CASE("a namespace without identifiers is called as by the in-tree driver", "[hostile][identity][intree]")
+TEST_CASE("a namespace without identifiers has the same wwid as with the in-tree driver", "[hostile][identity][intree]")
 {
 	target::Config config;
 	config.port = 4420;
@@ -209,7 +209,8 @@ TEST_CASE("a namespace without identifiers is called as by the in-tree driver", 
 	CHECK(readFile("/sys/block/" + ours.substr(5) + "/wwid") == readFile("/sys/block/" + intree.disk() + "/wwid"));
 }
 
-TEST_CASE("a namespace without identifiers is another one when the target is", "[hostile][identity][trap38]")
+TEST_CASE("a namespace without identifiers becomes another one when the serial number changes",
+	  "[hostile][identity][trap38]")
 {
 	Ports ports(std::vector<target::Config>(1));
 	ports[0].script().arm(noIdentifiers, target::Script::forever);
@@ -237,16 +238,17 @@ TEST_CASE("a namespace without identifiers is another one when the target is", "
 	ports[0].start();
 	CHECK(eventually([&] { return wwid().starts_with("nvme.") && wwid() != before; }, 15s));
 	Buffer buffer(4096);
-	CHECK(disk.write(0, buffer) < 0); // to the one that is gone
+	CHECK(disk.write(0, buffer) < 0); // the disk of the old namespace is gone
 }
 
-TEST_CASE("two controllers of one ID that connect at the same time: one of them", "[hostile][paths][identity][trap20]")
+TEST_CASE("of two controllers with one ID that connect at the same time, one becomes live",
+	  "[hostile][paths][identity][trap20]")
 {
-	// the first command after Identify Controller, with which they have looked for one another
+	// The first command after Identify Controller, by which each has looked for a duplicate
 	static const auto hold = always(target::Hook::command, [](target::Strike &s) {
 		return verdict(s.admin(target::op_set_features), s, target::Verdict::hold);
 	});
-	target::Server one(reachable()), other(reachable()); // each gives IDs from 1 on
+	target::Server one(reachable()), other(reachable()); // each assigns controller IDs from 1
 	for (auto *server : {&one, &other})
 		server->stores().add(1, size);
 	Host host;
@@ -272,7 +274,7 @@ TEST_CASE("two controllers of one ID that connect at the same time: one of them"
 	}
 }
 
-TEST_CASE("descriptors that an old target does not know, and does not say so for good", "[hostile][identity]")
+TEST_CASE("an old target that fails the descriptor list without DNR is used", "[hostile][identity]")
 {
 	static const auto unknown = always(target::Hook::command, [](target::Strike &s) {
 		return failed(s.identify(target::cns_descs), s, target::st_internal);
@@ -288,8 +290,9 @@ TEST_CASE("descriptors that an old target does not know, and does not say so for
 	CHECK(take(ports.host.client().namespaces()).front().wwid.starts_with("eui."));
 }
 
-// Whoever is refused for what a sibling still has is scanned again when that goes, whatever the order.
-TEST_CASE("namespaces that are given other IDs at random: every path is back", "[hostile][paths][identity][trap40]")
+// A path that was refused because of another path's namespace is scanned again when that is removed, in any order.
+TEST_CASE("every path returns after namespaces have changed their NSIDs at random",
+	  "[hostile][paths][identity][trap40]")
 {
 	constexpr std::size_t ports_ = 6, namespaces = 4;
 	const int rounds = std::stoi(environment("NVMEOF_REMAPS", "25"));
@@ -309,7 +312,7 @@ TEST_CASE("namespaces that are given other IDs at random: every path is back", "
 			map[ids[i]] = stores[i];
 		ports.subsystem().stores().replace(map);
 	};
-	for (std::uint32_t i = 0; i < ports_; i++) // each group is better at two of the ports
+	for (std::uint32_t i = 0; i < ports_; i++) // each group is optimized at two of the ports
 		for (std::uint32_t group = 1; group <= 3; group++)
 			ports[i].setAnaState(group,
 					     i % 3 + 1 == group ? target::ana_optimized : target::ana_non_optimized);
@@ -326,7 +329,7 @@ TEST_CASE("namespaces that are given other IDs at random: every path is back", "
 		Stopwatch time;
 		for (std::size_t p = 0; p < ports_; p++)
 			ports[p].namespacesChanged();
-		auto sees = [&] { // not only as before
+		auto sees = [&] { // with the new NSIDs
 			for (std::size_t n = 0; n < namespaces; n++) {
 				auto node = nodeOf(*stores[n]);
 				if (node.empty() ||
@@ -346,7 +349,7 @@ TEST_CASE("namespaces that are given other IDs at random: every path is back", "
 	}
 }
 
-TEST_CASE("a capacity that was seen by one path first is no lasting reason to refuse another",
+TEST_CASE("a capacity change that one path sees first does not keep another path out",
 	  "[hostile][paths][identity][trap40]")
 {
 	Ports ports(std::vector<target::Config>(2));
@@ -362,7 +365,7 @@ TEST_CASE("a capacity that was seen by one path first is no lasting reason to re
 
 namespace {
 
-// From when a format is asked for until somebody looks at the namespace again
+// formatting is set from Format NVM until the next Identify of the namespace; meanwhile counts writes in that time.
 std::atomic<bool> formatting, asked;
 std::atomic<unsigned> meanwhile;
 
@@ -380,7 +383,7 @@ const auto takesItsTime = always(target::Hook::command, [](target::Strike &s) {
 
 } // namespace
 
-TEST_CASE("while passthrough may change the format of a namespace nothing is written to it",
+TEST_CASE("no write is sent while passthrough may change the format of a namespace",
 	  "[hostile][paths][identity][passthrough]")
 {
 	Ports ports(std::vector<target::Config>(2));
@@ -388,7 +391,7 @@ TEST_CASE("while passthrough may change the format of a namespace nothing is wri
 	const auto words = "nvme admin-passthru /dev/" + controllers[0].name + " -o 0x80 -n 1";
 	formatting = asked = false;
 	meanwhile = 0;
-	SECTION("nothing new")
+	SECTION("no new write")
 	{
 		Writers writers(ports.store());
 		REQUIRE(writers.progress(20));
@@ -400,7 +403,7 @@ TEST_CASE("while passthrough may change the format of a namespace nothing is wri
 		CHECK(meanwhile == 0);
 		CHECK(writers.progress(20));
 	}
-	SECTION("what the target has taken is done before")
+	SECTION("outstanding writes complete first")
 	{
 		static const auto hold = always(target::Hook::command, [](target::Strike &s) {
 			asked = asked || s.admin(0x80);

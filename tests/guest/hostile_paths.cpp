@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Several paths to one namespace, of which one or all misbehave.
+// Several paths to one namespace; one or all of them misbehave.
 #include "hostile_tally.h"
 #include "support/again.h"
 #include "support/choice.h"
@@ -40,7 +40,7 @@ target::Config withAna(std::uint32_t groups = 4)
 	return config;
 }
 
-// Longest time of one write or read, for so long; -1 when one fails
+// Alternates writes and reads for a duration. Returns the longest time that one took, or -1 ms if one failed.
 Millis longest(const Disk &disk, Millis duration)
 {
 	Buffer buffer(4096);
@@ -57,7 +57,7 @@ Millis longest(const Disk &disk, Millis duration)
 	return most;
 }
 
-// Their connections end, and come back.
+// Drops the connections of these ports and waits until the host has reconnected.
 void loseAndFind(Ports &ports, const std::vector<std::size_t> &which)
 {
 	auto connects = [&] {
@@ -85,7 +85,7 @@ std::optional<nvmeof::Path> pathOf(Ports &ports, const std::string &controller)
 	return {};
 }
 
-// The second path of a namespace is refused with a message; the first one goes on as if nothing had been.
+// The second path of a namespace is refused with a message. The first path and the disk are not affected.
 void playJoining(const Misbehaviour &m)
 {
 	decided("NVMEOF_MISBEHAVIOUR", m.name);
@@ -108,7 +108,7 @@ void playJoining(const Misbehaviour &m)
 	CHECK(disk.blockSize() == 512);
 	CHECK(ports.work(disk) == 0);
 
-	ports[1].script().disarm(); // and when it has come to its senses, it joins
+	ports[1].script().disarm(); // once the port behaves, the path joins
 	if (second)
 		REQUIRE(ports.host.client().rescan(second->name).ok());
 	else
@@ -121,10 +121,11 @@ void playJoining(const Misbehaviour &m)
 const auto pathError =
 	always(target::Hook::command, [](target::Strike &s) { return failed(s.io(), s, target::st_path_internal); });
 const auto inaccessible = always(target::Hook::command, [](target::Strike &s) {
-	return failed(s.io(), s, target::st_ana_inaccessible); // and the log says: optimized
+	return failed(s.io(), s, target::st_ana_inaccessible); // although the ANA log reports optimized
 });
 
-// A Read of one block by passthrough, at a disk's or a controller's node: 0, a status, or a negative errno
+// Reads 4 KiB with a passthrough command at the node of a disk or controller. Returns 0, an NVMe status or a negative
+// errno.
 int readByPassthrough(const std::string &node, std::chrono::milliseconds timeout)
 {
 	int fd = ::open(node.c_str(), O_RDWR | O_CLOEXEC);
@@ -144,7 +145,7 @@ int readByPassthrough(const std::string &node, std::chrono::milliseconds timeout
 	return ret < 0 ? -err : ret;
 }
 
-// The longest of reads that begin every 20 ms, whatever becomes of those before: negative when one failed
+// Starts a read every 20 ms without waiting for earlier ones. Returns the longest time; -1 ms if one failed.
 Millis longestRead(const std::shared_ptr<Disk> &disk, unsigned count)
 {
 	std::vector<Pending> reads;
@@ -166,7 +167,7 @@ Millis longestRead(const std::shared_ptr<Disk> &disk, unsigned count)
 
 } // namespace
 
-TEST_CASE("a second path that is not the same namespace", "[hostile][table][paths][trap27]")
+TEST_CASE("a second path to a different namespace is refused", "[hostile][table][paths][trap27]")
 {
 	for (auto &m : target::misbehaviours())
 		if (m.when == When::joining && played(m))
@@ -195,7 +196,7 @@ TEST_CASE("a namespace that changes on one path only", "[hostile][paths][trap27]
 	CHECK(ports.work(disk) == 0);
 }
 
-TEST_CASE("a path that is refused leaves the disk as it is", "[hostile][paths][trap27]")
+TEST_CASE("a refused path does not change the limits of the disk", "[hostile][paths][trap27]")
 {
 	std::vector<target::Config> configs(2);
 	configs[1].mdts = 1; // 8 KiB
@@ -213,7 +214,8 @@ TEST_CASE("a path that is refused leaves the disk as it is", "[hostile][paths][t
 	CHECK(ports.work(Disk(node)) == 0);
 }
 
-TEST_CASE("a namespace that matches two disks, each by an identifier of another kind", "[hostile][paths][trap27]")
+TEST_CASE("a namespace that matches two disks by different identifiers narrows only its own disk",
+	  "[hostile][paths][trap27]")
 {
 	static const auto nguidOnly = always(target::Hook::adminData, [](target::Strike &s) {
 		return when(s.identify(target::cns_descs), [&] { std::fill(s.data->begin() + 20, s.data->end(), 0); });
@@ -242,18 +244,18 @@ TEST_CASE("a namespace that matches two disks, each by an identifier of another 
 		return std::stoul(readFile("/sys/block/" + disk.name + "/queue/max_hw_sectors_kb"));
 	};
 	auto sum = limit(disks()[0]) + limit(disks()[1]);
-	ports[1].script().arm(smaller, target::Script::forever); // and both identifiers, shared
+	ports[1].script().arm(smaller, target::Script::forever); // now shared, with both identifiers
 	ports[1].dropConnections();
 	REQUIRE(eventually([&] { return limit(disks()[0]) + limit(disks()[1]) < sum; }, slowly(10s)));
 	CHECK(disks().size() == 2);
-	CHECK(std::max(limit(disks()[0]), limit(disks()[1])) == sum / 2); // only its own one has become smaller
+	CHECK(std::max(limit(disks()[0]), limit(disks()[1])) == sum / 2); // only its own disk was narrowed
 	for (std::size_t i : {0, 1})
 		ports[i].script().disarm();
-	ports.host.disconnectAll(); // nothing of it is left
+	ports.host.disconnectAll(); // no object stays behind
 	CHECK(eventually([&] { return take(ports.host.client().subsystems()).empty(); }, slowly(5s)));
 }
 
-TEST_CASE("two live paths that both fail: a request does not go to and fro for ever", "[hostile][paths][trap30]")
+TEST_CASE("two live paths that both fail: the retries of a request are bounded", "[hostile][paths][trap30]")
 {
 	static const auto transition = always(
 		target::Hook::command, [](target::Strike &s) { return failed(s.io(), s, target::st_ana_transition); });
@@ -262,11 +264,11 @@ TEST_CASE("two live paths that both fail: a request does not go to and fro for e
 	{
 		how = &pathError;
 	}
-	SECTION("ANA inaccessible, against the log")
+	SECTION("ANA inaccessible, contrary to the log")
 	{
 		how = &inaccessible;
 	}
-	SECTION("ANA transition, against the log")
+	SECTION("ANA transition, contrary to the log")
 	{
 		how = &transition;
 	}
@@ -290,7 +292,7 @@ TEST_CASE("two live paths that both fail: a request does not go to and fro for e
 	CHECK(eventually([&] { return ports.work(disk) == 0; }, 5s));
 }
 
-TEST_CASE("one of two paths fails every request: the other one ends them well", "[hostile][paths][trap30]")
+TEST_CASE("one of two paths fails every request: the other path completes them", "[hostile][paths][trap30]")
 {
 	Ports ports({withAna(), withAna()});
 	ports.connectAll();
@@ -303,7 +305,7 @@ TEST_CASE("one of two paths fails every request: the other one ends them well", 
 	ports[0].script().disarm();
 }
 
-// Nobody polls where it goes next, and it must be able to wait.
+// The next path may have no polled queue, and the request may have to wait: REQ_POLLED and REQ_NOWAIT are cleared.
 TEST_CASE("polled and no-wait requests move like others", "[hostile][paths][trap25][short]")
 {
 	Ports ports({withAna(), withAna()});
@@ -333,12 +335,12 @@ TEST_CASE("polled and no-wait requests move like others", "[hostile][paths][trap
 		ports[i].script().disarm();
 		loseAndFind(ports, {i});
 	}
-	loseAndFind(ports, {0, 1}); // nowhere to go for a while
+	loseAndFind(ports, {0, 1}); // no usable path for a while
 	for (auto *load : {&polled, &impatient})
 		expectGoodUntilNow(*load);
 }
 
-TEST_CASE("whatever error one of two paths answers with, the other one is tried", "[hostile][paths][trap30]")
+TEST_CASE("an Internal Error from one of two paths is retried on the other", "[hostile][paths][trap30]")
 {
 	static const auto internal =
 		always(target::Hook::command, [](target::Strike &s) { return failed(s.io(), s, target::st_internal); });
@@ -346,7 +348,7 @@ TEST_CASE("whatever error one of two paths answers with, the other one is tried"
 	ports.connectAll();
 	Disk disk(ports.disk());
 	REQUIRE(ports.work(disk) == 0);
-	for (std::size_t i : {0, 1}) { // whichever of them the policy prefers
+	for (std::size_t i : {0, 1}) { // the policy may prefer either
 		ports[i].script().arm(internal, target::Script::forever);
 		for (int n = 0; n < 5; n++)
 			CHECK(ports.work(disk) == 0);
@@ -355,7 +357,7 @@ TEST_CASE("whatever error one of two paths answers with, the other one is tried"
 	CHECK(ports[0].script().strikes() + ports[1].script().strikes() > 0);
 }
 
-TEST_CASE("the only path there is answers with an error for a while", "[hostile][paths][trap30]")
+TEST_CASE("a write is retried until the only path stops answering with path errors", "[hostile][paths][trap30]")
 {
 	const Misbehaviour *how = nullptr;
 	SECTION("internal path error")
@@ -378,20 +380,20 @@ TEST_CASE("the only path there is answers with an error for a while", "[hostile]
 		written = disk.write(0, buffer);
 	});
 	REQUIRE(ports[0].script().waitStrikes(1, slowly(5s)));
-	std::this_thread::sleep_for(200ms); // tries without a rest would be over
+	std::this_thread::sleep_for(200ms); // retries without a delay would be used up
 	ports[0].script().disarm();
 	writer.join();
 	CHECK(written == 0);
 }
 
-TEST_CASE("a namespace in a group that the log did not have when it was read last", "[hostile][paths][ana]")
+TEST_CASE("a new namespace in an ANA group missing from the last log becomes usable", "[hostile][paths][ana]")
 {
 	Ports ports({withAna()});
 	auto c = ports.connect(0);
 	Disk disk(ports.disk());
 	ports.subsystem().stores().add(2, 4 << 20, 9, 3);
 	take(ports.host.client().controller(c.name));
-	CHECK(ports.host.client().rescan(c.name).ok()); // no notice of an ANA change
+	CHECK(ports.host.client().rescan(c.name).ok()); // without an ANA change event
 	CHECK(eventually([&] {
 		for (auto &p : ports.host.paths())
 			if (p.nsid == 2 && p.usable)
@@ -401,13 +403,12 @@ TEST_CASE("a namespace in a group that the log did not have when it was read las
 	CHECK(ports.work(disk) == 0);
 }
 
-TEST_CASE("degrade: a path by which requests fail is left out, and taken back when it is good",
-	  "[hostile][paths][degrade]")
+TEST_CASE("degrade: a path by which requests fail is avoided until it recovers", "[hostile][paths][degrade]")
 {
-	static std::atomic<unsigned> turn; // every other one, so that the probes are never good for long
+	static std::atomic<unsigned> turn; // fails every other request, so that no series of probes succeeds
 	turn = 0;
 	static const auto flaky = always(target::Hook::command, [](target::Strike &s) {
-		return failed(s.io() && turn++ % 2, s, target::st_internal); // may be retried
+		return failed(s.io() && turn++ % 2, s, target::st_internal); // without DNR
 	});
 	Ports ports({withAna(), withAna()});
 	auto list = ports.connectAll();
@@ -425,7 +426,7 @@ TEST_CASE("degrade: a path by which requests fail is left out, and taken back wh
 	auto failed = ports[0].script().strikes();
 	CHECK(failed >= 5);
 	std::this_thread::sleep_for(1s);
-	CHECK(ports[0].script().strikes() < failed + 40); // probes, 20 in a second at most
+	CHECK(ports[0].script().strikes() < failed + 40); // only probes, at most 20 per second
 	CHECK(pathOf(ports, list[0].name)->degraded);
 	ports[0].script().disarm();
 	CHECK(told(nvmeof::EventType::restored));
@@ -436,7 +437,7 @@ TEST_CASE("degrade: a path by which requests fail is left out, and taken back wh
 	CHECK(result.good());
 }
 
-TEST_CASE("ANA logs of every shape from one of two ports, while live and under load", "[hostile][paths][ana][trap17]")
+TEST_CASE("ANA logs of every shape from one of two live ports do not disturb the load", "[hostile][paths][ana][trap17]")
 {
 	Ports ports({withAna(), withAna()});
 	auto list = ports.connectAll();
@@ -451,7 +452,7 @@ TEST_CASE("ANA logs of every shape from one of two ports, while live and under l
 		std::this_thread::sleep_for(100ms);
 		CHECK(load.running());
 		ports[0].script().disarm();
-		CHECK(ports.live(list[0].name)); // a log that cannot be used makes it connect again
+		CHECK(ports.live(list[0].name)); // the host reconnects after an unusable log
 		ports[0].sendEvent(target::event_ana_changed);
 		CHECK(eventually([&] {
 			auto p = pathOf(ports, list[0].name);
@@ -463,7 +464,7 @@ TEST_CASE("ANA logs of every shape from one of two ports, while live and under l
 	CHECK(result.good());
 }
 
-TEST_CASE("a disk is shown when its first path is usable, and stays then", "[hostile][paths][ana][trap39]")
+TEST_CASE("a disk appears when its first path becomes usable, and stays", "[hostile][paths][ana][trap39]")
 {
 	Ports ports({withAna(), withAna()});
 	for (std::size_t i : {0, 1})
@@ -474,23 +475,23 @@ TEST_CASE("a disk is shown when its first path is usable, and stays then", "[hos
 	CHECK(disks() == 0);
 	CHECK_FALSE(shown());
 	CHECK(run("nvmeofctl list --json").status == 0);
-	SECTION("by the path that hid it")
+	SECTION("the connected path becomes usable")
 	{
 		ports[0].setAnaState(1, target::ana_optimized);
 	}
-	SECTION("by another one")
+	SECTION("another path becomes usable after it has connected")
 	{
 		ports.connect(1);
 		CHECK(disks() == 0);
 		ports[1].setAnaState(1, target::ana_non_optimized);
 	}
-	SECTION("by another one, at once")
+	SECTION("another path is usable when it connects")
 	{
 		ports[1].setAnaState(1, target::ana_optimized);
 		ports.connect(1);
-		CHECK(disks() == 1); // connect has waited for it
+		CHECK(disks() == 1); // connect waits for the disk
 	}
-	SECTION("never")
+	SECTION("no path becomes usable")
 	{
 		ports.host.disconnectAll();
 		CHECK_FALSE(shown());
@@ -527,8 +528,8 @@ TEST_CASE("an ANA log larger than a transfer, which changes while it is read", "
 	Disk disk(ports.disk());
 	REQUIRE(ports.work(disk) == 0);
 
-	// Between the first piece and the second the states change, without an event of its own: a host that takes the
-	// pieces together has a state that never was.
+	// The states change between the first and the second Get Log Page command, without another event. A host that
+	// combines both pieces gets a state that never existed.
 	static const auto tear = always(target::Hook::adminData, [](target::Strike &s) {
 		if (!s.log(target::log_ana) || s.cmd->cdw12 != 0 || s.data->size() < 1000)
 			return false;
@@ -540,7 +541,7 @@ TEST_CASE("an ANA log larger than a transfer, which changes while it is read", "
 	REQUIRE(ports[0].script().waitStrikes(1, slowly(5s)));
 	CHECK(eventually([&] { return stateOf(0) == nvmeof::AnaState::optimized; }, 5s));
 
-	// One that never stands still: bounded, and nothing is lost
+	// A log that changes at each read: the number of reads is bounded, and I/O goes on.
 	static std::atomic<std::uint64_t> reads;
 	reads = 0;
 	static const auto moving = always(target::Hook::adminData, [](target::Strike &s) {
@@ -571,7 +572,7 @@ TEST_CASE("ANA states that change on both ports at random, under load", "[hostil
 	constexpr target::AnaState bad[] = {target::ana_inaccessible, target::ana_change, target::ana_non_optimized};
 	for (unsigned i = 0; load.running(); i++) {
 		auto &port = ports[i % 2];
-		port.setAnaState(1, bad[i / 2 % 3], i % 5 != 0); // now and then only a status tells
+		port.setAnaState(1, bad[i / 2 % 3], i % 5 != 0); // sometimes without an event
 		std::this_thread::sleep_for(Millis(5 + i * 7 % 60));
 		port.setAnaState(1, target::ana_optimized);
 		std::this_thread::sleep_for(20ms);
@@ -582,7 +583,7 @@ TEST_CASE("ANA states that change on both ports at random, under load", "[hostil
 	CHECK(ports[0].counters().anaRefusals + ports[1].counters().anaRefusals > 0);
 }
 
-TEST_CASE("persistent loss on one path, told by status alone", "[hostile][paths][ana]")
+TEST_CASE("persistent loss reported by status alone moves I/O to the other path", "[hostile][paths][ana]")
 {
 	Ports ports({withAna(), withAna()});
 	auto list = ports.connectAll();
@@ -594,14 +595,13 @@ TEST_CASE("persistent loss on one path, told by status alone", "[hostile][paths]
 	ports[1].setAnaState(1, target::ana_persistent_loss, true);
 	Buffer buffer(4096);
 	Stopwatch time;
-	CHECK(eventually([&] { return disk.read(0, buffer) < 0; }, 5s)); // nowhere to wait for
+	CHECK(eventually([&] { return disk.read(0, buffer) < 0; }, 5s)); // no path may return
 	ports[0].setAnaState(1, target::ana_optimized);
 	ports[1].setAnaState(1, target::ana_optimized);
 	CHECK(eventually([&] { return ports.work(disk) == 0; }));
 }
 
-TEST_CASE("a request that all paths refuse waits, however often the path set changes meanwhile",
-	  "[hostile][paths][ana][trap18]")
+TEST_CASE("a request that all paths refuse waits even while the path set changes", "[hostile][paths][ana][trap18]")
 {
 	static const Misbehaviour holdLog{"hold-ana-log",
 					  17,
@@ -617,7 +617,7 @@ TEST_CASE("a request that all paths refuse waits, however often the path set cha
 	auto first = ports.connect(0), second = ports.connect(1);
 	Disk disk(ports.disk());
 	REQUIRE(ports.work(disk) == 0);
-	// the log of the first one is being read when its state changes again
+	// The ANA log of the first port is still being read when its state changes again.
 	ports[0].script().arm(holdLog);
 	ports[0].setAnaState(2, target::ana_inaccessible);
 	REQUIRE(ports[0].script().waitStrikes(1, slowly(3s)));
@@ -633,7 +633,7 @@ TEST_CASE("a request that all paths refuse waits, however often the path set cha
 	REQUIRE(eventually([&] { return refused() >= 2; }));
 	auto before = refused();
 	nvmeof::ControllerSettings settings;
-	for (int i = 1; i <= 12; i++) { // each makes a new path set
+	for (int i = 1; i <= 12; i++) { // each change publishes a new path set
 		settings.reconnectDelay = std::chrono::seconds(i);
 		CHECK(ports.host.client().set(second.name, settings).ok());
 	}
@@ -659,15 +659,14 @@ TEST_CASE("passthrough at a controller's node goes to that controller", "[hostil
 	}
 }
 
-TEST_CASE("passthrough without a usable path waits as long as its time limit, and no longer",
-	  "[hostile][paths][passthrough]")
+TEST_CASE("passthrough without a usable path waits for its timeout, and no longer", "[hostile][paths][passthrough]")
 {
 	target::Config config;
 	config.ana = true;
 	Ports ports({config});
 	auto c = ports.connectAll()[0];
 	auto node = ports.disk();
-	// its partition table is read by then: open() waits for that, however long it takes
+	// Wait until the partition table is read: open() waits for that without a bound.
 	REQUIRE(ports.work(Disk(node)) == 0);
 	ports[0].setAnaState(1, target::ana_inaccessible);
 	REQUIRE(eventually([&] { return !ports.host.paths().at(0).usable; }));
@@ -685,7 +684,7 @@ TEST_CASE("passthrough without a usable path waits as long as its time limit, an
 	CHECK(waits.status() == 0);
 }
 
-TEST_CASE("a status that says when to try again is tried again then", "[hostile][paths][crdt]")
+TEST_CASE("a status with a Command Retry Delay is retried after that delay", "[hostile][paths][crdt]")
 {
 	static const auto delays = always(target::Hook::adminData, [](target::Strike &s) {
 		return poke<std::uint16_t>(s.identify(target::cns_ctrl), s, 130, 8); // CRDT2: 800 ms
@@ -693,7 +692,7 @@ TEST_CASE("a status that says when to try again is tried again then", "[hostile]
 	static const auto notNow = always(target::Hook::command, [](target::Strike &s) {
 		return failed(s.ioRead(), s, target::st_internal | 2 << 11);
 	});
-	for (unsigned n : {1u, 2u}) { // to the only path, and with another one
+	for (unsigned n : {1u, 2u}) { // one path, then two
 		INFO(n << " paths");
 		Ports ports(std::vector(n, target::Config()));
 		for (unsigned i = 0; i < n; i++)
@@ -719,7 +718,7 @@ TEST_CASE("a status that says when to try again is tried again then", "[hostile]
 	}
 }
 
-TEST_CASE("a target that takes longer for each request than its time limit gets through", "[hostile][slow]")
+TEST_CASE("a read completes although the target always exceeds the request timeout", "[hostile][slow]")
 {
 	static const auto slow = always(target::Hook::command, [](target::Strike &s) {
 		if (s.ioRead())
@@ -733,7 +732,8 @@ TEST_CASE("a target that takes longer for each request than its time limit gets 
 	writeFile("/sys/block/" + node.substr(5) + "/queue/io_timeout", "1000");
 	ports[0].script().arm(slow, target::Script::forever);
 	std::jthread answers([&](std::stop_token stop) {
-		// 2.5 s after each was taken: Abort comes after one, and after two the connection would go
+		// Answers each read after 2.5 s. The host sends an Abort after 1 s and would end the association 1 s
+		// later.
 		for (std::uint64_t seen = 0; !stop.stop_requested(); std::this_thread::sleep_for(20ms)) {
 			if (ports[0].script().strikes() == seen)
 				continue;
@@ -756,7 +756,7 @@ TEST_CASE("a target that takes longer for each request than its time limit gets 
 
 namespace {
 
-// Connect of every I/O queue but the first
+// Connect command of any I/O queue but the first
 bool furtherQueue(const target::Strike &s)
 {
 	return s.is(target::op_fabrics) && s.cmd->fctype() == target::fc_connect && s.cmd->cdw10 >> 16 > 1;
@@ -777,7 +777,7 @@ const auto ignoresQueue = always(target::Hook::command,
 
 } // namespace
 
-TEST_CASE("a target that refuses one I/O queue is used by the others", "[hostile][paths][queues]")
+TEST_CASE("a target that refuses one I/O queue is used with the others", "[hostile][paths][queues]")
 {
 	auto &how = *std::array{&refusesQueue, &closesQueue, &ignoresQueue}[std::size_t(GENERATE(0, 1, 2))];
 	Ports ports(std::vector<target::Config>(1));
@@ -787,18 +787,19 @@ TEST_CASE("a target that refuses one I/O queue is used by the others", "[hostile
 	CHECK(ports.host.controller(c.name).lastError.find("1 of 2 I/O queues") != std::string::npos);
 	Disk disk(ports.disk());
 	CHECK(ports.work(disk) == 0);
-	// and at a reconnect
+	// also after a reconnect
 	loseAndFind(ports, {0});
 	CHECK(ports.host.controller(c.name).ioQueues == 1);
 	CHECK(ports.work(disk) == 0);
-	// all of them as soon as the target has them
+	// all queues once the target accepts them
 	ports[0].script().disarm();
 	loseAndFind(ports, {0});
 	CHECK(ports.host.controller(c.name).ioQueues == 2);
 	CHECK(ports.work(disk) == 0);
 }
 
-TEST_CASE("a request loses connections for as long as its controller may be lost", "[hostile][losses][trap30]")
+TEST_CASE("a request is retried over lost connections until fast_io_fail_tmo, or else ctrl_loss_tmo",
+	  "[hostile][losses][trap30]")
 {
 	static const auto cut = always(target::Hook::command, [](target::Strike &s) {
 		auto *conn = &s.conn;
@@ -807,7 +808,7 @@ TEST_CASE("a request loses connections for as long as its controller may be lost
 			conn->end(true);
 		});
 	});
-	constexpr int more = 20; // than are excused whatever the time
+	constexpr int more = 20; // more than NOF_MAX_LOSSES, which are allowed at any time
 	Ports ports(std::vector<target::Config>(1));
 	auto o = ports.options(0);
 	struct {
@@ -824,13 +825,13 @@ TEST_CASE("a request loses connections for as long as its controller may be lost
 	ports[0].script().arm(cut, limit.ends ? target::Script::forever : more);
 	Buffer buffer(4096);
 	CHECK((disk.read(0, buffer) == 0) == !limit.ends);
-	CHECK(ports[0].script().strikes() >= (limit.ends ? 16 : more)); // the connection itself was never away for long
+	CHECK(ports[0].script().strikes() >= (limit.ends ? 16 : more)); // reconnects are quick: no controller is lost
 	ports[0].script().disarm();
 	CHECK(ports.live(c.name));
 	CHECK(ports.work(disk) == 0);
 }
 
-TEST_CASE("two paths that take longer than any time limit get through", "[hostile][paths][slow]")
+TEST_CASE("a read completes although both paths take longer than the timeouts", "[hostile][paths][slow]")
 {
 	Ports ports(std::vector<target::Config>(2));
 	ports.connectAll();
@@ -842,7 +843,7 @@ TEST_CASE("two paths that take longer than any time limit get through", "[hostil
 		Buffer buffer(4096);
 		return Disk(node).read(0, buffer);
 	});
-	// taken back once, timed out once, and then waited for
+	// The read is detached once and times out once; then the host waits long enough.
 	CHECK(read.join(slowly(240s)));
 	CHECK(read.status() == 0);
 	CHECK(ports[0].counters().reads + ports[1].counters().reads <= 8);
@@ -867,16 +868,16 @@ TEST_CASE("a path that answers keep-alives and no I/O", "[hostile][paths][stall]
 	ports[0].script().arm(ignore, target::Script::forever);
 	auto gap = longestRead(disk, 100);
 	CHECK(gap >= 0ms);       // no error
-	CHECK(gap < slowly(1s)); // siblings complete meanwhile
+	CHECK(gap < slowly(1s)); // the other path completes reads meanwhile
 	std::printf("longest read %ld ms\n", gap.count());
-	CHECK(ports[0].counters().adminConnects == connects); // what it answers late would still count
-	// never, as it turns out
+	CHECK(ports[0].counters().adminConnects == connects); // a late answer would still count
+	// No answer comes, so the request timeout ends the association.
 	CHECK(eventually([&] { return ports[0].counters().adminConnects > connects; }, slowly(90s)));
 	ports[0].script().disarm();
 	CHECK(eventually([&] { return ports.work(*disk) == 0; }));
 }
 
-TEST_CASE("a path that was left out is taken back when it has completed something, whatever else it holds",
+TEST_CASE("an avoided path is used again after one completion, even with other requests outstanding",
 	  "[hostile][paths][stall]")
 {
 	static const auto holdWrites = always(target::Hook::command, [](target::Strike &s) {
@@ -903,7 +904,7 @@ TEST_CASE("a path that was left out is taken back when it has completed somethin
 		return Disk(node).read(65536, buffer);
 	});
 	REQUIRE(eventually(leftOut, slowly(4s)));
-	REQUIRE(read.join(slowly(1s))); // by the other path, and then by this one, too
+	REQUIRE(read.join(slowly(1s))); // by the other path; the answer of this path comes later
 	CHECK(read.status() == 0);
 	CHECK(eventually([&] { return !leftOut(); }, slowly(2s)));
 	CHECK(write.waits());
@@ -930,9 +931,9 @@ TEST_CASE("a path whose target accepts connections and says nothing any more", "
 	auto gap = longest(disk, 5s);
 	silencer.join();
 	CHECK(gap >= 0ms);
-	CHECK(gap < slowly(3s)); // the keep-alive at the latest
+	CHECK(gap < slowly(3s)); // keep-alive detects it at the latest
 	CHECK(ports.host.waitState(list[0].name, ControllerState::connecting));
-	gap = longest(disk, 3s); // attempts to connect that lead nowhere cost nothing
+	gap = longest(disk, 3s); // failing connect attempts do not delay I/O
 	CHECK(gap >= 0ms);
 	CHECK(gap < slowly(1200ms));
 	ports[0].silence(false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A line for each misbehaviour that was played, and their number at the end of the program.
+// Prints a line for each misbehaviour that was played, and their number at the end of the program.
 #pragma once
 
 #include "support/choice.h"
@@ -16,7 +16,7 @@ inline target::Transport transportOfTests()
 	return overRdma() ? target::Transport::rdma : target::Transport::tcp;
 }
 
-// Asked for, and of what the transports have in common, or of PDUs
+// True if it is chosen, possible over this transport, and not specific to RDMA
 inline bool played(const target::Misbehaviour &m)
 {
 	return possible(m, transportOfTests()) && possible(m, target::Transport::tcp) &&

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The in-tree driver beside ours, on the same target: who is let in, who has the links, what is said of it.
+// The in-tree driver beside ours, on the same target: which connect is refused, which disk has the links, and what is
+// reported.
 #include "support/intree.h"
 #include "support/multi.h"
 #include "support/rig.h"
@@ -27,7 +28,7 @@ bool says(const Output &out, const std::string &words)
 	return out.text.find(words) != std::string::npos;
 }
 
-// With our rules for links
+// udevd with the link rules of this project
 class Udev {
 public:
 	Udev()
@@ -37,7 +38,7 @@ public:
 		     "--resolve-names=never");
 		must("udevadm control --reload");
 	}
-	// The next one would find this one at its end, and not begin one of its own.
+	// Waits for udevd to exit: the next instance would otherwise find it running and start none.
 	~Udev()
 	{
 		run("rm -f " + rules + "; udevadm control --exit");
@@ -47,7 +48,7 @@ public:
 	Udev &operator=(const Udev &) = delete;
 };
 
-// Name of the disk that a link leads to; empty: there is no such link
+// Name of the disk that a link points to; empty if there is no such link
 std::string linked(const std::string &link)
 {
 	auto out = run("readlink /dev/disk/" + link);
@@ -72,7 +73,7 @@ std::string diskName(Rig &rig)
 	return rig.disk().substr(5);
 }
 
-// A file system with a known UUID, mounted by it
+// A file system with a known UUID, mounted by UUID
 class Mount {
 public:
 	explicit Mount(const std::string &disk)
@@ -97,7 +98,7 @@ public:
 
 } // namespace
 
-TEST_CASE("ours was there first: links and mount stay when the in-tree driver connects", "[intree][links]")
+TEST_CASE("links and mount of our disk stay when the in-tree driver connects later", "[intree][links]")
 {
 	Udev udev;
 	Rig rig;
@@ -112,9 +113,9 @@ TEST_CASE("ours was there first: links and mount stay when the in-tree driver co
 		std::string theirs = other.disk();
 		REQUIRE(theirs != ours);
 		CHECK(linksTo(ours) == before);
-		// nor has it a name that is that of all namespaces of the subsystem, as no link of its own may be left
+		// The other disk has no by-id link at all, not even one common to the namespaces of the subsystem.
 		CHECK(run("ls -l /dev/disk/by-id | grep 'nvme-.*/" + theirs + "$'").status != 0);
-		// an event of either changes nothing
+		// A uevent of either disk changes nothing.
 		must("udevadm trigger --settle /sys/block/" + theirs + " /sys/block/" + ours);
 		CHECK(linksTo(ours) == before);
 		mount.again();
@@ -128,7 +129,7 @@ TEST_CASE("ours was there first: links and mount stay when the in-tree driver co
 		auto json = nlohmann::json::parse(must("nvmeofctl list --json 2>/dev/null"));
 		CHECK(json["other_driver"][ours] == nlohmann::json::array({"/dev/" + theirs}));
 
-		// a further path of ours makes no disk: warned of, not refused
+		// Another path of ours adds no disk: it causes a warning and is not refused.
 		nvmet::Port second(2, "127.0.0.1", 4421);
 		second.link(rig.subsystem);
 		auto further = run("nvmeofctl connect -n " + nqn + " -a 127.0.0.1:4421");
@@ -141,7 +142,7 @@ TEST_CASE("ours was there first: links and mount stay when the in-tree driver co
 	CHECK(run("nvmeofctl list").text.find("warning") == std::string::npos);
 }
 
-TEST_CASE("the in-tree driver was there first: ours is refused, or has no link", "[intree][links]")
+TEST_CASE("after the in-tree driver our connect is refused, or its disk has no links", "[intree][links]")
 {
 	Udev udev;
 	Rig rig;
@@ -162,7 +163,7 @@ TEST_CASE("the in-tree driver was there first: ours is refused, or has no link",
 	auto json = nlohmann::json::parse(run(connectOurs + " --json 2>/dev/null").text);
 	CHECK(json["error"]["code"] == "other_driver");
 
-	// what has no disks is in nobody's way
+	// Discovery controllers have no disks and are not refused.
 	CHECK(run("nvmeofctl discover -a 127.0.0.1:4420").status == 0);
 	CHECK(run("nvmeofctl connect --wait ctrl -a 127.0.0.1:4420 -n " + std::string(nvmeof::discoveryNqn)).status ==
 	      0);
@@ -180,7 +181,7 @@ TEST_CASE("the in-tree driver was there first: ours is refused, or has no link",
 	CHECK(mount.from() == "/dev/" + theirs + "\n");
 	must("umount /mnt");
 
-	// the first one goes: ours inherits its links, and keeps them when the other comes back
+	// Without the in-tree disk ours gets the links, and keeps them when the other returns.
 	other.disconnect();
 	CHECK(eventually([&] { return linked(byUuid()) == ours && linked(Mount::link) == ours; }));
 	std::string inherited = linksTo(ours);
@@ -190,7 +191,7 @@ TEST_CASE("the in-tree driver was there first: ours is refused, or has no link",
 	CHECK(linksTo(ours) == inherited);
 }
 
-TEST_CASE("nodes have names that nvme-cli 3.0 opens as well", "[intree][links]")
+TEST_CASE("nodes have links that nvme-cli 3.0 opens as well", "[intree][links]")
 {
 	Udev udev;
 	Rig rig;
@@ -206,14 +207,14 @@ TEST_CASE("nodes have names that nvme-cli 3.0 opens as well", "[intree][links]")
 	CHECK(must("readlink " + disk) == ours + "\n");
 	CHECK(must("readlink " + generic) == "ng" + ours + "\n");
 	CHECK(must("readlink " + node) == controller + "\n");
-	// what is opened is the last part of the name, in /dev, and it has to be of this kind
+	// nvme-cli opens the last component of the name in /dev, and checks its type.
 	CHECK(run("test -b " + disk + " -a -c " + generic + " -a -c " + node).status == 0);
 	for (auto &command : {"id-ctrl " + node, "id-ns " + disk, "id-ns " + generic, "smart-log " + node}) {
 		auto out = run("nvme " + command);
 		INFO(command << "\n" << out.text);
 		CHECK(out.status == 0);
 	}
-	// and they are there after any event
+	// The links survive uevents.
 	must("udevadm trigger --settle /sys/block/" + ours + " /sys/class/nvmeof/" + controller);
 	CHECK(must("readlink " + disk) == ours + "\n");
 	CHECK(must("readlink " + node) == controller + "\n");
@@ -222,7 +223,7 @@ TEST_CASE("nodes have names that nvme-cli 3.0 opens as well", "[intree][links]")
 	CHECK(eventually([] { return run("ls /dev | grep -E '^n(vme|g)1000'").status != 0; }));
 }
 
-TEST_CASE("two of ours with one identifier: the first keeps its links", "[intree][links]")
+TEST_CASE("of two of our disks with one identifier the first keeps its links", "[intree][links]")
 {
 	Udev udev;
 	Rig rig;
@@ -247,7 +248,7 @@ TEST_CASE("two of ours with one identifier: the first keeps its links", "[intree
 	rig.port.unlink(copy);
 }
 
-TEST_CASE("partitions follow their disks", "[intree][links]")
+TEST_CASE("links of partitions follow those of their disks", "[intree][links]")
 {
 	Udev udev;
 	Rig rig;
@@ -276,7 +277,7 @@ TEST_CASE("partitions follow their disks", "[intree][links]")
 	must("wipefs -qa /dev/" + ours);
 }
 
-TEST_CASE("another NQN, the same namespace: connected, and told", "[intree]")
+TEST_CASE("the same namespace under another NQN is connected with a warning", "[intree]")
 {
 	Udev udev;
 	Rig rig;
@@ -298,7 +299,7 @@ TEST_CASE("another NQN, the same namespace: connected, and told", "[intree]")
 	rig.port.unlink(same);
 }
 
-TEST_CASE("an in-tree controller whose target is silent holds up nothing", "[intree]")
+TEST_CASE("an in-tree controller whose target is silent delays no command", "[intree]")
 {
 	Multi multi({.lanes = 1});
 	InTree other(multi.lane(0).address());
@@ -314,7 +315,7 @@ TEST_CASE("an in-tree controller whose target is silent holds up nothing", "[int
 	reader.stop();
 }
 
-TEST_CASE("several namespaces: no link that any of them could have", "[intree][links]")
+TEST_CASE("a subsystem with several namespaces has no link that fits all of them", "[intree][links]")
 {
 	Udev udev;
 	Loop one(16 << 20), two(16 << 20), three(16 << 20);
@@ -342,7 +343,7 @@ TEST_CASE("several namespaces: no link that any of them could have", "[intree][l
 	}
 }
 
-TEST_CASE("nvme-cli sees its own, and ours where it is given them", "[intree][nvme-cli]")
+TEST_CASE("nvme-cli lists the in-tree devices, and opens ours by name", "[intree][nvme-cli]")
 {
 	Udev udev;
 	Rig rig;

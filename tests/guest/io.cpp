@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Data goes where it should and comes back as it was, with every option, block size and depth.
+// Verified I/O with every option, block size and depth.
 #include "support/block.h"
 #include "support/fio.h"
 #include "support/netns.h"
@@ -33,7 +33,7 @@ std::string queueAttribute(const std::string &disk, const std::string &name)
 	return readFile("/sys/block/" + disk.substr(5) + "/queue/" + name);
 }
 
-// A short look at everything: sizes below and above what fits in a capsule, deep and shallow.
+// A short check: sizes below and above the in-capsule limit, at high and low depth.
 void quickLook(const std::string &disk)
 {
 	verify({{.file = disk, .blocks = "4k", .depth = 32, .size = "1m"},
@@ -118,7 +118,7 @@ TEST_CASE("verified I/O at every block size and depth", "[io][matrix][short]")
 	verify(jobs);
 }
 
-TEST_CASE("blocks of 4 KiB", "[io][blocksize][short]")
+TEST_CASE("verified I/O with blocks of 4 KiB", "[io][blocksize][short]")
 {
 	Rig rig({.blockSize = 4096});
 	rig.connect();
@@ -128,15 +128,16 @@ TEST_CASE("blocks of 4 KiB", "[io][blocksize][short]")
 	quickLook(disk);
 }
 
-// 1 KiB is what Connect needs: below it the kernel's target takes nobody. None at all is the hostile target's matter.
-TEST_CASE("a target that takes little data in the capsule", "[io][inline]")
+// Connect needs 1 KiB: the kernel's target accepts no host below it. hostile.cpp tests a target without in-capsule
+// data.
+TEST_CASE("verified I/O with a target that takes little in-capsule data", "[io][inline]")
 {
 	Rig rig({.inlineData = 1024});
 	rig.connect();
 	quickLook(rig.disk());
 }
 
-TEST_CASE("a target that takes much data in the capsule", "[io][inline]")
+TEST_CASE("verified I/O with a target that takes much in-capsule data", "[io][inline]")
 {
 	Rig rig({.inlineData = 65536});
 	rig.connect();
@@ -161,7 +162,7 @@ TEST_CASE("polled queues and io_uring", "[io][poll][short]")
 	CHECK(queueAttribute(disk, "io_poll") == "1");
 	verify({{.file = disk, .blocks = "4k", .depth = 16, .size = "1m", .engine = "io_uring", .more = "--hipri"},
 		{.file = disk, .blocks = "128k", .depth = 4, .size = "4m", .engine = "io_uring", .more = "--hipri"},
-		{.file = disk, .blocks = "4k", .depth = 16, .size = "1m", .engine = "io_uring"}}); // and not polled
+		{.file = disk, .blocks = "4k", .depth = 16, .size = "1m", .engine = "io_uring"}}); // not polled
 }
 
 TEST_CASE("the local address, the interface and the type of service are obeyed", "[io][address][tcp]")
@@ -198,7 +199,7 @@ TEST_CASE("the local address, the interface and the type of service are obeyed",
 		REQUIRE_FALSE(result.ok());
 		CHECK_FALSE(result.error().message.empty());
 	}
-	SECTION("a local address that is of the other family, or that nobody has, is refused")
+	SECTION("a local address of the other family, or of another host, is refused")
 	{
 		auto o = rig.options();
 		o.ctrlLoss = 0ms;
@@ -234,7 +235,7 @@ TEST_CASE("the local address, the interface and the type of service are obeyed",
 	}
 }
 
-TEST_CASE("ext4 and xfs do their work, and are whole afterwards", "[io][filesystem][short]")
+TEST_CASE("ext4 and xfs work, and are consistent afterwards", "[io][filesystem][short]")
 {
 	struct Kind {
 		const char *make, *check;
@@ -275,7 +276,7 @@ TEST_CASE("discard, write zeroes, flush", "[io][discard][short]")
 	REQUIRE(d.read(65536, b) == 0);
 	CHECK(b.zero());
 	REQUIRE(d.read(131072, b) == 0);
-	CHECK_FALSE(b.zero()); // its neighbour is as it was
+	CHECK_FALSE(b.zero()); // the next range is unchanged
 
 	CHECK(std::stoull("0" + queueAttribute(disk, "discard_max_bytes")) > 0);
 	REQUIRE(d.discard(262144, 65536) == 0);
@@ -304,7 +305,7 @@ TEST_CASE("limits are those of the target", "[io][limits][short]")
 	CHECK(readFile("/sys/block/" + disk.substr(5) + "/stat") != before); // I/O accounting
 }
 
-TEST_CASE("idle for longer than the keep-alive time stays connected", "[io][keepalive]")
+TEST_CASE("a controller that is idle for longer than the keep-alive timeout stays connected", "[io][keepalive]")
 {
 	Rig rig;
 	auto o = rig.options();
@@ -317,7 +318,7 @@ TEST_CASE("idle for longer than the keep-alive time stays connected", "[io][keep
 	CHECK(d.verified(0, 4096, 1) == 0);
 }
 
-TEST_CASE("data digests take memory while data are sent, not for each queue", "[io][short][tcp]")
+TEST_CASE("data digests use memory only while data are sent, not for each queue", "[io][short][tcp]")
 {
 	Rig rig;
 	auto o = rig.options();
@@ -348,7 +349,7 @@ TEST_CASE("data digests stand a program that changes pages while they are writte
 		name = rig.host.connect(o).name;
 		mount();
 	}
-	SECTION("on a path that joins a file system which was mounted without")
+	SECTION("on a path that joins after a mount without digests")
 	{
 		auto first = rig.connect();
 		mount();

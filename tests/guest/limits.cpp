@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Machines that are short of something, or odd: memory, CPUs, queues, a clock that jumps, a target that sleeps.
+// Scarce or unusual resources: little memory, CPU hotplug, queue counts, a clock that jumps, a suspended target.
 #include "support/block.h"
 #include "support/multi.h"
 #include "support/ports.h"
@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
 
-// A memory control group, with a limit, of whoever joins.
+// A memory control group with a limit, for the processes that join it.
 class MemoryGroup {
 public:
 	explicit MemoryGroup(std::uint64_t limit)
@@ -69,8 +69,8 @@ std::uint64_t word(std::uint64_t who, std::uint64_t round, std::uint64_t at)
 	return x ^ x >> 29;
 }
 
-// Writes memory over and over, twice at least; before each time it looks whether the last one is still there. 0: it
-// was, always.
+// Writes a mapping repeatedly, at least twice, and checks the previous contents each time. Returns 0 if they were
+// always right.
 int dwell(std::size_t bytes, std::uint64_t who, Millis time)
 {
 	auto count = bytes / sizeof(std::uint64_t);
@@ -88,7 +88,7 @@ int dwell(std::size_t bytes, std::uint64_t who, Millis time)
 	return 0;
 }
 
-// Processes that together have more memory than their group may use
+// Processes that together use more memory than their group allows
 class Crowd {
 public:
 	Crowd(const MemoryGroup &group, unsigned count, std::size_t bytes, Millis time)
@@ -111,7 +111,7 @@ public:
 	Crowd(const Crowd &) = delete;
 	Crowd &operator=(const Crowd &) = delete;
 
-	// How many were not content, or killed
+	// The number of processes that failed or were killed
 	int join()
 	{
 		int bad = 0;
@@ -182,7 +182,7 @@ TEST_CASE("data are copied where the target may be on this machine", "[limits][t
 		config.address = "127.0.0.1";
 	}
 	SECTION("veth") {}
-	SECTION("a bridge before it")
+	SECTION("behind a bridge")
 	{
 		must("ip link add br77 type bridge && ip addr flush dev " + link.hostIface() + " && ip link set " +
 		     link.hostIface() + " master br77 && ip addr add " + link.hostAddress() +
@@ -203,8 +203,8 @@ TEST_CASE("data are copied where the target may be on this machine", "[limits][t
 	run("ip link del br77");
 }
 
-// The target is a process beside the guest: tests/guest/outer. It has memory of its own, so here the whole machine may
-// run out of it.
+// The target is a process outside the guest (tests/guest/outer). It has its own memory, so the whole guest may run out
+// of memory.
 TEST_CASE("swap of a machine that is out of memory", "[.outer][limits][swap][trap13]")
 {
 	auto address = environment("NVMEOF_TARGET", "");
@@ -214,16 +214,16 @@ TEST_CASE("swap of a machine that is out of memory", "[.outer][limits][swap][tra
 	auto o = Host::options(address.substr(0, colon), address.substr(colon + 1), "nqn.2024-01.io.nvmeof:target");
 	o.stallTimeout = 0ms;
 	auto c = host.connect(o);
-	CHECK_FALSE(c.copies); // a network card leads there
+	CHECK_FALSE(c.copies); // reached over a network card
 	auto disk = host.disk(1, 10s, o.subsysnqn);
 	auto total = std::stoul(must("awk '/^MemTotal:/ { print $2 }' /proc/meminfo")) * 1024;
 	Swap swap(disk);
-	MemoryGroup group(2 * total); // no limit but that of the machine
+	MemoryGroup group(2 * total); // above the memory of the machine: no limit
 	const unsigned count = 4;
 	Crowd crowd(group, count, total / count / mib * mib, slowly(25s));
 	CHECK(eventually([&] { return group.swapped() > total / 16; }, 60s));
 	pause(2s);
-	(void)host.client().reset(c.name); // a new connection, made without memory
+	(void)host.client().reset(c.name); // reconnects while memory is short
 	CHECK(eventually([&] { return host.controller(c.name).reconnects == 1; }, 20s));
 	CHECK(host.waitState(c.name, ControllerState::live));
 	CHECK(crowd.join() == 0);
@@ -263,7 +263,7 @@ FioJob polledJob(const std::string &disk)
 
 } // namespace
 
-TEST_CASE("CPUs that go and come, two paths, queues of several numbers and kinds", "[limits][cpus][trap23]")
+TEST_CASE("CPUs that go and come, two paths, several queue counts and kinds", "[limits][cpus][trap23]")
 {
 	auto cpus = hotCpus();
 	REQUIRE_FALSE(cpus.empty());
@@ -276,7 +276,7 @@ TEST_CASE("CPUs that go and come, two paths, queues of several numbers and kinds
 		all.back().ioQueues = shape.io;
 		all.back().pollQueues = shape.poll;
 	}
-	all[1].ioQueues = shape.io + 1; // paths need not be alike
+	all[1].ioQueues = shape.io + 1; // paths may differ
 	for (auto &c : rig.host.client().connectAll(all, nvmeof::WaitFor::namespaces, slowly(30s)))
 		CHECK(take(c).pollQueues == shape.poll);
 	REQUIRE(rig.waitPaths(2));
@@ -291,7 +291,7 @@ TEST_CASE("CPUs that go and come, two paths, queues of several numbers and kinds
 			writeFile(cpu, "0");
 		CHECK(rig.flowing());
 		if (round == 0)
-			CHECK(rig.host.client().reset(rig.name(0)).ok()); // connects again with few CPUs
+			CHECK(rig.host.client().reset(rig.name(0)).ok()); // reconnects with few CPUs online
 		for (auto &cpu : cpus)
 			writeFile(cpu, "1");
 		CHECK(rig.flowing());
@@ -304,7 +304,7 @@ TEST_CASE("CPUs that go and come, two paths, queues of several numbers and kinds
 
 namespace {
 
-// The calling thread stays on one CPU as long as this lives.
+// Binds the calling thread to one CPU for the lifetime of the object.
 class OnCpu {
 public:
 	explicit OnCpu(int cpu)
@@ -332,23 +332,23 @@ std::uint32_t possibleCpus()
 
 } // namespace
 
-TEST_CASE("1 queue and 64: what is granted is connected, and every CPU gets its I/O done", "[limits][queues]")
+TEST_CASE("1 queue and 64: all granted queues are connected, and every CPU completes I/O", "[limits][queues]")
 {
 	target::Server server(reachable());
 	server.stores().add(1, 16 * mib);
 	Host host;
 	auto o = Host::options(here(), std::to_string(server.port()), server.config().nqn);
-	const auto cpus = possibleCpus(); // who wants 64 queues boots with --smp 4,maxcpus=64
+	const auto cpus = possibleCpus(); // 64 queues need --smp 4,maxcpus=64
 	REQUIRE(cpus >= std::stoul(environment("NVMEOF_CPUS", "1")));
 	auto check = [&](std::uint32_t asked, std::uint32_t offered) {
-		auto granted = std::min({asked, offered, cpus}); // the others would have no CPU
+		auto granted = std::min({asked, offered, cpus}); // further queues would have no CPU
 		INFO(asked << " queues asked for, " << offered << " to be had, " << cpus << " CPUs");
 		auto connects = server.counters().ioConnects.load();
 		o.ioQueues = asked;
 		auto c = host.connect(o, 60s);
 		CHECK(c.ioQueues == granted);
 		CHECK(server.counters().ioConnects - connects == granted);
-		// 16 MiB for all requests; each takes more than 512 bytes
+		// All requests together may use 16 MiB; each takes more than 512 bytes.
 		auto requests = take(host.client().subsystems()).front().tags * std::uint64_t(granted);
 		CHECK(requests <= std::max<std::uint64_t>(16 * mib / 512, 64 * granted));
 		auto disk = host.disk(1, 10s, o.subsysnqn);
@@ -362,7 +362,7 @@ TEST_CASE("1 queue and 64: what is granted is connected, and every CPU gets its 
 		auto load = runFio({.file = disk, .blocks = "4k", .depth = 64, .size = "2m"});
 		INFO(load.text);
 		CHECK(load.good());
-		server.dropConnections(); // and all of them once more
+		server.dropConnections(); // all queues reconnect
 		CHECK(eventually([&] { return host.controller(c.name).reconnects == 1; }));
 		CHECK(host.controller(c.name).ioQueues == granted);
 		std::printf("queues: %u asked for, %u offered, %u used by %u CPUs\n", asked, offered, granted, cpus);
@@ -411,7 +411,7 @@ TEST_CASE("a path with one queue serves a disk of many hardware contexts", "[lim
 
 namespace {
 
-// The time of day, put right again in the end.
+// Changes CLOCK_REALTIME and restores it at the end.
 class WallClock {
 public:
 	WallClock() : right_(now(CLOCK_REALTIME) - now(CLOCK_BOOTTIME)) {}
@@ -420,7 +420,7 @@ public:
 	WallClock &operator=(const WallClock &) = delete;
 
 	void jump(std::chrono::seconds by) { set(now(CLOCK_REALTIME) + by); }
-	void toEpoch() { set(now(CLOCK_BOOTTIME) + 1s); } // as early as the kernel takes it
+	void toEpoch() { set(now(CLOCK_BOOTTIME) + 1s); } // the earliest time that the kernel accepts
 
 private:
 	static std::chrono::nanoseconds now(clockid_t clock)
@@ -439,7 +439,7 @@ private:
 	const std::chrono::nanoseconds right_;
 };
 
-// Each kind of jump there is
+// Jumps forwards, backwards and to the epoch
 void jumpAbout(WallClock &clock, Millis between)
 {
 	for (auto by : {86400s, -2 * 86400s, 400 * 86400s, -1s}) {
@@ -452,7 +452,7 @@ void jumpAbout(WallClock &clock, Millis between)
 
 } // namespace
 
-TEST_CASE("a clock that jumps loses nothing and times nothing out", "[limits][clock]")
+TEST_CASE("a clock that jumps causes no loss and no timeout", "[limits][clock]")
 {
 	Multi rig;
 	WallClock clock;
@@ -489,10 +489,10 @@ TEST_CASE("a clock that jumps loses nothing and times nothing out", "[limits][cl
 		REQUIRE(rig.host.waitState(c.name, ControllerState::connecting));
 		jumpAbout(clock, 300ms);
 		CHECK(rig.host.state(c.name) ==
-		      ControllerState::connecting); // days have passed, and it is not given up
+		      ControllerState::connecting); // days have passed, but it is not given up
 		rig.lane(0).open();
 		Stopwatch back;
-		CHECK(rig.host.waitState(c.name, ControllerState::live)); // nor put off
+		CHECK(rig.host.waitState(c.name, ControllerState::live)); // the reconnect is not delayed
 		CHECK(back.elapsed() < slowly(5s));
 		expectGoodUntilNow(load);
 		reconnects = 1;
@@ -501,7 +501,7 @@ TEST_CASE("a clock that jumps loses nothing and times nothing out", "[limits][cl
 	CHECK(rig.host.controller(c.name).reconnects == reconnects);
 	std::chrono::nanoseconds last{0};
 	for (auto &e : watch.drain()) {
-		CHECK(e.time >= last); // events go by another clock
+		CHECK(e.time >= last); // event times do not come from CLOCK_REALTIME
 		last = e.time;
 	}
 	CHECK(last > 0ns);
@@ -511,7 +511,7 @@ namespace {
 
 constexpr const char *sleeper = "nqn.2024-01.io.nvmeof:sleeper";
 
-// The scriptable target in a process of its own, which can be stopped and goes on as if nothing had been.
+// The scriptable target in its own process, which can be stopped and continued.
 class Sleeper {
 public:
 	explicit Sleeper(unsigned ports)
@@ -560,7 +560,7 @@ TEST_CASE("a target that is suspended for a while", "[limits][suspend][trap22]")
 		auto before = ios();
 		return eventually([&] { return ios() > before + 20; }, 15s);
 	};
-	SECTION("5 s, for which the keep-alive time is long enough: it is waited for")
+	SECTION("5 s, less than the keep-alive timeout: the host waits")
 	{
 		auto name = connect(0, 60s);
 		FioLoad writes(load());
@@ -573,14 +573,14 @@ TEST_CASE("a target that is suspended for a while", "[limits][suspend][trap22]")
 		expectGoodUntilNow(writes);
 		CHECK(host.controller(name).reconnects == 0);
 	}
-	SECTION("longer than the keep-alive time: it is lost, and comes back")
+	SECTION("longer than the keep-alive timeout: it is lost and reconnects")
 	{
 		auto name = connect(0, slowly(1500ms));
 		FioLoad writes(load());
 		REQUIRE(flows(name));
 		target.sleep();
 		CHECK(host.waitState(name, ControllerState::connecting, 6s));
-		pause(slowly(3s)); // an attempt or two, which the kernel accepts and nobody answers
+		pause(slowly(3s)); // connect attempts are accepted by the kernel, but not answered by the target
 		CHECK(host.state(name) == ControllerState::connecting);
 		target.wake();
 		CHECK(host.waitState(name, ControllerState::live));
@@ -588,7 +588,7 @@ TEST_CASE("a target that is suspended for a while", "[limits][suspend][trap22]")
 		expectGoodUntilNow(writes);
 		CHECK(host.controller(name).reconnects >= 1);
 	}
-	SECTION("both ways lead to it: I/O waits, without an error, and goes on")
+	SECTION("both paths lead to it: I/O waits and continues without an error")
 	{
 		std::vector names{connect(0, 60s), connect(1, 60s)};
 		FioLoad writes(load());
@@ -601,7 +601,7 @@ TEST_CASE("a target that is suspended for a while", "[limits][suspend][trap22]")
 		CHECK((flows(names[0]) || flows(names[1])));
 		expectGoodUntilNow(writes);
 	}
-	SECTION("idle meanwhile, and disconnected while it sleeps")
+	SECTION("idle, and disconnected while it is suspended")
 	{
 		connect(0, 60s);
 		{

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Many of everything: controllers that go at once, and namespaces by the thousand.
+// Large numbers: controllers that are deleted at once, and more than 1,000 namespaces.
 #include "support/block.h"
 #include "support/fio.h"
 #include "support/ports.h"
@@ -40,7 +40,7 @@ std::vector<std::string> connectMany(Rig &rig, int count)
 	return names;
 }
 
-// One process for each, all at once; how many failed
+// Disconnects with one process for each, all at once. Returns how many failed.
 int disconnectEach(const std::vector<std::string> &names)
 {
 	std::string script = "pids=; bad=0\n";
@@ -79,14 +79,14 @@ TEST_CASE("50 controllers are deleted at once", "[limits][many][delete]")
 		CHECK(run("nvmeofctl disconnect --all").status == 0);
 		tell("50 reconnecting controllers disconnected", watch.elapsed());
 	}
-	SECTION("by 50 calls, some of which come twice, while every third is reset")
+	SECTION("by 60 calls, 10 of them repeated, while every third controller is reset")
 	{
 		for (std::size_t i = 0; i < names.size(); i += 3)
 			(void)rig.host.client().reset(names[i]);
 		auto twice = names;
 		twice.insert(twice.end(), names.begin(), names.begin() + 10);
 		watch = {};
-		CHECK(disconnectEach(twice) <= 10); // who comes second may find it gone
+		CHECK(disconnectEach(twice) <= 10); // a repeated call may find it gone
 		tell("50 controllers disconnected amid resets", watch.elapsed());
 	}
 	CHECK(watch.elapsed() < slowly(20s));
@@ -98,7 +98,7 @@ TEST_CASE("50 controllers are deleted at once", "[limits][many][delete]")
 
 namespace {
 
-constexpr std::uint32_t thousand = 1040; // more than the 1,024 that one page of the list names
+constexpr std::uint32_t thousand = 1040; // more than the 1,024 of one active namespace list
 constexpr std::uint64_t small = 64 << 10;
 
 class Thousand {
@@ -144,7 +144,7 @@ std::size_t nodes()
 	return count;
 }
 
-// The partition tables of all disks have been read.
+// Waits until the partition tables of all disks have been read.
 bool settled(Thousand &all)
 {
 	auto ios = [&] {
@@ -163,7 +163,7 @@ bool settled(Thousand &all)
 		60s);
 }
 
-// Ten of them, far apart: each gets data of its own, and all keep them.
+// Writes different data to ten of them, far apart, and compares all with the target.
 void useTen(Thousand &all)
 {
 	std::vector<std::uint32_t> ids;
@@ -183,7 +183,7 @@ void useTen(Thousand &all)
 
 } // namespace
 
-TEST_CASE("1,000 namespaces, and 500 that go at once", "[limits][many][namespaces][long]")
+TEST_CASE("more than 1,000 namespaces, of which 500 are removed at once", "[limits][many][namespaces][long]")
 {
 	Thousand all;
 	Stopwatch watch;
@@ -217,7 +217,7 @@ TEST_CASE("1,000 namespaces, and 500 that go at once", "[limits][many][namespace
 	for (std::uint32_t nsid = 2; nsid <= 1000; nsid += 2)
 		all.server.stores().remove(nsid);
 	all.server.namespacesChanged();
-	bool whole = true; // those that stay are in each list
+	bool whole = true; // the remaining ones are in each list
 	CHECK(eventually(
 		[&] {
 			auto list = take(all.host.client().namespaces());
@@ -238,7 +238,7 @@ TEST_CASE("1,000 namespaces, and 500 that go at once", "[limits][many][namespace
 	CHECK(all.host.state(c.name) == ControllerState::live);
 	CHECK(all.host.paths().size() == 2 * (thousand - 500));
 
-	for (std::uint32_t nsid = 2; nsid <= 20; nsid += 2) // some come back
+	for (std::uint32_t nsid = 2; nsid <= 20; nsid += 2) // some return
 		all.server.stores().add(nsid, small);
 	all.server.namespacesChanged();
 	CHECK(eventually([&] { return all.count() == thousand - 490; }, 60s));

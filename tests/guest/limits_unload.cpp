@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Unloading without a disconnect before it, in whatever state the controllers are: the transport takes its controllers
-// with it, at once; the core stays as long as something of it is open. recovery has the cases with a disconnect.
+// Unloading without a disconnect, in each state of the controllers: the transport removes its controllers at once, and
+// the core stays while a file of it is open. recovery has the cases with a disconnect.
 #include "support/block.h"
 #include "support/multi.h"
 #include "support/rig.h"
@@ -20,7 +20,7 @@ bool coreGoes()
 	return eventually([] { return Host::unload().status == 0 || !Host::loaded(); }, 5s);
 }
 
-// As every state has to allow it: the core is in use, the transport goes, without waiting for the network.
+// Unloads the transport, which must not wait for the network. The core stays in use.
 void transportGoes(Host &host, Millis bound = 8s)
 {
 	host.forget();
@@ -38,7 +38,7 @@ void transportGoes(Host &host, Millis bound = 8s)
 	CHECK(run("ls /sys/class/nvmeof/ | grep .").status != 0); // no controller is left
 }
 
-// And it can be used again.
+// Loads the modules again.
 void comesBack(Host &host)
 {
 	Host::load();
@@ -146,12 +146,12 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 		REQUIRE(rig.flowing());
 		rig.lane(0).link().impair("loss 100%");
 		REQUIRE(eventually([&] { return rig.host.nameSpace(1)->held > 0; }));
-		// Which of the two goes first is anybody's guess. The live one leaves in good order: where its path is
-		// the disk's last, what is held is written by it, when the 10 s that it may be held are over.
+		// The order of the two deletions is undefined. The live controller is shut down normally: if its path
+		// is the last one of the disk, it sends the held writes when the 10 s of their bound are over.
 		transportGoes(rig.host, 18s);
 		CHECK(busy.wait(20s).status > 0);
 	}
-	SECTION("a disk of a lost controller lingers until that goes")
+	SECTION("a disk of a lost controller lingers until the controller is deleted")
 	{
 		o.ctrlLoss = 1s;
 		auto name = rig.host.connect(o).name;
@@ -164,7 +164,7 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 		CHECK(eventually([&] { return !exists(disk); }));
 		rig.lane(0).open();
 	}
-	SECTION("a disk lingers whose namespace is gone")
+	SECTION("a disk lingers after its namespace is gone")
 	{
 		rig.host.connect(o);
 		rig.set("delayed-removal-secs=600");
@@ -173,7 +173,7 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 		REQUIRE(eventually([&] { return kernelSaid(disk.substr(5) + " lost a path: the target no"); }));
 		REQUIRE(exists(disk));
 		transportGoes(rig.host);
-		CHECK(exists(disk)); // goes with the core
+		CHECK(exists(disk)); // removed with the core
 		rig.subsystem().enable(1, true);
 	}
 	rig.lane(0).repair();
@@ -193,8 +193,7 @@ TEST_CASE("the transport is unloaded again and again while others connect", "[li
 	for (int i = 0; i < 12; i++) {
 		pause(Millis(150 + i * 17));
 		Stopwatch watch;
-		gone += run("rmmod nvmeof_" + transport()).status ==
-			0; // busy while a connect holds it: just for that moment
+		gone += run("rmmod nvmeof_" + transport()).status == 0; // busy only while a connect holds it
 		CHECK(watch.elapsed() < slowly(8s));
 	}
 	connects.stop();
@@ -211,7 +210,7 @@ TEST_CASE("the core stays while something of it is open", "[limits][unload][trap
 	Rig rig;
 	auto c = rig.connect();
 	auto disk = rig.disk();
-	SECTION("a disk, of controllers that went with their transport")
+	SECTION("a disk of controllers that were removed with their transport")
 	{
 		Disk open(disk);
 		Buffer b(4096);
@@ -229,12 +228,12 @@ TEST_CASE("the core stays while something of it is open", "[limits][unload][trap
 		CHECK(Host::unload().status != 0);
 		::close(fd);
 	}
-	SECTION("a mounted file system: what was written is written, and the rest of it fails")
+	SECTION("a mounted file system: dirty data are written back, later writes fail")
 	{
 		must("mkfs.ext4 -q -F " + disk + " && mkdir -p /mnt && mount " + disk + " /mnt");
 		must("head -c 2000000 /dev/urandom > /mnt/synced && md5sum < /mnt/synced > /tmp/sum && sync");
 		must("head -c 2000000 /dev/urandom > /mnt/dirty && md5sum < /mnt/dirty >> /tmp/sum");
-		transportGoes(rig.host); // live until then: it writes back
+		transportGoes(rig.host); // writes back while it is live
 		CHECK(Host::unload().status != 0);
 		CHECK(run("head -c 4096 /dev/zero > /mnt/late && sync -f /mnt/late").status != 0);
 		must("umount /mnt");
@@ -242,7 +241,7 @@ TEST_CASE("the core stays while something of it is open", "[limits][unload][trap
 		comesBack(rig.host);
 		rig.connect();
 		disk = rig.disk();
-		auto check = run("fsck.ext4 -p " + disk); // 1: it has read the journal
+		auto check = run("fsck.ext4 -p " + disk); // 1: the journal was replayed
 		INFO(check.text);
 		CHECK(check.status <= 1);
 		must("mount " + disk + " /mnt");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// All misbehaviours of a discovery service at once: for each a service of its own, with a subsystem of its own.
+// All misbehaviours of a discovery service at once, each with its own service and subsystem.
 #pragma once
 
 #include "target/misbehaviour.h"

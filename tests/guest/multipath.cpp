@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Several ways to one namespace: how they join, which of them are used, and what happens as that changes.
+// Several paths to one namespace: how they join, which are used, and what happens when that changes.
 #include "support/block.h"
 #include "support/multi.h"
 #include "support/ports.h"
@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
 
-// Without verification, so that it is the paths that are the bottleneck.
+// No verification, so that the paths are the bottleneck.
 FioJob traffic(const std::string &disk, unsigned seconds, unsigned depth = 16)
 {
 	return {.file = disk, .rw = "randrw", .depth = depth, .verify = false, .seconds = seconds};
@@ -39,7 +39,7 @@ void flow(const std::string &disk, unsigned seconds, unsigned depth = 16)
 	CHECK(result.good());
 }
 
-// Of a link that is slow next to what this kernel needs by itself
+// A netem delay that is long compared with the kernel's own latency, on slow kernels as well.
 std::string delay(Millis time)
 {
 	return "delay " + std::to_string(slowly(time).count()) + "ms";
@@ -50,7 +50,7 @@ std::string queueAttribute(const std::string &disk, const std::string &name)
 	return readFile("/sys/block/" + disk.substr(5) + "/queue/" + name);
 }
 
-// Private to its controller: the same NSID, of which each controller has its own
+// Makes the namespace private: NMIC is 0, and identifiers differ between controllers that use the same NSID.
 bool makePrivate(target::Strike &s, std::uint8_t mark)
 {
 	auto &data = *s.data;
@@ -58,7 +58,7 @@ bool makePrivate(target::Strike &s, std::uint8_t mark)
 		data[target::at::nmic] = 0;
 		data[119] = mark; // last byte of NGUID
 	} else if (s.identify(target::cns_descs)) {
-		data[19] = data[39] = mark; // of NGUID and of UUID
+		data[19] = data[39] = mark; // last byte of NGUID and of UUID
 	} else {
 		return false;
 	}
@@ -72,7 +72,7 @@ const target::Misbehaviour privateNs[] = {
 	 target::Needs::nothing, [](target::Strike &s) { return makePrivate(s, 2); }},
 };
 
-// The first to come takes 64 KiB in a command, all others 32 KiB
+// Reports an MDTS of 64 KiB to the first Identify Controller, and 32 KiB to all later ones.
 std::atomic<unsigned> narrowings;
 const target::Misbehaviour narrow{"narrow",
 				  0,
@@ -126,7 +126,7 @@ void connectWith(Multi &rig, const std::function<void(nvmeof::ConnectOptions &)>
 	}
 }
 
-// The kernel's trace events of the modules
+// Enables trace events of the modules and searches the trace.
 class Trace {
 public:
 	Trace()
@@ -140,7 +140,7 @@ public:
 	{
 		writeFile("/sys/kernel/tracing/events/nvmeof/" + event + "/enable", on ? "1" : "0");
 	}
-	// A line of the event with this regular expression in it
+	// True if a line of this event matches the regular expression.
 	static bool has(const std::string &event, const std::string &text)
 	{
 		return run("grep -qE ' " + event + ": .*" + text + "' /sys/kernel/tracing/trace").status == 0;
@@ -149,7 +149,7 @@ public:
 
 } // namespace
 
-TEST_CASE("paths of one namespace join one disk, with queues and sizes of their own", "[multipath][join]")
+TEST_CASE("paths with different queue counts and sizes join one disk", "[multipath][join]")
 {
 	Multi rig({.lanes = 4});
 	auto small = rig.options(1), few = rig.options(2), flow = rig.options(3);
@@ -178,7 +178,7 @@ TEST_CASE("paths of one namespace join one disk, with queues and sizes of their 
 		CHECK(share > 0.02);
 }
 
-TEST_CASE("one policy after another over eight paths, verified", "[multipath][join][short]")
+TEST_CASE("verified load runs over eight paths under each policy", "[multipath][join][short]")
 {
 	Multi rig({.lanes = 8});
 	rig.connectAll();
@@ -204,7 +204,7 @@ TEST_CASE("one policy after another over eight paths, verified", "[multipath][jo
 TEST_CASE("namespaces that are not shared stay separate", "[multipath][join]")
 {
 	target::Server servers[] = {target::Server(reachable()), target::Server(reachable())};
-	servers[1].associations().create(); // so that they do not give the same controller ID
+	servers[1].associations().create(); // so that the controller IDs differ
 	Host host;
 	for (int i = 0; i < 2; i++) {
 		auto &server = servers[i];
@@ -247,7 +247,7 @@ TEST_CASE("a later path that takes less in one command narrows the disk, under l
 	{
 		narrowings = 1;
 	}
-	SECTION("two at the same time, each by another step")
+	SECTION("two at the same time, to different sizes")
 	{
 		narrowings = 0;
 		more = 2;
@@ -265,7 +265,7 @@ TEST_CASE("a later path that takes less in one command narrows the disk, under l
 		FAIL_CHECK("the host broke the protocol: " << text);
 }
 
-TEST_CASE("a disk that does not come to rest is not narrowed: the path joins when it does",
+TEST_CASE("a disk with a stuck request is not narrowed; the path joins once the request ends",
 	  "[multipath][join][limits][short]")
 {
 	target::Server server(reachable());
@@ -290,7 +290,7 @@ TEST_CASE("a disk that does not come to rest is not narrowed: the path joins whe
 	CHECK(host.state(second.name) == ControllerState::live);
 	CHECK(host.nameSpace(1, server.config().nqn)->usablePaths == 1);
 	CHECK(queueAttribute(node, "max_hw_sectors_kb") == "1024");
-	// the disk is used meanwhile, not frozen again and again
+	// The disk stays usable: it is not frozen repeatedly.
 	Disk disk(node);
 	Millis frozen = 0ms;
 	for (Stopwatch all; all.elapsed() < 5s;) {
@@ -310,8 +310,8 @@ TEST_CASE("a disk that does not come to rest is not narrowed: the path joins whe
 		FAIL_CHECK("the host broke the protocol: " << text);
 }
 
-// It came back as one that takes less in a command, when requests under way kept the disk from promising less
-TEST_CASE("a path that cannot do all that the disk promises is the last resort", "[multipath][join][limits][short]")
+// The path reconnected with a smaller MDTS while outstanding requests kept the disk from being narrowed.
+TEST_CASE("a path below the limits of the disk is the last resort", "[multipath][join][limits][short]")
 {
 	target::Server server(reachable());
 	server.stores().add(1, 16 * mib);
@@ -328,7 +328,7 @@ TEST_CASE("a path that cannot do all that the disk promises is the last resort",
 	int held = -1;
 	std::jthread reader([&] {
 		Buffer buffer(65536);
-		held = disk.read(12 * mib, buffer); // where nobody else reads
+		held = disk.read(12 * mib, buffer); // an offset no other read uses
 	});
 	REQUIRE(server.script().waitStrikes(1, slowly(5s)));
 	auto paths = host.paths();
@@ -340,11 +340,11 @@ TEST_CASE("a path that cannot do all that the disk promises is the last resort",
 	REQUIRE(eventually([&] { return now().reconnects == 1 && now().controllerState == ControllerState::live; },
 			   10s));
 	REQUIRE(eventually([&] { return !now().usable; }, 15s));
-	CHECK(disk.verified(1 * mib, 1 * mib, 1) == 0); // by the other
+	CHECK(disk.verified(1 * mib, 1 * mib, 1) == 0); // by the other path
 	REQUIRE_FALSE(now().usable);
 	REQUIRE(host.client().disconnect(busy.controller).ok());
 	CHECK(eventually([&] { return now().usable; }, 10s));
-	Buffer large(262144); // as long as the disk promises it: for this path too much, and nobody sends it
+	Buffer large(262144); // within the limit of the disk, but too large for this path: not sent
 	auto promised = queueAttribute(node, "max_hw_sectors_kb");
 	int err = disk.read(0, large);
 	CHECK((err < 0 || promised == "64" || queueAttribute(node, "max_hw_sectors_kb") == "64"));
@@ -358,7 +358,7 @@ TEST_CASE("a path that cannot do all that the disk promises is the last resort",
 		FAIL_CHECK("the host broke the protocol: " << text);
 }
 
-TEST_CASE("two paths to a target without ANA are used as equals", "[multipath][join]")
+TEST_CASE("two paths to a target without ANA are used equally", "[multipath][join]")
 {
 	target::Server server(reachable());
 	server.stores().add(1, 16 * mib);
@@ -412,7 +412,7 @@ TEST_CASE("disconnect of one path under load moves or finishes its I/O", "[multi
 	expectGoodUntilNow(load);
 }
 
-// Who sends for others on a queue that many share may not do so for as long as they have something to send.
+// A task that sends for other submitters of a shared queue must not do so without a bound.
 TEST_CASE("the recovery of one path does not wait for the load on another", "[multipath][change]")
 {
 	Multi rig;
@@ -439,7 +439,7 @@ TEST_CASE("the recovery of one path does not wait for the load on another", "[mu
 	expectGoodUntilNow(load);
 }
 
-TEST_CASE("numa stays with one path, round-robin uses all alike", "[multipath][policy]")
+TEST_CASE("numa uses one path, round-robin uses all equally", "[multipath][policy]")
 {
 	Multi rig({.lanes = 4});
 	rig.connectAll();
@@ -489,17 +489,18 @@ TEST_CASE("latency: a path that has recovered is back within a second", "[multip
 	INFO("while slow: " << percent(slow));
 	CHECK(slow[1] < 0.15);
 	rig.lane(1).link().repair();
-	pause(slowly(1s)); // on a slow kernel what is under way takes as long
+	pause(slowly(1s)); // requests in flight take longer on a slow kernel
 	auto fast = rig.shares([] { pause(1s); });
 	INFO("after that: " << percent(fast));
 	CHECK(fast[1] > 0.2);
 	expectGoodUntilNow(load);
 }
 
-TEST_CASE("spill: non-optimized paths take what is over the bound, and give it back", "[multipath][policy][spill][tcp]")
+TEST_CASE("spill: non-optimized paths take the load above the bound, and give it back",
+	  "[multipath][policy][spill][tcp]")
 {
 	Multi rig;
-	connectWith(rig, [](auto &o) { o.stallTimeout = slowly(300ms); }); // a delay of that is no loss
+	connectWith(rig, [](auto &o) { o.stallTimeout = slowly(300ms); }); // the delay is not a stall
 	rig.lane(1).setAna(1, "non-optimized");
 	REQUIRE(rig.waitAna(1, AnaState::nonOptimized));
 	auto disk = rig.disk();
@@ -508,7 +509,7 @@ TEST_CASE("spill: non-optimized paths take what is over the bound, and give it b
 	SECTION("by expected time")
 	{
 		rig.lane(0).link().impair(delay(25ms));
-		CHECK(part(8) == 0.0); // off
+		CHECK(part(8) == 0.0); // spilling is off
 		rig.set("spill-us=" + std::to_string(slowly(20ms).count() * 1000));
 		CHECK(part(8) > 0.3);
 		rig.lane(0).link().repair();
@@ -516,7 +517,7 @@ TEST_CASE("spill: non-optimized paths take what is over the bound, and give it b
 	}
 	SECTION("by depth")
 	{
-		// long enough on the way for commands to be outstanding together
+		// long enough for commands to be outstanding at the same time
 		for (unsigned n : {0, 1})
 			rig.lane(n).link().impair(delay(5ms));
 		rig.set("spill-depth=4");
@@ -527,10 +528,10 @@ TEST_CASE("spill: non-optimized paths take what is over the bound, and give it b
 	}
 }
 
-TEST_CASE("degrade: an outlier is left out with an event, and returns with one", "[multipath][policy][degrade][tcp]")
+TEST_CASE("degrade: an outlier is avoided and restored, each with an event", "[multipath][policy][degrade][tcp]")
 {
 	Multi rig({.lanes = 3});
-	connectWith(rig, [](auto &o) { o.stallTimeout = slowly(1s); }); // so slow is no loss
+	connectWith(rig, [](auto &o) { o.stallTimeout = slowly(1s); }); // slow, but not stalled
 	REQUIRE(rig.waitPaths(3));
 	rig.set("iopolicy=round-robin degrade=on");
 	Watch watch;
@@ -567,7 +568,7 @@ TEST_CASE("degrade: the last good path stays in use, however slow", "[multipath]
 	REQUIRE(rig.flowing());
 	rig.lane(0).link().impair(delay(40ms));
 	pause(2s);
-	rig.lane(1).close(); // what is left is an outlier
+	rig.lane(1).close(); // the remaining path is an outlier
 	auto shares = rig.shares([] { pause(slowly(1500ms)); });
 	INFO(percent(shares));
 	CHECK(shares[0] > 0.9);
@@ -576,19 +577,19 @@ TEST_CASE("degrade: the last good path stays in use, however slow", "[multipath]
 	CHECK(rig.allLive());
 }
 
-TEST_CASE("a queue that is full does not hold up what another path has room for", "[multipath][policy][tcp]")
+TEST_CASE("a full queue does not block requests that another path can take", "[multipath][policy][tcp]")
 {
 	Multi rig;
 	auto narrow = rig.options(1);
 	narrow.queueSize = 16;
 	narrow.ioQueues = 1;
-	rig.connect(0); // the disk has as many tags as its first path has room
+	rig.connect(0); // the first path sets the number of tags
 	rig.host.connect(narrow);
 	CHECK(rig.host.client().disconnect(rig.name(0)).ok());
 	rig.connect(0);
 	for (unsigned n = 0; n < 2; n++)
 		rig.lane(n).link().impair(delay(5ms));
-	rig.set("iopolicy=numa"); // stays with the eldest path, as long as that takes more
+	rig.set("iopolicy=numa"); // uses the oldest path until its queue is full
 	auto shares = rig.shares([&] { flow(rig.disk(), 2, 4); });
 	INFO("few: " << percent(shares));
 	CHECK(shares[1] > 0.98);
@@ -607,8 +608,8 @@ TEST_CASE("fast_io_fail_tmo bounds the wait when all paths are lost", "[multipat
 	rig.lane(0).close();
 	REQUIRE(rig.waitPaths(1));
 	pause(2s);
-	CHECK(disk.verified(0, 4096, 1) == 0); // one is enough
-	Stopwatch watch;                       // from before the loss: closing takes its time
+	CHECK(disk.verified(0, 4096, 1) == 0); // one path is enough
+	Stopwatch watch;                       // starts before the loss: closing takes time
 	rig.lane(1).close();
 	CHECK(disk.write(0, b) < 0);
 	CHECK(watch.elapsed() > 1s);
@@ -619,8 +620,7 @@ TEST_CASE("fast_io_fail_tmo bounds the wait when all paths are lost", "[multipat
 	CHECK(disk.verified(0, 4096, 2) == 0);
 }
 
-TEST_CASE("fast_io_fail_tmo bounds the wait when all paths are connected, and none is accessible",
-	  "[multipath][bounds]")
+TEST_CASE("fast_io_fail_tmo bounds the wait when all paths are connected and none is accessible", "[multipath][bounds]")
 {
 	Multi rig;
 	connectWith(rig, [](auto &o) { o.fastIoFail = 1500ms; });
@@ -634,14 +634,14 @@ TEST_CASE("fast_io_fail_tmo bounds the wait when all paths are connected, and no
 	CHECK(watch.elapsed() < slowly(5s));
 	CHECK(rig.allLive());
 	Stopwatch second;
-	CHECK(disk.write(0, b) < 0); // no new wait for each
+	CHECK(disk.write(0, b) < 0); // later requests do not wait again
 	CHECK(second.elapsed() < slowly(1s));
 	rig.lane(1).setAna(1, "optimized");
 	REQUIRE(rig.waitPaths(1));
 	CHECK(disk.verified(0, 4096, 2) == 0);
 }
 
-TEST_CASE("a disk that was never accessible is not there for anybody to wait for", "[multipath][bounds]")
+TEST_CASE("a disk that was never accessible is not visible", "[multipath][bounds]")
 {
 	Multi rig;
 	rig.setAna(1, "inaccessible");
@@ -653,7 +653,7 @@ TEST_CASE("a disk that was never accessible is not there for anybody to wait for
 	CHECK(disk.verified(0, 4096, 2) == 0);
 }
 
-TEST_CASE("fast_io_fail_tmo bounds a wait that has begun before it was set", "[multipath][bounds]")
+TEST_CASE("fast_io_fail_tmo bounds a wait that began before it was set", "[multipath][bounds]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -673,14 +673,13 @@ TEST_CASE("fast_io_fail_tmo bounds a wait that has begun before it was set", "[m
 		CHECK(rig.host.client().set(rig.name(n), settings).ok());
 	CHECK(eventually([&] { return rig.host.nameSpace(1)->waiting == 0; }, 5s));
 	CHECK(watch.elapsed() < slowly(5s));
-	rig.lane(0).setAna(1, "optimized"); // ends what hangs
+	rig.lane(0).setAna(1, "optimized"); // lets the write end
 	writer.join();
 	CHECK(written < 0);
 	CHECK(rig.allLive());
 }
 
-TEST_CASE("ctrl_loss_tmo: one controller gives up, the disk goes on; with the last the disk goes",
-	  "[multipath][bounds]")
+TEST_CASE("ctrl_loss_tmo: the disk survives one lost controller, and is removed with the last", "[multipath][bounds]")
 {
 	Multi rig;
 	connectWith(rig, [](auto &o) { o.ctrlLoss = 1500ms; });
@@ -694,12 +693,12 @@ TEST_CASE("ctrl_loss_tmo: one controller gives up, the disk goes on; with the la
 	rig.lane(0).close();
 	CHECK(rig.host.waitLost(first, 10s));
 	CHECK(eventually([&] { return rig.host.nameSpace(1)->paths == 1; }, 5s));
-	CHECK(paths() == "1 of 2"); // until somebody disconnects it
+	CHECK(paths() == "1 of 2"); // until it is disconnected
 	auto attempts = rig.host.controller(first).attempts;
 	must("nvmeofctl reset " + first);
 	CHECK(eventually([&] { return rig.host.controller(first).attempts > attempts; }, 5s));
 	pause(300ms);
-	CHECK(paths() == "1 of 2"); // also after an attempt in vain
+	CHECK(paths() == "1 of 2"); // also after a failed attempt
 	CHECK(probe.moves());
 	CHECK(probe.error() == 0);
 	rig.lane(1).close();
@@ -753,7 +752,7 @@ TEST_CASE("delayed removal: an open xfs survives a full outage, and resumes", "[
 	must("umount /mnt && xfs_repair -n " + disk + " && rm /tmp/sums");
 }
 
-TEST_CASE("delayed removal: a namespace that is not shared comes back to its disk", "[multipath][bounds][delayed]")
+TEST_CASE("delayed removal: a private namespace that returns gets its disk back", "[multipath][bounds][delayed]")
 {
 	target::Server server(reachable());
 	server.stores().add(1, 8 * mib);
@@ -776,7 +775,7 @@ TEST_CASE("delayed removal: a namespace that is not shared comes back to its dis
 	CHECK(take(host.client().namespaces()).size() == 1);
 	CHECK(probe.moves());
 	expectGood(probe);
-	// whoever disconnects it does not want the disk either
+	// An explicit disconnect removes the disk without the delay.
 	server.stop();
 	REQUIRE(host.waitLost(name, 10s));
 	CHECK(exists(node));
@@ -784,7 +783,7 @@ TEST_CASE("delayed removal: a namespace that is not shared comes back to its dis
 	CHECK(eventually([&] { return !exists(node); }, 5s));
 }
 
-TEST_CASE("delayed removal ends, and what waits fails then", "[multipath][bounds][delayed][short]")
+TEST_CASE("delayed removal: waiting I/O fails when the delay ends", "[multipath][bounds][delayed][short]")
 {
 	Multi rig({.lanes = 1});
 	auto o = rig.options(0);
@@ -838,7 +837,7 @@ TEST_CASE("delayed removal does not delay what was asked for", "[multipath][boun
 	}
 }
 
-TEST_CASE("what the paths count is what the disk counts, whatever happened to them",
+TEST_CASE("what the paths count is what the disk counts, after failures and resets as well",
 	  "[multipath][telemetry][short][tcp]")
 {
 	Multi rig({.lanes = 3});
@@ -870,7 +869,7 @@ TEST_CASE("what the paths count is what the disk counts, whatever happened to th
 	auto paths0 = paths(), block0 = block();
 	FioLoad load(verifiedJob(disk, 60, 16));
 	REQUIRE(rig.flowing());
-	rig.lane(0).link().impair("loss 100%"); // what is under way there stays there
+	rig.lane(0).link().impair("loss 100%"); // requests in flight there do not complete
 	CHECK(rig.host.waitState(rig.name(0), ControllerState::connecting));
 	rig.lane(0).link().repair();
 	rig.lane(1).setAna(1, "inaccessible");
@@ -898,7 +897,7 @@ TEST_CASE("what the paths count is what the disk counts, whatever happened to th
 	CHECK(latencies == paths1.ios);
 }
 
-TEST_CASE("trace events tell what happens to paths and to their requests", "[multipath][trace][short][tcp]")
+TEST_CASE("trace events report path changes and requeued requests", "[multipath][trace][short][tcp]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -913,7 +912,7 @@ TEST_CASE("trace events tell what happens to paths and to their requests", "[mul
 	REQUIRE(rig.flowing());
 	CHECK_FALSE(Trace::has("nof_requeue", first));
 
-	Trace::enable("nof_path_select", true); // an event for each request: not for long
+	Trace::enable("nof_path_select", true); // one event per request: enabled only briefly
 	for (auto &path : {first, second}) {
 		INFO(path);
 		CHECK(eventually([&] { return Trace::has("nof_path_select", path + ": context [0-9]+, tag [0-9]+"); },
@@ -921,7 +920,7 @@ TEST_CASE("trace events tell what happens to paths and to their requests", "[mul
 	}
 	Trace::enable("nof_path_select", false);
 
-	rig.lane(0).link().impair("loss 100%"); // what is under way there stays there
+	rig.lane(0).link().impair("loss 100%"); // requests in flight there do not complete
 	REQUIRE(rig.host.waitState(lost, ControllerState::connecting));
 	bool told = eventually([&] { return Trace::has("nof_failover", "requests left " + first); });
 	INFO(run("grep -v nof_path_select /sys/kernel/tracing/trace | head -n 40").text);

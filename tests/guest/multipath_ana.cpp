@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Asymmetric Namespace Access: which paths each state leaves, and what becomes of the requests that a state refuses.
+// Asymmetric Namespace Access: which paths each state leaves usable, and what happens to requests that a state refuses.
 #include "support/block.h"
 #include "support/multi.h"
 
@@ -37,7 +37,7 @@ TEST_CASE("ANA: each state of one path, under verified load", "[multipath][ana][
 		rig.lane(0).setAna(1, row.state);
 		REQUIRE(rig.waitAna(0, row.shown));
 		CHECK(rig.path(0).usable == row.usable);
-		pause(200ms); // what was under way ends
+		pause(200ms); // requests in flight complete
 		auto shares = rig.shares([] { pause(500ms); });
 		INFO(percent(shares));
 		CHECK(shares[0] < 0.02);
@@ -51,7 +51,7 @@ TEST_CASE("ANA: each state of one path, under verified load", "[multipath][ana][
 	expectGoodUntilNow(load);
 }
 
-TEST_CASE("ANA: non-optimized paths carry the load when there is nothing better", "[multipath][ana]")
+TEST_CASE("ANA: non-optimized paths carry the load when no path is optimized", "[multipath][ana]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -66,7 +66,7 @@ TEST_CASE("ANA: non-optimized paths carry the load when there is nothing better"
 	expectGood(probe);
 }
 
-TEST_CASE("ANA: no usable path means wait, and the first that comes back ends it", "[multipath][ana][short]")
+TEST_CASE("ANA: no usable path means wait, until the first path is usable again", "[multipath][ana][short]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -102,7 +102,7 @@ TEST_CASE("ANA: persistent loss on every path is an error, at once", "[multipath
 	CHECK(disk.verified(0, 4096, 2) == 0);
 }
 
-TEST_CASE("ANA: a change that outlasts ANATT is waited for no longer", "[multipath][ana][long]")
+TEST_CASE("ANA: I/O does not wait for a change that outlasts ANATT", "[multipath][ana][long]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -113,7 +113,7 @@ TEST_CASE("ANA: a change that outlasts ANATT is waited for no longer", "[multipa
 	Stopwatch watch;
 	Buffer b(4096);
 	CHECK(disk.read(0, b) < 0);
-	CHECK(watch.elapsed() > 7s); // the kernel's target says 10 s
+	CHECK(watch.elapsed() > 7s); // ANATT of the kernel's target is 10 s
 	CHECK(watch.elapsed() < slowly(25s));
 	CHECK(kernelSaid("in ANA state change for longer than ANATT"));
 	rig.lane(0).setAna(1, "optimized");
@@ -129,7 +129,7 @@ TEST_CASE("ANA: states that flip under verified load on two namespaces", "[multi
 	FioLoad one(verifiedJob(rig.disk(1), 60)), two(verifiedJob(rig.disk(2), 60));
 	const char *states[] = {"optimized", "inaccessible", "non-optimized", "change"};
 	for (unsigned i = 0; i < 40; i++) {
-		// lane 0 always serves; of the others, group 1 and group 2 differ
+		// Lane 0 stays optimized; on the other lanes groups 1 and 2 have different states.
 		rig.lane(1 + i % 2).setAna(1, states[i % 4]);
 		rig.lane(1 + i / 2 % 2).setAna(2, states[(i + 2) % 4]);
 		pause(100ms);
@@ -158,8 +158,8 @@ TEST_CASE("ANA: a namespace that moves to another group, under load", "[multipat
 	expectGoodUntilNow(load);
 }
 
-// The log is read by a worker that has to get the processor; a refused request must not use up its tries meanwhile.
-TEST_CASE("ANA: a request is not refused again and again while the log waits to be read", "[multipath][ana]")
+// The worker that reads the log has to wait for a CPU. A refused request must not use up its retries meanwhile.
+TEST_CASE("ANA: a request does not use up its retries while the log waits to be read", "[multipath][ana]")
 {
 	Multi rig;
 	rig.connectAll();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is told of disks that have fewer paths than they might, or none.
+// Events and log lines about disks that have fewer paths than expected, or none.
 #include "support/block.h"
 #include "support/multi.h"
 #include "support/ports.h"
@@ -32,12 +32,12 @@ auto ofDisk(EventType type)
 	return [type](const nvmeof::Event &e) { return e.nameSpace() && e.type == type; };
 }
 
-// Two ports, of which one is connected, and nobody listens at the other
+// Two ports, of which the second does not listen
 class Half : public Ports {
 public:
 	Half() : Ports(std::vector<target::Config>(2)) { (*this)[1].stop(); }
 
-	// A controller that goes on trying there
+	// A controller that keeps trying to connect to the second port
 	nvmeof::Controller keepTrying()
 	{
 		auto o = options(1);
@@ -51,7 +51,7 @@ public:
 
 } // namespace
 
-TEST_CASE("a controller that never came is missed as a path, until it is deleted", "[multipath][notices]")
+TEST_CASE("a controller that never connected counts as an expected path until it is deleted", "[multipath][notices]")
 {
 	Half ports;
 	ports.connect(0);
@@ -70,7 +70,7 @@ TEST_CASE("a controller that never came is missed as a path, until it is deleted
 		CHECK(all->nameSpace()->livePaths == 1);
 		CHECK(all->nameSpace()->expectedPaths == 1);
 	}
-	SECTION("it comes")
+	SECTION("it connects")
 	{
 		ports[1].start();
 		auto all = watch.find(ofDisk(EventType::allPaths));
@@ -78,11 +78,11 @@ TEST_CASE("a controller that never came is missed as a path, until it is deleted
 		CHECK(all->nameSpace()->livePaths == 2);
 		CHECK(all->nameSpace()->expectedPaths == 2);
 	}
-	CHECK(std::ranges::none_of(watch.drain(), ofDisk(EventType::fewerPaths))); // no going to and fro
+	CHECK(std::ranges::none_of(watch.drain(), ofDisk(EventType::fewerPaths))); // reported once
 	CHECK(ports.work(Disk(ports.disk())) == 0);
 }
 
-TEST_CASE("paths that connect at the same time miss nothing", "[multipath][notices]")
+TEST_CASE("paths that connect at the same time cause no event about missing paths", "[multipath][notices]")
 {
 	Multi rig({.lanes = 3, .namespaces = std::vector<std::uint64_t>(4, 8 << 20)});
 	Watch watch;
@@ -94,7 +94,7 @@ TEST_CASE("paths that connect at the same time miss nothing", "[multipath][notic
 	CHECK(std::ranges::none_of(events, ofDisk(EventType::allPaths)));
 }
 
-TEST_CASE("a namespace that is not shared misses no other controller's path", "[multipath][notices]")
+TEST_CASE("a private namespace expects no path of another controller", "[multipath][notices]")
 {
 	Half ports;
 	ports[0].script().arm(notShared, target::Script::forever);
@@ -109,7 +109,7 @@ TEST_CASE("a namespace that is not shared misses no other controller's path", "[
 	CHECK(std::ranges::none_of(events, ofDisk(EventType::allPaths)));
 }
 
-TEST_CASE("many disks that lose their only path are one line in the log, and an event each", "[multipath][notices]")
+TEST_CASE("many disks that lose their only path cause one log line, and one event each", "[multipath][notices]")
 {
 	constexpr std::uint32_t many = 200;
 	target::Config config;
@@ -141,8 +141,8 @@ TEST_CASE("many disks that lose their only path are one line in the log, and an 
 
 namespace {
 
-// All that is told and can be listed, over and over, beside the test. They get what the processors have left: nobody
-// waits for these, and with a lock that a failover needs they would hold it up for very long.
+// Reads events and lists paths continuously beside the test. The threads run with SCHED_IDLE, so that a lock shared
+// with a failover would delay it for very long.
 class Monitors {
 public:
 	explicit Monitors(int listeners)
@@ -176,7 +176,7 @@ private:
 
 } // namespace
 
-TEST_CASE("who listens and lists does not hold up a failover", "[multipath][notices][gap]")
+TEST_CASE("listening for events and listing paths do not delay a failover", "[multipath][notices][gap]")
 {
 	constexpr std::uint32_t many = 200;
 	target::Config config;
@@ -188,7 +188,7 @@ TEST_CASE("who listens and lists does not hold up a failover", "[multipath][noti
 	ports.connectAll();
 	REQUIRE(eventually([&] { return ports.host.paths().size() == 2 * many; }));
 	Probe probe(ports.host.disk(many, 10s, config.nqn), {.blocks = 4, .writes = false});
-	// The middle of them: a lock in the way shows in each, what else happened to run in one
+	// The median: a contended lock affects every gap, other activity only some.
 	auto middle = [&](auto more) {
 		std::vector<Millis> gaps;
 		while (gaps.size() < 15 || (gaps.size() < 60 && more())) {
@@ -205,14 +205,14 @@ TEST_CASE("who listens and lists does not hold up a failover", "[multipath][noti
 	};
 	auto alone = middle([] { return false; });
 	Monitors monitors(2);
-	// a list of so many takes as long as the machine likes: until there were some
+	// The duration of a list varies, so this goes on until there were some.
 	auto watched = middle([&] { return monitors.lists() <= 2; });
 	std::printf("figure: failover of %u namespaces: %ld ms, with listeners and lists %ld ms (%u lists)\n", many,
 		    alone.count(), watched.count(), monitors.lists());
 	CHECK(probe.error() == 0);
 	CHECK(monitors.lists() > 2);
-	// A list takes half a second. The lock that it takes for eight paths at a time may be in the way while it waits
-	// for the processor; one that it kept to its end would cost a quarter of a second.
+	// A list takes half a second. It holds its lock for eight paths at a time, which may delay a failover while the
+	// thread waits for a CPU. A lock held for the whole list would cost a quarter of a second.
 	CHECK(watched < alone + slowly(60ms));
 }
 

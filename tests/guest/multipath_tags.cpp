@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What disks share: the tags of their subsystem, and the room in the queues of their paths.
+// Resources that disks share: the tags of their subsystem, and the slots in the queues of their paths.
 #include "support/multi.h"
 
 #include <catch2/catch.hpp>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t mib = 1 << 20;
 constexpr unsigned tags = 64, load = 160;
 
-// Two disks on one queue for each path
+// Two disks, with one queue for each path
 struct Shared : Multi {
 	explicit Shared(unsigned lanes, nvmeof::ConnectOptions change = {})
 		: Multi({.lanes = lanes, .namespaces = {16 * mib, 16 * mib}})
@@ -33,10 +33,10 @@ struct Shared : Multi {
 	}
 
 	unsigned waiting() { return host.nameSpace(1)->waiting; }
-	// Neighbours are one request
+	// Less than load, because adjacent bios are merged
 	bool allWait() { return waiting() >= load - 16; }
 
-	// What the block layer counts of disk 1: requests that are done, and those in flight
+	// Requests of disk 1 as the block layer counts them: completed, or in flight
 	std::uint64_t countedByDisk(bool inFlight = false)
 	{
 		std::istringstream stat(readFile("/sys/block/" + disk(1).substr(5) + "/stat"));
@@ -45,7 +45,7 @@ struct Shared : Multi {
 			stat >> value;
 		return inFlight ? f[8] : f[0] + f[4] + f[11] + f[15];
 	}
-	// What its paths count as done
+	// Requests of disk 1 that its paths count as completed
 	std::uint64_t countedByPaths()
 	{
 		std::uint64_t sum = 0;
@@ -54,7 +54,7 @@ struct Shared : Multi {
 		return sum;
 	}
 
-	// Disk 1 has no path, and more requests wait for one than there are tags.
+	// Takes all paths from disk 1, with more requests waiting than there are tags.
 	std::unique_ptr<FioLoad> starve()
 	{
 		auto dead =
@@ -68,7 +68,7 @@ struct Shared : Multi {
 
 } // namespace
 
-TEST_CASE("a disk without a path leaves tags to the one beside it", "[multipath][tags][trap18]")
+TEST_CASE("a disk without a path leaves tags to the other disk", "[multipath][tags][trap18]")
 {
 	Shared rig(2);
 	auto apart = rig.countedByDisk() - rig.countedByPaths();
@@ -83,16 +83,16 @@ TEST_CASE("a disk without a path leaves tags to the one beside it", "[multipath]
 	CHECK(eventually([&] { return rig.waiting() == 0; }, 10s));
 	expectGoodUntilNow(*dead);
 	CHECK(rig.waiting() == 0);
-	// each of them once, for iostat
+	// Each request is counted once, as iostat shows.
 	CHECK(rig.countedByDisk() - rig.countedByPaths() == apart);
 	CHECK(rig.countedByDisk(true) == 0);
 }
 
-TEST_CASE("requests that have given up their tags count as moved until they are done", "[multipath][tags][tcp]")
+TEST_CASE("requests that have given up their tags count as moved until they complete", "[multipath][tags][tcp]")
 {
 	Shared rig(2);
 	for (unsigned n : {0, 1})
-		rig.lane(n).link().impair("delay 5ms"); // requests are under way when the connections are lost
+		rig.lane(n).link().impair("delay 5ms"); // requests are in flight when the connections are lost
 	FioLoad dead({.file = rig.disk(1), .depth = load, .size = "8m", .seconds = 60});
 	REQUIRE(rig.flowing(1));
 	Watch events;
@@ -106,7 +106,8 @@ TEST_CASE("requests that have given up their tags count as moved until they are 
 	expectGoodUntilNow(dead);
 }
 
-TEST_CASE("requests without a tag end with the wait for a path", "[multipath][tags][fast-io-fail]")
+TEST_CASE("requests without a tag fail when fast_io_fail_tmo ends the wait for a path",
+	  "[multipath][tags][fast-io-fail]")
 {
 	nvmeof::ConnectOptions change;
 	change.fastIoFail = 3s;
@@ -118,7 +119,7 @@ TEST_CASE("requests without a tag end with the wait for a path", "[multipath][ta
 	CHECK(rig.waiting() == 0);
 }
 
-TEST_CASE("requests without a tag end with their disk", "[multipath][tags][removal][unload]")
+TEST_CASE("requests without a tag fail when their disk is removed", "[multipath][tags][removal][unload]")
 {
 	Shared rig(2);
 	auto dead = rig.starve();
@@ -132,14 +133,14 @@ TEST_CASE("requests without a tag end with their disk", "[multipath][tags][remov
 	rig.host.reopen();
 }
 
-TEST_CASE("a disk that finds no room in a queue is served when there is some", "[multipath][tags][room][tcp]")
+TEST_CASE("a disk that finds a queue full is served when a slot is free", "[multipath][tags][room][tcp]")
 {
 	nvmeof::ConnectOptions change;
 	change.queueSize = 16;
 	Shared rig(1, change);
 	FioLoad hog({.file = rig.disk(1), .rw = "randread", .depth = 48, .size = "8m", .verify = false, .seconds = 60});
 	REQUIRE(rig.flowing(1));
-	rig.lane(0).link().impair("delay 10ms"); // who finds no room finds none for long
+	rig.lane(0).link().impair("delay 10ms"); // keeps the queue full for long
 	auto before = rig.path(0, 1).ios;
 	auto result = runFio({.file = rig.disk(2),
 			      .rw = "randread",

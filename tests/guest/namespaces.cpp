@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Namespaces that come, go, grow, and what they are called.
+// Namespaces that appear, disappear and grow, and their names
 #include "support/block.h"
 #include "support/fio.h"
 #include "support/multi.h"
@@ -32,7 +32,7 @@ std::uint64_t sysfsSize(const std::string &disk)
 
 } // namespace
 
-TEST_CASE("a namespace added to a live target appears, and goes when removed", "[namespace][aer][short]")
+TEST_CASE("a namespace added to a live target appears, and disappears when removed", "[namespace][aer][short]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -54,7 +54,7 @@ TEST_CASE("a namespace added to a live target appears, and goes when removed", "
 	CHECK(eventually([&] { return !exists(disk); }));
 	CHECK(kernelSaid(disk.substr(5) + " is removed: the target no longer has the namespace"));
 	CHECK(rig.host.state(c.name) == ControllerState::live);
-	// the same one has its old name, another one a new name
+	// the same namespace gets its old name, another one a new name
 	rig.subsystem.addNamespace(2, second.device());
 	CHECK(eventually([&] { return exists(disk); }));
 	rig.subsystem.removeNamespace(2);
@@ -65,7 +65,7 @@ TEST_CASE("a namespace added to a live target appears, and goes when removed", "
 	CHECK(other != disk);
 }
 
-TEST_CASE("a namespace that goes before it could be used keeps its old name", "[namespace][names]")
+TEST_CASE("a namespace removed before it was usable keeps its old name", "[namespace][names]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -80,7 +80,7 @@ TEST_CASE("a namespace that goes before it could be used keeps its old name", "[
 	REQUIRE_FALSE(disk.empty());
 	rig.subsystem.removeNamespace(2);
 	CHECK(paths(1));
-	// no path of it may be used, so it is not shown
+	// no path is usable, so the disk is not shown
 	rig.port.setAnaState(2, "inaccessible");
 	add();
 	CHECK(paths(2));
@@ -92,13 +92,13 @@ TEST_CASE("a namespace that goes before it could be used keeps its old name", "[
 	CHECK(rig.host.disk(2) == disk);
 }
 
-TEST_CASE("two controllers that come at the same time give disks the lowest names", "[namespace][names]")
+TEST_CASE("two controllers connected at the same time give disks the lowest names", "[namespace][names]")
 {
 	Multi rig({.lanes = 2, .namespaces = {16 * mib, 16 * mib}});
 	for (unsigned round = 0; round < 10; round++) {
 		INFO("round " << round);
 		std::vector<nvmeof::ConnectOptions> all{rig.options(0), rig.options(1)};
-		for (auto &o : all) { // each time a subsystem that was never there
+		for (auto &o : all) { // a new subsystem each time
 			o.hostnqn = "nqn.2024-01.io.nvmeof:names" + std::to_string(round);
 			o.hostid = nvmeof::Uuid::parse("12345678-9abc-4def-8123-45678900000" + std::to_string(round));
 		}
@@ -112,13 +112,13 @@ TEST_CASE("two controllers that come at the same time give disks the lowest name
 	}
 }
 
-TEST_CASE("as many old names are remembered as there may be namespaces, the latest", "[namespace][names]")
+TEST_CASE("the latest max_namespaces old names are remembered", "[namespace][names]")
 {
 	Rig rig;
 	rig.connect();
 	Loop second(32 * mib);
 	ModuleParameter most("max_namespaces", "2");
-	// What a namespace was called that was there for a moment
+	// Name of a namespace that exists only briefly
 	auto once = [&](std::uint32_t nsid) {
 		rig.subsystem.addNamespace(nsid, second.device());
 		auto disk = rig.host.disk(nsid);
@@ -130,13 +130,13 @@ TEST_CASE("as many old names are remembered as there may be namespaces, the late
 	auto two = once(2), three = once(3), four = once(4);
 	CHECK(two != three);
 	CHECK(three != four);
-	// the first of three is forgotten: its number is the lowest that is free, and goes to a stranger
+	// the oldest name is forgotten; its number, the lowest free one, goes to another namespace
 	CHECK(once(5) == two);
 	CHECK(once(4) == four);
 	CHECK(once(2) != two);
 }
 
-TEST_CASE("a namespace that grows tells so, and has its data and its new room", "[namespace][aer][short]")
+TEST_CASE("a namespace that grows sends an event, keeps its data and has its new size", "[namespace][aer][short]")
 {
 	Rig rig;
 	rig.connect();
@@ -156,7 +156,7 @@ TEST_CASE("a namespace that grows tells so, and has its data and its new room", 
 	CHECK(old.holds(7));
 }
 
-TEST_CASE("a namespace that shrinks: beyond its end is an error", "[namespace][aer]")
+TEST_CASE("I/O beyond the end of a shrunk namespace fails", "[namespace][aer]")
 {
 	Rig rig;
 	rig.connect();
@@ -169,7 +169,7 @@ TEST_CASE("a namespace that shrinks: beyond its end is an error", "[namespace][a
 	CHECK(open.verified(32 * mib, 4096, 1) != 0);
 }
 
-TEST_CASE("rescan by hand finds what there is", "[namespace]")
+TEST_CASE("a manual rescan finds all namespaces", "[namespace]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -178,7 +178,7 @@ TEST_CASE("rescan by hand finds what there is", "[namespace]")
 	CHECK(run("nvmeofctl rescan -d " + c.name).status == 0);
 }
 
-TEST_CASE("many namespaces, sparse NSIDs", "[namespace]")
+TEST_CASE("many namespaces with sparse NSIDs work", "[namespace]")
 {
 	Rig rig;
 	std::vector<std::unique_ptr<Loop>> loops;
@@ -193,7 +193,7 @@ TEST_CASE("many namespaces, sparse NSIDs", "[namespace]")
 		Disk d(rig.host.disk(id));
 		CHECK(d.verified(0, 4096, id) == 0);
 	}
-	for (auto id : ids) { // each holds its own
+	for (auto id : ids) { // each has its own data
 		Disk d(rig.host.disk(id));
 		Buffer b(4096);
 		REQUIRE(d.read(0, b) == 0);
@@ -202,7 +202,7 @@ TEST_CASE("many namespaces, sparse NSIDs", "[namespace]")
 	rig.host.disconnectAll();
 }
 
-TEST_CASE("UUID and NGUID as the target gives them", "[namespace][identity]")
+TEST_CASE("UUID and NGUID are those that the target reports", "[namespace][identity]")
 {
 	Loop backing(16 * mib);
 	nvmet::Subsystem subsystem(testNqn);
@@ -225,7 +225,7 @@ TEST_CASE("UUID and NGUID as the target gives them", "[namespace][identity]")
 	CHECK(readFile("/sys/block/" + n->name + "/uuid") == n->uuid->toString());
 }
 
-TEST_CASE("udev's stock rules make links, and take them away", "[namespace][udev][short]")
+TEST_CASE("udev's stock rules create and remove links", "[namespace][udev][short]")
 {
 	must("pidof systemd-udevd || pidof udevd || /usr/lib/systemd/systemd-udevd --daemon --resolve-names=never");
 	Rig rig;
@@ -251,7 +251,7 @@ TEST_CASE("an open disk whose target goes: errors, then the last close frees it"
 	Buffer b(4096);
 	CHECK(open.read(0, b) < 0);
 	CHECK(open.write(0, b) < 0);
-	auto again = rig.connect(); // the open one is not in its way
+	auto again = rig.connect(); // the old disk, still open, does not interfere
 	Disk fresh(rig.disk());
 	CHECK(fresh.verified(0, 4096, 3) == 0);
 }
@@ -276,9 +276,9 @@ TEST_CASE("a namespace removed under load fails its I/O, and spares the others",
 	CHECK(rig.host.state(c.name) == ControllerState::live);
 }
 
-// Before 6.2 the block layer itself can be led astray here: see compat/dispatch.h. One request at a time per program:
-// only what is not plugged takes that way.
-TEST_CASE("disks that share tags end, however their requests took turns", "[namespace][short][shared-tags]")
+// Before 6.2 the block layer can make del_gendisk() hang: see compat/dispatch.h. Depth 1 per job, because only
+// unplugged requests take that path.
+TEST_CASE("disks that share tags complete all requests, in any order", "[namespace][short][shared-tags]")
 {
 	Rig rig;
 	Loop second(64 * mib);

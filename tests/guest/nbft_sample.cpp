@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// usage: nbft_sample FILE: a table for a guest (qemu/run --acpi), of what discovery_nbft.cpp plays.
+// usage: nbft_sample FILE: writes the NBFT of a guest (qemu/run --acpi) that discovery_nbft.cpp tests
 #include <algorithm>
 #include <fstream>
 
@@ -14,10 +14,10 @@ int main(int argc, char **argv)
 	const std::string nqn = "nqn.2024-01.io.nvmeof:test";
 	Builder boot("nqn.2024-01.io.nvmeof:booted", id);
 	boot.interface(Builder::transport("127.0.0.1", 8));
-	boot.interface(Builder::transport("192.0.2.7", 24)); // which the guest has not
+	boot.interface(Builder::transport("192.0.2.7", 24)); // not an address of the guest
 	const std::uint8_t second[] = {2};
 	boot.subsystem(nqn, "127.0.0.1").more_interfaces = boot.put(second);
-	boot.subsystem(nqn, "127.0.0.1", "4499"); // nobody listens there
+	boot.subsystem(nqn, "127.0.0.1", "4499"); // no listener
 	boot.subsystem("nqn.2024-01.io.nvmeof:gone", "127.0.0.1").flags = layout::f_valid | layout::n_unavailable;
 	const nofctl::wire::Bytes bytes = boot.bytes();
 	std::ofstream file(argc > 1 ? argv[1] : "/dev/stdout", std::ios::binary);

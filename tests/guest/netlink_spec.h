@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What netlink_table.py makes of Documentation/netlink/specs/nvmeof.yaml: shape of the tables.
+// Tables that netlink_table.py generates from Documentation/netlink/specs/nvmeof.yaml
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ struct Attribute {
 	std::uint16_t id;
 	const char *name;
 	Type type;
-	unsigned longest; // bytes without the NUL; 0: not said
-	unsigned exact;   // bytes; 0: not said
-	unsigned values;  // of its enumeration; 0: it has none
+	unsigned longest; // bytes without the NUL; 0: unspecified
+	unsigned exact;   // bytes; 0: unspecified
+	unsigned values;  // number of enumeration values; 0: not an enumeration
 	bool multi;
 };
 

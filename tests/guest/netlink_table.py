@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""netlink_table.py SPEC HEADER: the control interface's specification as tables for the program that fuzzes it."""
+"""netlink_table.py SPEC HEADER: converts the specification of the control interface to tables for its fuzzer."""
 
 import sys
 from pathlib import Path
@@ -46,7 +46,7 @@ def listing(spec, name, names):
 
 
 def lists_of(spec, command):
-    """Attributes of a command's request and answers, and of its dump, by the names of their tables."""
+    """Attributes of a command's request, reply and dump, by the names of their tables."""
     stem = command["name"].replace("-", "_")
     do, dump = command.get("do", {}), command.get("dump", {})
     answers = do.get("reply", {}).get("attributes", []) or command.get("event", {}).get("attributes", [])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Users without privilege, or with a part of it, and what they do with an open file.
+// Runs code as an unprivileged or partly privileged user, also with files that root has opened.
 #pragma once
 
 #include "support/shell.h"
@@ -12,12 +12,12 @@
 
 namespace guest::nobody {
 
-constexpr int preparation = 250; // the child could not become who it should
+constexpr int preparation = 250; // exit status: the child could not take on the user's rights
 
-// What changes something needs both of the privileges that two of them have half of.
+// A change requires both CAP_NET_ADMIN and CAP_SYS_ADMIN; the last two users have one of them each.
 enum class Who { nobody, rootOfItsOwn, networkAdmin, systemAdmin };
 
-// Does it in a process of that user's; what it returns has to be below 256.
+// Calls what() in a child process of that user and returns its result, which must be below 256.
 int as(Who who, const std::function<int()> &what);
 
 struct File {
@@ -26,7 +26,7 @@ struct File {
 	~File() { ::close(fd); }
 };
 
-// Identify Namespace, or what else CNS says, of a namespace
+// Identify with this CNS, by ioctl; returns errno or 0. 202: completed with an NVMe status
 int identify(int fd, std::uint32_t nsid, std::uint32_t cns, std::uint32_t length = 4096, Millis timeout = 0ms);
 
 } // namespace guest::nobody

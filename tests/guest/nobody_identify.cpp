@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Identify and other admin commands without privilege: what is open, how many at once, whose memory, for how long.
+// Identify and other admin commands without privilege: permitted CNS values, concurrency, memory accounting, time
+// limits
 #include "namespaces_document.h"
 #include "nobody.h"
 #include "security_document.h"
@@ -22,7 +23,7 @@ using nvmeof::ControllerState;
 
 namespace {
 
-// "... (CNS 00h, 01h, 05h) ..." of a document
+// Parses "... (CNS 00h, 01h, 05h) ..." in a document
 std::set<unsigned> openByDocument(const std::string &document)
 {
 	std::smatch list;
@@ -37,7 +38,8 @@ std::set<unsigned> openByDocument(const std::string &document)
 
 } // namespace
 
-TEST_CASE("Identify without privilege: what SECURITY.md and namespaces.md say", "[nobody][ioctl][documents]")
+TEST_CASE("Identify without privilege: the CNS values that SECURITY.md and namespaces.md list",
+	  "[nobody][ioctl][documents]")
 {
 	Rig rig;
 	rig.connect();
@@ -50,7 +52,7 @@ TEST_CASE("Identify without privilege: what SECURITY.md and namespaces.md say", 
 	CHECK(open == openByDocument(namespacesDocument));
 }
 
-TEST_CASE("Identify without privilege: four at once, whoever waits", "[nobody][ioctl][bounds]")
+TEST_CASE("Identify without privilege: at most four at a time, for all users together", "[nobody][ioctl][bounds]")
 {
 	static const auto unanswered = target::acts::always(target::Hook::command, [](target::Strike &s) {
 		return target::acts::verdict(s.identify(target::cns_ns), s, target::Verdict::drop);
@@ -66,7 +68,7 @@ TEST_CASE("Identify without privilege: four at once, whoever waits", "[nobody][i
 	CHECK(ports[0].script().waitStrikes(4, slowly(10s)));
 	std::this_thread::sleep_for(500ms);
 	CHECK(ports[0].script().strikes() == 4);
-	CHECK(identify(node.fd, 0, 1) == 0); // who is privileged does not wait for them
+	CHECK(identify(node.fd, 0, 1) == 0); // privileged callers do not wait for them
 	ports[0].script().disarm();
 	ports[0].dropConnections();
 	for (auto &one : callers) {
@@ -79,7 +81,7 @@ TEST_CASE("Identify without privilege: four at once, whoever waits", "[nobody][i
 
 namespace {
 
-// What the kernel has allocated for the processes of a container, bytes
+// Kernel memory charged to a cgroup, bytes
 std::uint64_t kernelMemory(const std::string &container)
 {
 	return std::stoull(must("awk '$1 == \"kernel\" { print $2 }' " + container + "/memory.stat"));
@@ -87,7 +89,7 @@ std::uint64_t kernelMemory(const std::string &container)
 
 } // namespace
 
-TEST_CASE("the buffer of a command is memory of its sender's container", "[nobody][ioctl][memory]")
+TEST_CASE("the buffer of a command is charged to its sender's cgroup", "[nobody][ioctl][memory]")
 {
 	static const auto unanswered = target::acts::always(target::Hook::command, [](target::Strike &s) {
 		return target::acts::verdict(s.log(target::log_smart), s, target::Verdict::drop);
@@ -118,7 +120,7 @@ TEST_CASE("the buffer of a command is memory of its sender's container", "[nobod
 	must("rmdir " + container);
 }
 
-TEST_CASE("a time limit of a command's own is for the privileged, and ends no association", "[nobody][ioctl][timeout]")
+TEST_CASE("only privileged callers set a time limit, which never ends the association", "[nobody][ioctl][timeout]")
 {
 	Multi rig({.lanes = 1});
 	auto c = rig.host.connect(rig.options(0));
@@ -126,7 +128,7 @@ TEST_CASE("a time limit of a command's own is for the privileged, and ends no as
 	rig.lane(0).link().impair("delay 20ms");
 	for (int i = 0; i < 5; i++) {
 		CHECK(as(Who::nobody, [&] { return identify(disk.fd, 1, 0, 4096, 1ms); }) == 0);
-		// the kernel's target executes an Abort, and aborts nothing
+		// the kernel's target completes an Abort without aborting anything
 		CHECK(identify(node.fd, 1, 0, 4096, 1ms) == 0);
 	}
 	CHECK(identify(node.fd, 1, 0, 4096, 5s) == 0); // in time

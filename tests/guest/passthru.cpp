@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// NVMe commands by io_uring: what goes in by a disk's generic node comes out of the disk, and the other way round.
+// NVMe commands by io_uring on a disk's generic node act on the same data as the disk
 #include "support/block.h"
 #include "support/multi.h"
 #include "support/rig.h"
@@ -46,7 +46,7 @@ const Kind kinds[] = {
 	{"polled, and no queue is", IORING_SETUP_IOPOLL, 0},
 };
 
-// The same data by each way: at @disk's place @n
+// Transfers the same data in each way, at block n of the disk
 void verifyWays(Ring &ring, const File &node, const Disk &disk, unsigned n)
 {
 	auto slba = n * block / 512;
@@ -80,14 +80,14 @@ void verifyWays(Ring &ring, const File &node, const Disk &disk, unsigned n)
 	CHECK(parts.holds(n + 4));
 	CHECK(fixed.holds(n + 4));
 
-	// at a place that the transport cannot take data to: copied, in the task that they are for
+	// an address that the transport cannot transfer to: the data are bounced in the submitting task
 	Buffer odd(2 * block);
 	CHECK(ring.one(node.fd, NVME_URING_CMD_IO, blocksCommand(opRead, slba, block, odd.data() + 1)).res == 0);
 	CHECK(!std::memcmp(odd.data() + 1, plain.data(), block));
 	CHECK(ring.one(node.fd, NVME_URING_CMD_IO, blocksCommand(opFlush, 0, 512)).res == 0);
 }
 
-// Many at a time, of which more than one ring's worth of the queues there are
+// Many reads in flight at a time
 void verifyDepth(Ring &ring, const File &node, const Disk &disk, unsigned depth)
 {
 	std::vector<std::unique_ptr<Buffer>> buffers;
@@ -110,7 +110,7 @@ void verifyDepth(Ring &ring, const File &node, const Disk &disk, unsigned depth)
 
 } // namespace
 
-TEST_CASE("a disk's generic node is there while the disk is", "[passthru][short]")
+TEST_CASE("a disk's generic node exists as long as the disk", "[passthru][short]")
 {
 	Rig rig;
 	rig.connect();
@@ -130,7 +130,7 @@ TEST_CASE("a disk's generic node is there while the disk is", "[passthru][short]
 	CHECK(ring.one(file.fd, NVME_URING_CMD_IO, blocksCommand(opRead, 0, block, data.data())).res == 0);
 	rig.host.disconnectAll();
 	CHECK_FALSE(exists(node));
-	// whoever has it open is told, by each way
+	// open files get ENODEV
 	CHECK(ring.one(file.fd, NVME_URING_CMD_IO, blocksCommand(opRead, 0, block, data.data())).res == -ENODEV);
 	CHECK(::open(node.c_str(), O_RDWR) < 0);
 	rig.connect();
@@ -138,7 +138,7 @@ TEST_CASE("a disk's generic node is there while the disk is", "[passthru][short]
 	CHECK(ring.one(file.fd, NVME_URING_CMD_IO, blocksCommand(opRead, 0, block, data.data())).res == -ENODEV);
 }
 
-TEST_CASE("data by io_uring are the disk's", "[passthru][short]")
+TEST_CASE("io_uring commands read and write the data of the disk", "[passthru][short]")
 {
 	Rig rig;
 	for (auto &kind : kinds) {
@@ -158,7 +158,7 @@ TEST_CASE("data by io_uring are the disk's", "[passthru][short]")
 	}
 }
 
-TEST_CASE("more commands than there are tags wait for them, and none fails", "[passthru]")
+TEST_CASE("more commands than tags wait, and none fails", "[passthru]")
 {
 	Rig rig;
 	auto o = rig.options();
@@ -172,7 +172,7 @@ TEST_CASE("more commands than there are tags wait for them, and none fails", "[p
 	verifyDepth(ring, file, disk, 512);
 }
 
-TEST_CASE("admin commands by io_uring", "[passthru][short]")
+TEST_CASE("admin commands work by io_uring", "[passthru][short]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -183,7 +183,7 @@ TEST_CASE("admin commands by io_uring", "[passthru][short]")
 	iovec vec[] = {{parts.data(), 100}, {parts.data() + 100, block - 100}};
 	nvme_uring_cmd cmd{};
 	cmd.opcode = adminIdentify;
-	cmd.cdw10 = 1; // of the controller
+	cmd.cdw10 = 1; // Identify Controller
 	cmd.data_len = block;
 	cmd.addr = reinterpret_cast<std::uintptr_t>(plain.data());
 	CHECK(ring.one(node.fd, NVME_URING_CMD_ADMIN, cmd).res == 0);
@@ -199,7 +199,7 @@ TEST_CASE("admin commands by io_uring", "[passthru][short]")
 	CHECK(ring.one(node.fd, NVME_URING_CMD_ADMIN_VEC, vecCmd).res == 0);
 	CHECK(!std::memcmp(plain.data(), parts.data(), block));
 	CHECK(ring.one(node.fd, NVME_URING_CMD_ADMIN_VEC, vecCmd, 0).res == -EINVAL);
-	// a feature is in the completion, and has no data
+	// a feature value is in the completion, without data
 	nvme_uring_cmd feature{};
 	feature.opcode = 0x0a;
 	feature.cdw10 = 7; // number of queues
@@ -216,7 +216,7 @@ TEST_CASE("admin commands by io_uring", "[passthru][short]")
 	CHECK(polled.one(node.fd, NVME_URING_CMD_ADMIN, feature).res == -EOPNOTSUPP);
 }
 
-TEST_CASE("what is wrong with a command is told before it is sent", "[passthru][short]")
+TEST_CASE("an invalid command fails before it is sent", "[passthru][short]")
 {
 	Rig rig;
 	rig.connect();
@@ -264,11 +264,11 @@ TEST_CASE("what is wrong with a command is told before it is sent", "[passthru][
 	Ring small(4, 0, 0), halfSmall(4, 0, IORING_SETUP_SQE128);
 	CHECK(small.one(file.fd, NVME_URING_CMD_IO, good).res == -EOPNOTSUPP);
 	CHECK(halfSmall.one(file.fd, NVME_URING_CMD_IO, good).res == -EOPNOTSUPP);
-	CHECK(ring.one(plain.fd, NVME_URING_CMD_IO, good).res < 0); // the disk itself has ioctls alone
-	// what a target has to say is its status
+	CHECK(ring.one(plain.fd, NVME_URING_CMD_IO, good).res < 0); // the disk node supports ioctls only
+	// an error of the target is an NVMe status
 	auto vendor = blocksCommand(0x80, 0, 512);
 	CHECK((ring.one(file.fd, NVME_URING_CMD_IO, vendor).res & 0x7ff) == invalidOpcode);
-	// by ioctl in vectors, too
+	// vectored ioctl
 	iovec vec[] = {{data.data(), 512}, {data.data() + 512, block - 512}};
 	nvme_passthru_cmd64 p{};
 	p.opcode = opRead;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What admin commands do besides their purpose, as the controller's log of effects says, and firmware that it
-// activates.
+// Effects of admin commands as the effects log reports them, and firmware activation
 #include "support/ghost.h"
 #include "target/acts.h"
 #include "target/connection.h"
@@ -22,7 +21,7 @@ namespace {
 constexpr std::uint32_t supported = 1, alone = 1 << 16, relaxed = 1 << 14, changesInventory = 1 << 3;
 constexpr std::uint8_t opAlone = 0xc2, opPlain = 0xc4, opRelaxed = 0xc6, opInventory = 0xc8, opSanitize = 0x84,
 		       opSecurityReceive = 0x82;
-constexpr Millis work = 700ms; // that the target takes for a command
+constexpr Millis work = 700ms; // execution time at the target
 constexpr std::uint32_t processingPaused = 1 << 5;
 
 target::Config config()
@@ -39,7 +38,7 @@ target::Config config()
 
 std::atomic<bool> begun{false};
 
-// An admin command that the target knows by this test alone
+// An admin command that only this test's target supports
 bool takesLong(target::Strike &s)
 {
 	if (!s.admin(opSanitize) && !s.admin(opSecurityReceive) && (s.qid || !s.cmd || s.cmd->opcode < 0xc0))
@@ -67,7 +66,7 @@ bool bothUsable(Ports &ports)
 	return std::ranges::count_if(paths, [](auto &p) { return p.usable; }) == 2;
 }
 
-// How long a read takes that is sent while the target works at the command
+// Duration of a read that is sent while the target executes the command
 Millis readBeside(Ports &ports, const std::string &controller, std::uint8_t opcode)
 {
 	Disk disk(ports.disk());
@@ -81,7 +80,7 @@ Millis readBeside(Ports &ports, const std::string &controller, std::uint8_t opco
 	auto took = watch.elapsed();
 	REQUIRE(command.join(slowly(10s)));
 	CHECK(command.status() == 0);
-	// the namespaces were looked at again
+	// namespaces have been scanned again
 	CHECK(eventually([&] { return bothUsable(ports); }));
 	return took;
 }
@@ -116,7 +115,7 @@ const auto resets = always(Hook::command, [](target::Strike &s) {
 	subsystemResets += asked && s.cmd->cdw12 == nssrReset;
 	return target::acts::failed(asked, s, target::st_ok);
 });
-// As a controller may: the connection goes before there is an answer.
+// The connection may end before the response, as the specification permits.
 const auto resetsAtOnce = always(Hook::response, [](target::Strike &s) {
 	bool asked = s.is(target::op_fabrics) && s.cmd->fctype() == target::fc_property_set && s.cmd->cdw11 == propNssr;
 	return target::acts::verdict(asked, s, target::Verdict::abort);
@@ -134,9 +133,9 @@ int resetSubsystem(const std::string &name)
 
 } // namespace
 
-TEST_CASE("no I/O runs beside an admin command whose effects say so", "[passthru][effects][short]")
+TEST_CASE("no I/O runs during an admin command whose effects forbid it", "[passthru][effects][short]")
 {
-	// a port that works at the command answers nothing else: reads go by the other one
+	// a port that executes the command answers nothing else; reads use the other port
 	Ports ports({config(), config()});
 	ports[0].setAnaState(1, target::ana_non_optimized);
 	auto c = ports.connectAll()[0];
@@ -146,7 +145,7 @@ TEST_CASE("no I/O runs beside an admin command whose effects say so", "[passthru
 		INFO("opcode " << int(opcode));
 		CHECK(readBeside(ports, c.name, opcode) > work / 2);
 	}
-	// a restriction with exceptions, and one that has nothing to do with I/O
+	// a relaxed restriction, and one that does not concern I/O
 	for (auto opcode : {opPlain, opRelaxed, opSecurityReceive}) {
 		INFO("opcode " << int(opcode));
 		CHECK(readBeside(ports, c.name, opcode) < work / 2);
@@ -155,7 +154,7 @@ TEST_CASE("no I/O runs beside an admin command whose effects say so", "[passthru
 	CHECK(ports.host.controller(c.name).reconnects == c.reconnects);
 }
 
-TEST_CASE("Property Get by passthrough has no data", "[passthru][fabrics]")
+TEST_CASE("Property Get by passthrough transfers no data", "[passthru][fabrics]")
 {
 	Ports ports({config()});
 	const int fd = ::open(("/dev/" + ports.connectAll()[0].name).c_str(), O_RDWR | O_CLOEXEC);
@@ -174,11 +173,11 @@ TEST_CASE("Property Get by passthrough has no data", "[passthru][fabrics]")
 	::close(fd);
 }
 
-TEST_CASE("a Set Features of the keep-alive timeout that is refused changes nothing", "[passthru][effects]")
+TEST_CASE("a refused Set Features of the keep-alive timeout changes nothing", "[passthru][effects]")
 {
 	Ports ports({config()});
 	auto c = ports.connectAll()[0];
-	// nor does the target tell which timeout there is
+	// Get Features fails as well
 	const auto refused = always(Hook::command, [](target::Strike &s) {
 		return target::acts::failed(s.admin(target::op_set_features) || s.admin(target::op_get_features), s,
 					    target::st_invalid_field);
@@ -203,7 +202,7 @@ TEST_CASE("a controller that activates firmware gets no I/O until it processes c
 	auto c = ports.connectAll()[0];
 	Disk disk(ports.disk());
 	Buffer data(length);
-	ports[0].script().arm(pausedOnce, 8); // looked at each 100 ms
+	ports[0].script().arm(pausedOnce, 8); // the host polls every 100 ms
 	ports[0].sendEvent(target::event_firmware_activation);
 	REQUIRE(eventually([&] { return ports.host.controller(c.name).firmwareLeft.has_value(); }));
 	CHECK(*ports.host.controller(c.name).firmwareLeft <= 5s);
@@ -214,14 +213,14 @@ TEST_CASE("a controller that activates firmware gets no I/O until it processes c
 	CHECK(watch.elapsed() < slowly(4s));
 	CHECK_FALSE(ports.host.controller(c.name).firmwareLeft);
 	CHECK(ports.host.controller(c.name).reconnects == c.reconnects);
-	// it is told of again
+	// a second activation is reported, too
 	ports[0].script().arm(pausedOnce, 2);
 	ports[0].sendEvent(target::event_firmware_activation);
 	CHECK(eventually([&] { return ports.host.controller(c.name).firmwareLeft.has_value(); }));
 	CHECK(eventually([&] { return !ports.host.controller(c.name).firmwareLeft; }, 5s));
 }
 
-TEST_CASE("firmware is activated while namespaces are looked at again", "[passthru][effects][firmware]")
+TEST_CASE("firmware activation works during a namespace scan", "[passthru][effects][firmware]")
 {
 	auto c = activates(50);
 	c.adminEffects = {{opInventory, supported | changesInventory}};
@@ -230,14 +229,14 @@ TEST_CASE("firmware is activated while namespaces are looked at again", "[passth
 	ports[0].script().arm(pausedOnce, 8);
 	ports[0].sendEvent(target::event_firmware_activation);
 	REQUIRE(eventually([&] { return ports.host.controller(name).firmwareLeft.has_value(); }));
-	admin(name, opInventory); // refused by the target, which does not matter
+	admin(name, opInventory); // the target refuses it, which does not matter
 	CHECK(eventually([&] { return !ports.host.controller(name).firmwareLeft; }, 5s));
 	Disk disk(ports.disk());
 	Buffer data(length);
 	CHECK(disk.read(0, data) == 0);
 }
 
-TEST_CASE("firmware is activated: I/O goes by another path meanwhile", "[passthru][effects][firmware]")
+TEST_CASE("during firmware activation I/O uses another path", "[passthru][effects][firmware]")
 {
 	Ports ports({activates(50), activates(50)});
 	ports[1].setAnaState(1, target::ana_non_optimized);
@@ -255,7 +254,7 @@ TEST_CASE("firmware is activated: I/O goes by another path meanwhile", "[passthr
 	CHECK(eventually([&] { return !ports.host.controller(c.name).firmwareLeft; }, 5s));
 }
 
-TEST_CASE("firmware that is not active in time: the controller is connected again", "[passthru][effects][firmware]")
+TEST_CASE("firmware that is not active in time makes the host reconnect", "[passthru][effects][firmware]")
 {
 	Ports ports({activates(5)});
 	auto c = ports.connectAll()[0];
@@ -271,11 +270,11 @@ TEST_CASE("firmware that is not active in time: the controller is connected agai
 	CHECK_FALSE(ports.host.controller(c.name).firmwareLeft);
 }
 
-TEST_CASE("an NVM Subsystem Reset goes to the controller, which is connected again", "[passthru][subsystem-reset]")
+TEST_CASE("an NVM Subsystem Reset goes to the controller, and the host reconnects", "[passthru][subsystem-reset]")
 {
 	Ports ports({config()});
 	auto c = ports.connectAll()[0];
-	CHECK(resetSubsystem(c.name) == ENOTTY); // this controller has none, as in-tree
+	CHECK(resetSubsystem(c.name) == ENOTTY); // not supported by this controller; errno as in-tree
 	ports.host.disconnectAll();
 	ports[0].script().arm(hasSubsystemReset, target::Script::forever);
 	c = ports.connectAll()[0];
@@ -293,19 +292,19 @@ TEST_CASE("an NVM Subsystem Reset goes to the controller, which is connected aga
 	CHECK(eventually([&] { return ports.host.controller(c.name).reconnects > c.reconnects; }, 10s));
 	Buffer data(length);
 	CHECK(disk.read(0, data) == 0);
-	// what rules of udev's are told, under the in-tree driver's names
+	// variables for udev rules, named as by the in-tree driver
 	for (auto variable : {"NVME_EVENT=connected", "NVME_TRTYPE=", "NVME_TRADDR=", "NVME_TRSVCID=",
 			      "NVME_HOST_TRADDR=", "NVME_HOST_IFACE="}) {
 		INFO(variable);
 		CHECK(tells(variable));
 	}
-	ports[0].sendEvent({1, 1, 2}); // a temperature threshold, in the SMART log
-	ports[0].sendEvent({1, 2, 2}); // at once after it: available spare is low
+	ports[0].sendEvent({1, 1, 2}); // temperature threshold, in the SMART log
+	ports[0].sendEvent({1, 2, 2}); // immediately afterwards: available spare is low
 	CHECK(tells("NVME_AEN=0x020101"));
 	CHECK(tells("NVME_AEN=0x020201"));
 }
 
-TEST_CASE("an NVM Subsystem Reset that is not answered is done all the same", "[passthru][subsystem-reset]")
+TEST_CASE("an NVM Subsystem Reset succeeds even without a response", "[passthru][subsystem-reset]")
 {
 	Ports ports({config()});
 	ports[0].script().arm(hasSubsystemReset, target::Script::forever);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A namespace of a command set that the driver does not know, here Key Value: a generic node, and no block device.
+// A namespace of a command set unknown to the driver (here Key Value) has a generic node and no block device.
 #include "nobody.h"
 #include "support/ghost.h"
 #include "support/ports.h"
@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::uint32_t nsid = 2;
 constexpr std::uint32_t supported = 1, changes = 2;
-constexpr std::size_t valueBytes = 3000; // no number of blocks
+constexpr std::size_t valueBytes = 3000; // not a multiple of the block size
 constexpr std::uint8_t opVendor = 0x90, opBoth = 0x03;
 
 Config config()
@@ -35,12 +35,12 @@ Config config()
 	c.keyValue = true;
 	c.keyEffects = {{op_kv_store, supported | changes}, {op_kv_retrieve, supported}, {op_kv_exist, supported}};
 	c.keyEffects[opVendor] = supported;
-	// of the NVM command set: nothing of it may count here
+	// of the NVM command set: must have no influence
 	c.ioEffects = {{op_flush, supported}, {op_kv_delete, supported}};
 	return c;
 }
 
-// Key and value by a node; errno is negative
+// A Key Value command by ioctl; returns an NVMe status or negative errno
 int send(int fd, std::uint8_t opcode, std::uint32_t key, void *data = nullptr, std::size_t bytes = 0,
 	 Millis limit = 0ms)
 {
@@ -67,7 +67,7 @@ int store(int fd, std::uint32_t key, std::uint32_t seed)
 	return send(fd, op_kv_store, key, value.data(), valueBytes);
 }
 
-// Whether the value is the one of that seed
+// Whether the stored value has the pattern of this seed
 bool holds(int fd, std::uint32_t key, std::uint32_t seed)
 {
 	Buffer wanted(4096), value(4096);
@@ -125,7 +125,7 @@ const auto cut = always(Hook::command, cutCommand);
 
 } // namespace
 
-TEST_CASE("a namespace of another command set has a generic node only", "[passthru][generic][short]")
+TEST_CASE("a namespace of another command set has only a generic node", "[passthru][generic][short]")
 {
 	Scene s;
 	s.connect();
@@ -164,7 +164,7 @@ TEST_CASE("a namespace of another command set has a generic node only", "[passth
 	CHECK(send(file.fd, op_kv_exist, 7) == st_no_such_key);
 	CHECK(send(file.fd, op_flush, 0) == 0);
 
-	// by io_uring, at a place that the transport cannot take data to
+	// by io_uring, to an address that the transport cannot transfer data to
 	Ring ring(4);
 	Buffer odd(8192), wanted(4096);
 	wanted.fill(2);
@@ -178,7 +178,7 @@ TEST_CASE("a namespace of another command set has a generic node only", "[passth
 	CHECK(ring.one(file.fd, NVME_URING_CMD_IO, cmd).res == 0);
 	CHECK(!std::memcmp(odd.data() + 1, wanted.data(), valueBytes));
 
-	// what has no meaning here
+	// requests without meaning for this namespace
 	nvme_user_io old{};
 	old.opcode = 2;
 	old.addr = cmd.addr;
@@ -188,13 +188,13 @@ TEST_CASE("a namespace of another command set has a generic node only", "[passth
 	CHECK(send(file.fd, op_flush, 0, odd.data(), 512) == -EINVAL);
 	CHECK(send(file.fd, opBoth, 0, odd.data(), 512) == -EINVAL);
 
-	// its neighbour is a disk as ever
+	// the other namespace is an ordinary disk
 	Disk disk(s.ports.disk());
 	CHECK(s.ports.work(disk) == 0);
 	CHECK(holds(file.fd, 8, 2));
 }
 
-TEST_CASE("commands of another command set: one path and the other", "[passthru][generic]")
+TEST_CASE("commands of another command set use either path", "[passthru][generic]")
 {
 	Scene s;
 	s.connect();
@@ -202,7 +202,7 @@ TEST_CASE("commands of another command set: one path and the other", "[passthru]
 	REQUIRE(store(file.fd, 1, 1) == 0);
 	auto both = [&] { return eventually([&] { return s.ns()->usablePaths == 2; }, 20s); };
 
-	// the first path is not usable for its ANA state
+	// the ANA state makes the first path unusable
 	s.ports[0].setAnaState(1, ana_inaccessible);
 	CHECK(eventually([&] { return s.ns()->usablePaths == 1; }));
 	CHECK(holds(file.fd, 1, 1));
@@ -210,7 +210,7 @@ TEST_CASE("commands of another command set: one path and the other", "[passthru]
 	s.ports[0].setAnaState(1, ana_optimized);
 	CHECK(both());
 
-	// lost on the way: nobody knows what a command of an unknown command set does, but for those that all have
+	// lost in flight: not retried, because their effects are unknown, except those that all command sets define
 	for (auto [opcode, bytes] :
 	     {std::pair{op_kv_store, valueBytes}, {op_kv_retrieve, valueBytes}, {op_kv_exist, std::size_t(0)}}) {
 		INFO("opcode " << int(opcode));
@@ -224,7 +224,7 @@ TEST_CASE("commands of another command set: one path and the other", "[passthru]
 	CHECK(both());
 	CHECK(holds(file.fd, 2, 2));
 
-	// without the first path altogether
+	// without the first path
 	s.ports[0].stop();
 	CHECK(eventually([&] { return s.ns()->usablePaths == 1; }));
 	CHECK(holds(file.fd, 2, 2));
@@ -234,7 +234,8 @@ TEST_CASE("commands of another command set: one path and the other", "[passthru]
 	CHECK(holds(file.fd, 3, 3));
 }
 
-TEST_CASE("commands of another command set that a path refuses for its ANA state", "[passthru][generic][ana]")
+TEST_CASE("another command set: an ANA status goes to the caller and takes the path out of use",
+	  "[passthru][generic][ana]")
 {
 	Scene s;
 	s.connect();
@@ -244,7 +245,7 @@ TEST_CASE("commands of another command set that a path refuses for its ANA state
 		return eventually([&] { return s.ns()->usablePaths == count; }, 20s);
 	};
 	auto refusals = [&] { return s.ports[0].counters().anaRefusals + s.ports[1].counters().anaRefusals; };
-	// no event tells of it, so that the command is sent there
+	// without an event, so that the host sends the command there
 	struct {
 		AnaState state;
 		int status;
@@ -261,7 +262,7 @@ TEST_CASE("commands of another command set that a path refuses for its ANA state
 			s.ports[0].setAnaState(1, state, false);
 			CHECK(send(file.fd, opcode, 1, value.data(), bytes) == status);
 			CHECK(refusals() == before + 1);
-			// the refusal has told the host
+			// the refusal makes the host read the ANA log
 			CHECK(usable(1));
 			CHECK(holds(file.fd, 1, 1));
 			CHECK(refusals() == before + 1);
@@ -277,7 +278,7 @@ TEST_CASE("commands of another command set that a path refuses for its ANA state
 		CHECK(usable(2));
 	}
 
-	// no path takes any: they wait, as long as they may
+	// no usable path: commands wait, up to their time limit
 	for (std::size_t i : {0u, 1u})
 		s.ports[i].setAnaState(1, ana_inaccessible);
 	REQUIRE(usable(0));
@@ -295,7 +296,7 @@ TEST_CASE("commands of another command set that a path refuses for its ANA state
 
 namespace {
 
-// Of as many command sets as there are here, by the list of identification descriptors
+// Assigns the namespaces to several command sets, in the list of identification descriptors
 constexpr std::uint8_t firstSet = 0x30, sets = 6, keptSets = 4, opFormat = 0x80;
 
 bool tellSets(Strike &s)
@@ -306,7 +307,7 @@ bool tellSets(Strike &s)
 	return false;
 }
 
-// Reads of the log of effects are counted, those of a command set that the driver does not know
+// Counts reads of the effects log of unknown command sets
 bool effectsRead(Strike &s)
 {
 	auto csi = s.cmd->cdw14 >> 24;
@@ -322,10 +323,10 @@ const auto effectsOfMany = always(Hook::adminData, [](Strike &s) { return tellSe
 
 } // namespace
 
-TEST_CASE("the effects of another command set are read once in a connection", "[passthru][generic][effects]")
+TEST_CASE("the effects log of another command set is read once per connection", "[passthru][generic][effects]")
 {
 	bool many = GENERATE(false, true);
-	constexpr std::uint32_t count = 30; // more than are identified together
+	constexpr std::uint32_t count = 30; // more than are identified at a time
 	const std::size_t reads = many ? keptSets : 1;
 	Scene s(1);
 	for (std::uint32_t i = 1; i < count; i++)
@@ -343,7 +344,7 @@ TEST_CASE("the effects of another command set are read once in a connection", "[
 			},
 			20s);
 	};
-	// a command that each set's log has as harmless
+	// Number of nodes at which a command that the log reports as harmless is permitted
 	auto open = [&] {
 		std::size_t open = 0;
 		for (std::uint32_t i = 0; i < count; i++) {
@@ -378,7 +379,7 @@ TEST_CASE("the effects of another command set are read once in a connection", "[
 	}
 	CHECK(s.ports[0].script().strikes() == 2 * reads);
 
-	// from then on the target may be another one
+	// after a reconnect it may be another target
 	must("nvmeofctl reset " + name);
 	REQUIRE(eventually([&] { return s.ports.host.controller(name).reconnects == 1; }, 20s));
 	REQUIRE(scanned());
@@ -387,7 +388,7 @@ TEST_CASE("the effects of another command set are read once in a connection", "[
 	if (many)
 		return;
 
-	// one without the log: nothing is known of its commands
+	// without the log no command is known to be harmless
 	s.ports[0].script().arm(withoutEffects, Script::forever);
 	must("nvmeofctl reset " + name);
 	REQUIRE(eventually([&] { return s.ports.host.controller(name).reconnects == 2; }, 20s));
@@ -395,7 +396,8 @@ TEST_CASE("the effects of another command set are read once in a connection", "[
 	CHECK(open() == 0);
 }
 
-TEST_CASE("commands of another command set without privilege", "[passthru][generic][nobody]")
+TEST_CASE("commands of another command set without privilege: as the effects log permits",
+	  "[passthru][generic][nobody]")
 {
 	bool logged = GENERATE(true, false);
 	auto c = config();
@@ -413,7 +415,7 @@ TEST_CASE("commands of another command set without privilege", "[passthru][gener
 		std::uint8_t opcode;
 		bool reader, writer, onlyWriter;
 	};
-	// Delete and Flush stand in the log of the NVM command set alone
+	// Delete and Flush are only in the log of the NVM command set
 	const Expected all[] = {
 		{op_kv_store, false, true, true},       {op_kv_retrieve, true, true, false},
 		{op_kv_exist, true, true, true},        {op_kv_delete, false, false, false},
@@ -430,7 +432,7 @@ TEST_CASE("commands of another command set without privilege", "[passthru][gener
 	CHECK(as(Who::nobody, [&] { return nobody::identify(readable.fd, 1, cns_indep); }) == EACCES);
 }
 
-TEST_CASE("a namespace of another command set goes, and comes back", "[passthru][generic][short]")
+TEST_CASE("a namespace of another command set disappears and returns", "[passthru][generic][short]")
 {
 	Scene s;
 	s.connect();
@@ -448,7 +450,7 @@ TEST_CASE("a namespace of another command set goes, and comes back", "[passthru]
 	CHECK(store(again.fd, 1, 2) == 0);
 	CHECK(holds(again.fd, 1, 2));
 
-	// write protection is told, and kept by the target
+	// write protection is reported; the target enforces it
 	s.ports.subsystem().stores().find(nsid)->writeProtect(true);
 	s.tell();
 	CHECK(eventually([&] { return s.ns() && s.ns()->readOnly; }));
@@ -457,7 +459,7 @@ TEST_CASE("a namespace of another command set goes, and comes back", "[passthru]
 	s.tell();
 	CHECK(eventually([&] { return s.ns() && !s.ns()->readOnly; }));
 
-	// the disk beside it is of another command set from now on
+	// the neighbouring disk changes to another command set
 	auto disk = s.ports.disk();
 	s.ports.store().makeKeyValue();
 	s.tell();
@@ -468,7 +470,7 @@ TEST_CASE("a namespace of another command set goes, and comes back", "[passthru]
 	}));
 }
 
-TEST_CASE("who waits for udev waits for the generic node; it is no volume", "[passthru][generic][udev][short]")
+TEST_CASE("WaitFor::udev includes the generic node, which is no volume", "[passthru][generic][udev][short]")
 {
 	must("pidof systemd-udevd || pidof udevd || /usr/lib/systemd/systemd-udevd --daemon --resolve-names=never");
 	Scene s;
@@ -502,7 +504,8 @@ static_assert(std::size(wrong) == std::size(reasons));
 
 } // namespace
 
-TEST_CASE("a namespace of another command set about which its target is wrong", "[passthru][generic][hostile][short]")
+TEST_CASE("wrong identification of a namespace of another command set is refused",
+	  "[passthru][generic][hostile][short]")
 {
 	for (std::size_t i = 0; i < std::size(wrong); i++) {
 		INFO(i << ": " << reasons[i]);
@@ -521,7 +524,7 @@ TEST_CASE("a namespace of another command set about which its target is wrong", 
 	}
 }
 
-TEST_CASE("a namespace of another command set that is not ready yet", "[passthru][generic][short]")
+TEST_CASE("a namespace of another command set that is not ready is tried again", "[passthru][generic][short]")
 {
 	static const auto unready = always(
 		Hook::adminData, [](Strike &s) { return acts::poke(s.identify(cns_indep), s, at::indep_nstat, 0); });
@@ -545,7 +548,7 @@ TEST_CASE("a namespace of another command set that is not ready yet", "[passthru
 		File file(s.node, O_RDWR);
 		CHECK(store(file.fd, 1, 1) == 0);
 	}
-	// one that was ready keeps its node
+	// a namespace that was ready keeps its node
 	s.ports[0].script().arm(late, Script::forever);
 	s.tell();
 	CHECK(eventually([&] { return s.ports[0].script().strikes() > 1; }));

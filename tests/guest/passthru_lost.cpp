@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Commands by passthrough whose connection is lost: which go again by another path, and what becomes of the others.
+// Passthrough commands whose connection is lost: which are retried on another path, and how the others end.
 #include "support/ghost.h"
 #include "support/intree.h"
 #include "support/multi.h"
@@ -31,7 +31,7 @@ target::Config config(bool zoned)
 	return c;
 }
 
-// Of the command there is nothing but the question whether it was executed: an I/O command that is not answered
+// Cuts the connection on an I/O command without executing it; the host cannot know whether it was executed
 bool cutCommand(target::Strike &s)
 {
 	if (!s.io())
@@ -43,7 +43,7 @@ bool cutCommand(target::Strike &s)
 }
 
 const auto cut = always(Hook::command, cutCommand);
-// The same, and the connection stays
+// No response, but the connection stays
 const auto unanswered = always(
 	Hook::command, [](target::Strike &s) { return target::acts::verdict(s.io(), s, target::Verdict::drop); });
 const auto inaccessible = always(
@@ -53,7 +53,7 @@ const auto hostAborted = always(
 const auto internal =
 	always(Hook::command, [](target::Strike &s) { return target::acts::failed(s.io(), s, target::st_internal); });
 
-// Commands go to the first port as long as it is there.
+// The first port gets the commands while it is there.
 struct Scene {
 	Ports ports;
 	std::string controller;
@@ -70,7 +70,7 @@ struct Scene {
 		controller = ports.connectAll()[0].name;
 		auto node = ports.disk();
 		REQUIRE_FALSE(node.empty());
-		// no command but the test's own meets a script: Linux has looked for partitions, and udev at the disk
+		// scripts must see only the test's own commands: wait for the partition scan and udev
 		int disk = ::open(node.c_str(), O_RDONLY | O_CLOEXEC);
 		REQUIRE(disk >= 0);
 		::close(disk);
@@ -120,7 +120,7 @@ private:
 	nvme_uring_cmd dsm()
 	{
 		std::memset(data.data(), 0, 16);
-		data.data()[4] = 8; // blocks, from the first one on
+		data.data()[4] = 8; // blocks, from LBA 0 on
 		nvme_uring_cmd cmd{};
 		cmd.opcode = target::op_dsm;
 		cmd.nsid = 1;
@@ -133,7 +133,7 @@ private:
 
 } // namespace
 
-TEST_CASE("a path is lost under a command: it goes again, or says that it may have run", "[passthru][lost][short]")
+TEST_CASE("a command whose path is lost is retried, or fails with Command Aborted By Host", "[passthru][lost][short]")
 {
 	Scene scene;
 	struct {
@@ -153,7 +153,7 @@ TEST_CASE("a path is lost under a command: it goes again, or says that it may ha
 	}
 }
 
-TEST_CASE("Command Aborted By Host from a target is a response: the command is not lost", "[passthru][lost][short]")
+TEST_CASE("Command Aborted By Host sent by a target is a response: the command is not lost", "[passthru][lost][short]")
 {
 	Scene scene;
 	scene.ports[0].script().arm(hostAborted);
@@ -161,7 +161,7 @@ TEST_CASE("Command Aborted By Host from a target is a response: the command is n
 	CHECK(scene.ports[0].script().strikes() == 1);
 }
 
-TEST_CASE("of a zoned namespace nothing goes again that moves a write pointer", "[passthru][lost][zones]")
+TEST_CASE("zoned namespaces: no command that moves a write pointer is retried", "[passthru][lost][zones]")
 {
 	Scene scene(true);
 	for (auto opcode : {std::uint8_t(target::op_write), opAppend, opZoneSend}) {
@@ -183,10 +183,10 @@ TEST_CASE("of a zoned namespace nothing goes again that moves a write pointer", 
 	CHECK(scene.ports.store().zones()->wp(0) == 0);
 }
 
-TEST_CASE("passthrough that was lost waits for the fence, like a write", "[passthru][lost][fencing]")
+TEST_CASE("passthrough that was lost waits for the fence, as a write does", "[passthru][lost][fencing]")
 {
 	Scene scene;
-	scene.ports.set("quiesce-tmo=0"); // this target stops when it says
+	scene.ports.set("quiesce-tmo=0"); // this target honours the CQT it reports
 	scene.ports.set("fencing=safe");
 	scene.ports[0].script().arm(cut);
 	auto begin = Clock::now();
@@ -196,7 +196,7 @@ TEST_CASE("passthrough that was lost waits for the fence, like a write", "[passt
 	scene.data.fill(9);
 	scene.ports[0].script().arm(cut);
 	Pending pending([&scene] { return scene.send(target::op_write); });
-	std::this_thread::sleep_for(slowly(1s)); // the bound is 2 x 1.5 s
+	std::this_thread::sleep_for(slowly(1s)); // the fence lasts 2 x 1.5 s
 	CHECK(pending.waits());
 	CHECK_FALSE(scene.ports.stored(0, length, 9));
 	REQUIRE(pending.join(15s));
@@ -204,20 +204,20 @@ TEST_CASE("passthrough that was lost waits for the fence, like a write", "[passt
 	CHECK(scene.ports.stored(0, length, 9));
 }
 
-TEST_CASE("passthrough that was held for longer than its time limit ends", "[passthru][lost][fencing][short]")
+TEST_CASE("passthrough held for longer than its time limit ends", "[passthru][lost][fencing][short]")
 {
 	Scene scene;
 	scene.ports.set("quiesce-tmo=0");
 	scene.ports.set("fencing=safe");
 	scene.data.fill(9);
 	scene.ports[0].script().arm(cut);
-	// the bound is 2 x 1.5 s
+	// the fence lasts 2 x 1.5 s
 	CHECK(scene.send(target::op_write, static_cast<unsigned>(Millis(slowly(1s)).count())) == mayHaveRun);
 	REQUIRE(scene.all());
 	CHECK_FALSE(scene.ports.stored(0, length, 9));
 }
 
-TEST_CASE("a path's own error moves what may be repeated; any other error is its sender's", "[passthru][lost]")
+TEST_CASE("a path error moves repeatable commands to another path; other errors go to the caller", "[passthru][lost]")
 {
 	Scene scene;
 	scene.ports[0].script().arm(inaccessible);
@@ -229,7 +229,7 @@ TEST_CASE("a path's own error moves what may be repeated; any other error is its
 	scene.ports[0].script().arm(internal);
 	CHECK(scene.send(target::op_read) == target::st_internal);
 	CHECK(scene.ports[0].script().strikes() == 1);
-	// who names a controller wants that one
+	// a command to a controller node stays with that controller
 	int node = ::open(("/dev/" + scene.controller).c_str(), O_RDWR | O_CLOEXEC);
 	REQUIRE(node >= 0);
 	auto cmd = scene.command(target::op_read);
@@ -240,7 +240,8 @@ TEST_CASE("a path's own error moves what may be repeated; any other error is its
 	::close(node);
 }
 
-TEST_CASE("no path in time: what was never sent has an errno, what was sent a status", "[passthru][lost][short]")
+TEST_CASE("no path in time: a command that was never sent gets an errno, one that was sent a status",
+	  "[passthru][lost][short]")
 {
 	Scene scene(false, 1);
 	scene.ports[0].script().arm(unanswered);
@@ -252,14 +253,14 @@ TEST_CASE("no path in time: what was never sent has an errno, what was sent a st
 	CHECK(scene.send(opCopy, 1000) == -ENOLINK);
 	REQUIRE(sent.join(20s));
 	CHECK(sent.status() == mayHaveRun);
-	// and what waits when a path comes back in time is done
+	// a waiting command completes if a path returns in time
 	Pending waits([&scene] { return scene.send(target::op_read, 20000); });
 	scene.ports[0].start();
 	REQUIRE(waits.join(20s));
 	CHECK(waits.status() == 0);
 }
 
-TEST_CASE("paths die under passthrough, and no read or write fails", "[passthru][lost][load]")
+TEST_CASE("reads and writes by passthrough survive the loss of paths", "[passthru][lost][load]")
 {
 	Multi rig;
 	rig.connectAll();

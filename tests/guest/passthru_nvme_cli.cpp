@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// nvme-cli and other tools on our nodes: each line of the tables in Documentation/namespaces.md, run as it is.
+// nvme-cli and other tools on our nodes: runs each line of the tables in Documentation/namespaces.md.
 #include "namespaces_document.h"
 #include "support/multi.h"
 #include "support/rig.h"
@@ -26,7 +26,7 @@ bool isCommand(const std::string &line)
 	return std::ranges::any_of(programs, [&](auto p) { return line.starts_with(std::string("| `") + p + " "); });
 }
 
-// "| `nvme ...` | done |", "| `nvme ...` | refused: WORDS |"
+// Parses "| `nvme ...` | done |" and "| `nvme ...` | refused: WORDS |".
 std::vector<Row> rowsOf(const std::string &document)
 {
 	std::vector<Row> rows;
@@ -53,7 +53,8 @@ bool asTold(const Output &output, const std::string &outcome)
 
 } // namespace
 
-TEST_CASE("nvme-cli and other tools: each line of the documentation's tables", "[passthru][nvme-cli][short]")
+TEST_CASE("nvme-cli and other tools: each line of the documentation's tables has the documented outcome",
+	  "[passthru][nvme-cli][short]")
 {
 	auto rows = rowsOf(namespacesDocument);
 	CHECK(rows.size() > 60);

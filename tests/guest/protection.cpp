@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Protection information: made and checked by the controller, or by the host, too.
+// Protection information, generated and checked by the controller, or also by the host
 #include "formats.h"
 #include "support/fio.h"
 #include "support/ghost.h"
@@ -31,7 +31,7 @@ target::Config knows(const ProtectionFormat &format)
 	return config;
 }
 
-// With which the block layer makes and checks it; "none"
+// Integrity profile of the block layer, or "none"
 std::string profile(const Scene &s)
 {
 	return s.sysfs("integrity/format");
@@ -41,7 +41,7 @@ std::string expectedProfile(const ProtectionFormat &format)
 {
 	if (!format.inData || overRdma() || !kernelFrom(6, 11))
 		return "none";
-	std::string type = format.type == 3 ? "TYPE3" : "TYPE1"; // to the block layer 1 and 2 are one
+	std::string type = format.type == 3 ? "TYPE3" : "TYPE1"; // the block layer does not distinguish types 1 and 2
 	return format.guard == 64 ? "EXT-DIF-" + type + "-CRC64" : "T10-DIF-" + type + "-CRC";
 }
 
@@ -74,7 +74,7 @@ void makes(const ProtectionFormat &format, Scene &s)
 	CHECK(s.disk->read(mib, zeroes) == 0);
 }
 
-// Found wrong by whoever checks
+// Corruption is detected by the controller or by the host
 void finds(const ProtectionFormat &format, Scene &s)
 {
 	auto &pi = *s.ports.store().protection();
@@ -90,7 +90,8 @@ void finds(const ProtectionFormat &format, Scene &s)
 	CHECK(s.disk->read(0, buffer) == 0);
 }
 
-// Of two blocks from 0 on, with protection information in the data or not: 0, an NVMe status or negative errno
+// Two blocks from LBA 0 on, with or without protection information in the data; returns 0, an NVMe status or negative
+// errno
 int passthrough(const Disk &disk, std::uint8_t opcode, bool pract, std::vector<std::uint8_t> &data)
 {
 	nvme_passthru_cmd64 p{};
@@ -103,8 +104,8 @@ int passthrough(const Disk &disk, std::uint8_t opcode, bool pract, std::vector<s
 	return ret < 0 ? -errno : ret;
 }
 
-// A disk, given by Linux' SCSI target to this machine itself. The SCSI disk makes protection information of its own,
-// and the target hands it on as it is.
+// A SCSI disk that LIO exports to this machine (loopback), on one of our disks. The SCSI disk generates protection
+// information, which LIO passes through.
 class ScsiDisk {
 public:
 	explicit ScsiDisk(const std::string &of)
@@ -141,7 +142,7 @@ private:
 
 } // namespace
 
-TEST_CASE("protection information is made, checked and taken off by the controller", "[formats][pi][short]")
+TEST_CASE("the controller generates, checks and strips protection information", "[formats][pi][short]")
 {
 	auto format = GENERATE(ProtectionFormat{1, 16}, ProtectionFormat{2, 16}, ProtectionFormat{3, 16},
 			       ProtectionFormat{1, 64}, ProtectionFormat{3, 64});
@@ -159,7 +160,7 @@ TEST_CASE("protection information is made, checked and taken off by the controll
 	CHECK(s.usable() == 2);
 }
 
-TEST_CASE("protection information goes with the blocks between host and medium", "[formats][pi][short]")
+TEST_CASE("protection information is transferred with the blocks", "[formats][pi][short]")
 {
 	auto format = GENERATE(ProtectionFormat{1, 16, true}, ProtectionFormat{2, 64, true},
 			       ProtectionFormat{3, 16, true}, ProtectionFormat{3, 64, true});
@@ -173,12 +174,12 @@ TEST_CASE("protection information goes with the blocks between host and medium",
 	finds(format, s);
 	if (!byHost(s))
 		return;
-	// one that checks nothing: the host does
+	// the target checks nothing: the host does
 	pi.blind(true);
 	finds(format, s);
 	pi.blind(false);
 	CHECK(s.usable() == 2);
-	// unless it is told not to: then the controller makes it and takes it off
+	// with the host's checks off, the controller generates and strips it
 	set(s, "write_generate", false);
 	set(s, "read_verify", false);
 	auto before = pi.received() + pi.sent();
@@ -206,7 +207,7 @@ TEST_CASE("protection information: small transfers", "[formats][pi][short]")
 	CHECK((pi.received() > 0) == byHost(s));
 }
 
-TEST_CASE("protection information: blocks of 4 KiB, large transfers, digests", "[formats][pi]")
+TEST_CASE("protection information: 4 KiB blocks, large transfers, digests", "[formats][pi]")
 {
 	auto [format, shift] =
 		GENERATE(std::pair(ProtectionFormat{1, 16, true}, 12u), std::pair(ProtectionFormat{1, 64, true}, 12u),
@@ -224,7 +225,7 @@ TEST_CASE("protection information: blocks of 4 KiB, large transfers, digests", "
 	ports.host.connect(options);
 	Disk disk(ports.disk());
 	REQUIRE(disk.blockSize() == 1u << shift);
-	// reference tags count blocks, and the block layer counts sectors
+	// reference tags count blocks; the block layer counts sectors
 	for (std::uint64_t at : {std::uint64_t(0), 3 * mib + 4096})
 		for (std::size_t bytes : {4096u, 1048576u}) {
 			CHECK(disk.verified(at, bytes, std::uint32_t(bytes)) == 0);
@@ -236,7 +237,7 @@ TEST_CASE("protection information: blocks of 4 KiB, large transfers, digests", "
 	CHECK(disk.read(0, buffer) == -EILSEQ);
 }
 
-TEST_CASE("no protection information by the host where the module is told so", "[formats][pi]")
+TEST_CASE("the module parameter turns off protection information by the host", "[formats][pi]")
 {
 	ModuleParameter off("integrity", "N");
 	ProtectionFormat format{1, 16, true};
@@ -246,7 +247,7 @@ TEST_CASE("no protection information by the host where the module is told so", "
 	CHECK(s.ports.store().protection()->received() == 0);
 }
 
-TEST_CASE("passthrough brings and gets protection information with the blocks", "[formats][pi]")
+TEST_CASE("passthrough transfers protection information with the blocks", "[formats][pi]")
 {
 	constexpr std::size_t block = 512, tuple = 8;
 	bool inData = GENERATE(true, false);
@@ -265,19 +266,19 @@ TEST_CASE("passthrough brings and gets protection information with the blocks", 
 	REQUIRE(passthrough(*s.disk, read, false, whole) == 0);
 	CHECK(whole[0] == 7);
 	CHECK(whole[block + 4 + 3] == 0);
-	CHECK(whole[2 * block + tuple + 4 + 3] == 1); // its reference tag
-	whole[block + 2] = 0x12;                      // an application tag of our own
+	CHECK(whole[2 * block + tuple + 4 + 3] == 1); // reference tag of the second block
+	whole[block + 2] = 0x12;                      // an arbitrary application tag
 	REQUIRE(passthrough(*s.disk, write, false, whole) == 0);
 	auto sent = whole;
 	REQUIRE(passthrough(*s.disk, read, false, whole) == 0);
 	CHECK(whole == sent);
 }
 
-TEST_CASE("protection information while a path goes", "[formats][pi]")
+TEST_CASE("protection information survives the loss of a path", "[formats][pi]")
 {
 	ProtectionFormat format{1, 16, GENERATE(false, true)};
 	Scene s([&](target::Store &store) { store.makeProtected(format); });
-	// more than may wait as requests while there is no path: the rest wait as bios, and become requests again
+	// more than may wait as requests: the rest waits as bios and becomes requests again
 	FioJob job{.file = s.node, .rw = "randwrite", .depth = 128, .size = "4m", .seconds = 4};
 	FioLoad load(job);
 	for (unsigned n = 0; n < 4; n++) {
@@ -291,7 +292,7 @@ TEST_CASE("protection information while a path goes", "[formats][pi]")
 	CHECK(result.good());
 }
 
-TEST_CASE("formatted with protection information", "[formats][pi][changes]")
+TEST_CASE("a namespace is reformatted with protection information", "[formats][pi][changes]")
 {
 	Scene s;
 	ProtectionFormat format{1, 16, GENERATE(false, true)};
@@ -303,7 +304,7 @@ TEST_CASE("formatted with protection information", "[formats][pi][changes]")
 		s.ports[port].namespacesChanged();
 	auto works = [&] {
 		auto ns = s.ns();
-		if (!ns || ns->protection != format.type) // what the host takes for the namespace from before
+		if (!ns || ns->protection != format.type) // until then the host has the old namespace
 			return false;
 		s.node = s.ports.disk();
 		return !s.node.empty() && Disk(s.node).verified(0, 65536, 1) == 0 && other->protection()->checked() > 0;
@@ -313,7 +314,7 @@ TEST_CASE("formatted with protection information", "[formats][pi][changes]")
 	CHECK(profile(s) == expectedProfile(format));
 }
 
-TEST_CASE("protection information that the block layer has not made goes as it is", "[formats][pi]")
+TEST_CASE("protection information made above the block layer is passed through unchanged", "[formats][pi]")
 {
 	if (overRdma() || !kernelFrom(6, 11) || !ScsiDisk::possible())
 		return;
@@ -321,7 +322,7 @@ TEST_CASE("protection information that the block layer has not made goes as it i
 	INFO(words(format));
 	Scene s([&](target::Store &store) { store.makeProtected(format); });
 	auto &pi = *s.ports.store().protection();
-	// what is on the wire from here on is not ours
+	// from here on all of it on the wire comes from the SCSI disk
 	set(s, "write_generate", false);
 	set(s, "read_verify", false);
 	ScsiDisk scsi(s.node);
@@ -338,7 +339,7 @@ TEST_CASE("protection information that the block layer has not made goes as it i
 	auto before = moved();
 	makes(format, s);
 	CHECK(moved() == before);
-	// a target that checks nothing: the SCSI disk does
+	// the target checks nothing: the SCSI disk does
 	REQUIRE(writeTo(disk, 0, 1) == 0);
 	Buffer buffer(4096);
 	pi.blind(true);
@@ -352,7 +353,7 @@ TEST_CASE("protection information that the block layer has not made goes as it i
 
 namespace {
 
-// A disk with protection information, of a path over TCP, which has come first, and one over RDMA
+// A disk with protection information: the first path over TCP, the second over RDMA
 struct Mixed {
 	std::shared_ptr<target::Subsystem> subsystem = std::make_shared<target::Subsystem>();
 	std::unique_ptr<target::Server> tcp, rdma;
@@ -407,7 +408,7 @@ private:
 
 } // namespace
 
-TEST_CASE("a path over RDMA to a disk whose blocks go with protection information over TCP", "[formats][pi][rdma]")
+TEST_CASE("a path over RDMA joins a disk that transfers protection information over TCP", "[formats][pi][rdma]")
 {
 	Mixed s;
 	CHECK(s.byHost() == kernelFrom(6, 11));
@@ -425,7 +426,7 @@ TEST_CASE("a path over RDMA to a disk whose blocks go with protection informatio
 	CHECK((s.pi().received() > 0) == s.byHost());
 }
 
-TEST_CASE("protection information that the block layer has not made does not go over RDMA", "[formats][pi][rdma]")
+TEST_CASE("protection information made above the block layer does not go over RDMA", "[formats][pi][rdma]")
 {
 	if (!kernelFrom(6, 11) || !ScsiDisk::possible())
 		return;
@@ -439,7 +440,7 @@ TEST_CASE("protection information that the block layer has not made does not go 
 		CHECK(disk.verified(seed * 65536, 65536, seed) == 0);
 	CHECK(written == before);
 
-	// the path that carries it is gone; what the block layer makes needs none
+	// without the TCP path only requests with protection information by our block layer are possible
 	s.tcp->stop();
 	REQUIRE(s.usable(1));
 	Buffer data(4096);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// RDMA devices of this machine, the in-tree host on them, and our scriptable target: that what other tests take for
-// granted is so.
+// Verifies assumptions of other RDMA tests: RDMA devices of this machine, the in-tree host on them, and the scriptable
+// target
 #include "support/intree.h"
 #include "support/multi.h"
 #include "support/rig.h"
@@ -40,7 +40,7 @@ TEST_CASE("IPv6 over rxe", "[rdma][intree]")
 	CHECK(verified("/dev/" + intree.disk(), "4k", 4).good());
 }
 
-TEST_CASE("the in-tree host and the scriptable target, over rxe", "[rdma][intree][target]")
+TEST_CASE("the in-tree host and the scriptable target work together over rxe", "[rdma][intree][target]")
 {
 	target::Config config;
 	config.transport = target::Transport::rdma;
@@ -68,7 +68,8 @@ TEST_CASE("the in-tree host and the scriptable target, over rxe", "[rdma][intree
 		FAIL_CHECK("the host broke the protocol: " << text);
 }
 
-TEST_CASE("a device that is removed takes its controller with it, and comes back for the next one", "[rdma][intree]")
+TEST_CASE("the removal of a device removes its in-tree controller, and the device returns for the next one",
+	  "[rdma][intree]")
 {
 	Multi multi;
 	InTree intree(multi.lane(0).address());

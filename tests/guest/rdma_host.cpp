@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What our host does over RDMA that it has no occasion for over TCP: devices that go, heads of both transports, targets
-// that are busy, and which device it takes.
+// Host behaviour specific to RDMA: device removal, heads with paths over both transports, busy targets, choice of the
+// device
 #include "support/multi.h"
 #include "support/netns.h"
 #include "support/ports.h"
@@ -17,9 +17,9 @@ using nvmeof::ControllerState;
 
 namespace {
 
-constexpr Millis gone = 3000ms; // that the removal of a device may take, which waits for all its users
+constexpr Millis gone = 3000ms; // bound for device removal, which waits for all users of the device
 
-// A removal that hangs is one of the test's failures, not its end.
+// A removal that takes too long fails the test but does not end it.
 void removeInTime(RdmaNic &nic)
 {
 	Stopwatch watch;
@@ -29,7 +29,7 @@ void removeInTime(RdmaNic &nic)
 
 } // namespace
 
-TEST_CASE("a device that is removed costs its path, and no I/O", "[rdma][removal]")
+TEST_CASE("the removal of a device costs its path, but no I/O", "[rdma][removal]")
 {
 	Multi rig({.lanes = 2});
 	rig.connectAll();
@@ -49,7 +49,7 @@ TEST_CASE("a device that is removed costs its path, and no I/O", "[rdma][removal
 		std::printf("removal: reads went on after %ld ms, writes after %ld ms\n",
 			    static_cast<long>(probe.longest().count()), static_cast<long>(writes.longest().count()));
 		CHECK(probe.longest() < slowly(500ms));
-		CHECK(writes.longest() < slowly(500ms)); // the target is told before the device goes
+		CHECK(writes.longest() < slowly(500ms)); // the target gets the disconnect before the device is gone
 		CHECK(rig.waitPaths(1));
 		rig.lane(lane).repair();
 		rig.lane(lane).reopen();
@@ -61,7 +61,7 @@ TEST_CASE("a device that is removed costs its path, and no I/O", "[rdma][removal
 	expectGood(writes);
 }
 
-TEST_CASE("the device of the only path goes: what waits is done when it is back", "[rdma][removal]")
+TEST_CASE("I/O waits while the device of the only path is removed, and completes when it returns", "[rdma][removal]")
 {
 	Multi rig({.lanes = 1});
 	auto name = rig.connect(0);
@@ -77,7 +77,7 @@ TEST_CASE("the device of the only path goes: what waits is done when it is back"
 	expectGoodUntilNow(load);
 }
 
-TEST_CASE("a device that goes in the middle of a connect does not wait for it", "[rdma][removal]")
+TEST_CASE("the removal of a device does not wait for a connect in progress", "[rdma][removal]")
 {
 	Netns netns("away");
 	Link link(netns, "away", 8);
@@ -98,7 +98,7 @@ TEST_CASE("a device that goes in the middle of a connect does not wait for it", 
 	CHECK(leaving.elapsed() < slowly(2s));
 }
 
-TEST_CASE("a device goes while a connect waits, and comes back", "[rdma][removal]")
+TEST_CASE("a device is removed during a connect, and connects go on when it returns", "[rdma][removal]")
 {
 	RdmaNic nic("lone", 96);
 	Host host;
@@ -123,7 +123,7 @@ TEST_CASE("a device goes while a connect waits, and comes back", "[rdma][removal
 	}
 }
 
-TEST_CASE("a device goes while it is being disconnected, reset, and unloaded", "[rdma][removal]")
+TEST_CASE("a device is removed during disconnect, reset and unloading", "[rdma][removal]")
 {
 	Multi rig({.lanes = 1});
 	for (std::string what : {"disconnect", "reset", "rmmod"}) {
@@ -146,7 +146,7 @@ TEST_CASE("a device goes while it is being disconnected, reset, and unloaded", "
 	CHECK(Disk(rig.disk()).verified(0, 65536, 1) == 0);
 }
 
-TEST_CASE("an address that moves within a bond has its connection made anew", "[rdma][address]")
+TEST_CASE("the connection is re-established when its address moves within a bond", "[rdma][address]")
 {
 	must("modprobe bonding max_bonds=0");
 	must("ip link add both type bond mode active-backup fail_over_mac active miimon 100");
@@ -172,7 +172,7 @@ TEST_CASE("an address that moves within a bond has its connection made anew", "[
 	must("ip link del both && ip link del leg1 && ip link del leg2");
 }
 
-TEST_CASE("a head of TCP and RDMA paths", "[rdma][mixed]")
+TEST_CASE("a head uses TCP and RDMA paths together", "[rdma][mixed]")
 {
 	Multi rig({.lanes = 3, .transports = {"tcp", "rdma", "rdma"}});
 	rig.connectAll();
@@ -191,7 +191,7 @@ TEST_CASE("a head of TCP and RDMA paths", "[rdma][mixed]")
 	rig.lane(1).repair();
 	rig.lane(1).reopen();
 	CHECK(rig.waitPaths(3));
-	rig.lane(2).close(); // and TCP alone, with another RDMA path
+	rig.lane(2).close(); // then only TCP and another RDMA path
 	CHECK(rig.host.client().disconnect(rig.name(1)).ok());
 	CHECK(rig.waitPaths(1));
 	rig.lane(2).open();
@@ -199,7 +199,7 @@ TEST_CASE("a head of TCP and RDMA paths", "[rdma][mixed]")
 	expectGoodUntilNow(load);
 }
 
-TEST_CASE("a target that is busy is asked again", "[rdma][connect]")
+TEST_CASE("a connect to a busy target is retried", "[rdma][connect]")
 {
 	Ports ports({target::Config{}});
 	for (auto *name : {"cm-reject-busy-never", "cm-reject-resources-never", "cm-reject-io-busy-never"}) {
@@ -212,7 +212,7 @@ TEST_CASE("a target that is busy is asked again", "[rdma][connect]")
 	}
 }
 
-TEST_CASE("the local address and the interface are obeyed over RDMA", "[rdma][address]")
+TEST_CASE("the local address and interface are honoured over RDMA", "[rdma][address]")
 {
 	Multi rig({.lanes = 2});
 	auto o = rig.options(0);
@@ -228,7 +228,7 @@ TEST_CASE("the local address and the interface are obeyed over RDMA", "[rdma][ad
 		CHECK(rig.host.connect(o).hostIface == o.hostIface);
 		CHECK(Disk(rig.disk()).verified(0, 65536, 1) == 0);
 	}
-	SECTION("an address that nobody has, and one of the other family")
+	SECTION("an unused address, and one of the other family")
 	{
 		o.ctrlLoss = 0ms;
 		for (std::string address : {"10.5.0.99", "2001:db8::10"}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Our host over RDMA: what a disk promises, what is told of a connection, what is refused; and the module's end.
+// The host over RDMA: queue limits, connection details that are reported, rejected options, module removal
 #include "support/direct.h"
 #include "support/multi.h"
 #include "support/rig.h"
@@ -37,7 +37,7 @@ nvmeof::Controller at(Multi &multi, unsigned lane)
 
 } // namespace
 
-TEST_CASE("a path over RDMA that joins one over TCP narrows the disk, under load", "[rdma][told]")
+TEST_CASE("a path over RDMA that joins one over TCP lowers the queue limits, under load", "[rdma][told]")
 {
 	Multi multi({.lanes = 2, .transports = {"tcp", "rdma"}});
 	multi.connect(0);
@@ -49,7 +49,7 @@ TEST_CASE("a path over RDMA that joins one over TCP narrows the disk, under load
 	REQUIRE(multi.waitPaths(2));
 	CHECK(limit(multi.disk(), "virt_boundary_mask") == "4095");
 	CHECK(limit(multi.disk(), "max_segments") == "256");
-	// and when it goes, the disk is as wide as before
+	// when the path is removed, the limits return to their previous values
 	auto most = limit(multi.disk(), "max_hw_sectors_kb");
 	CHECK(multi.host.client().disconnect(multi.name(1)).ok());
 	CHECK(eventually([&] { return limit(multi.disk(), "virt_boundary_mask") == "0"; }));
@@ -62,7 +62,7 @@ TEST_CASE("a path over RDMA that joins one over TCP narrows the disk, under load
 	expectGoodUntilNow(load);
 }
 
-TEST_CASE("a busy queue has its device wait for several completions", "[rdma][told][claims]")
+TEST_CASE("a busy queue moderates its completion interrupts", "[rdma][told][claims]")
 {
 	Multi multi({.lanes = 1});
 	Claims claims(multi.lane(0).nic().name(), "moderation=1");
@@ -73,9 +73,9 @@ TEST_CASE("a busy queue has its device wait for several completions", "[rdma][to
 	multi.host.disconnectAll();
 }
 
-// Made while nothing was known of boundaries: 512 bytes in the middle of each of several pages, which no memory region
-// can have in one
-TEST_CASE("requests with gaps that wait for any path are sent by RDMA as well", "[rdma][told]")
+// Requests built without a virtual boundary: 512 bytes in the middle of each of several pages, which no single memory
+// region can map
+TEST_CASE("requests with gaps that wait for any path are also sent over RDMA", "[rdma][told]")
 {
 	constexpr std::size_t pages = 8, piece = 512, page = 4096;
 	Multi multi({.lanes = 2, .transports = {"tcp", "rdma"}});
@@ -107,7 +107,7 @@ TEST_CASE("requests with gaps that wait for any path are sent by RDMA as well", 
 	std::free(buffer);
 }
 
-TEST_CASE("what is told of a connection", "[rdma][told]")
+TEST_CASE("the RDMA details of a connection are reported", "[rdma][told]")
 {
 	Multi multi;
 	multi.connect(0);
@@ -131,13 +131,13 @@ TEST_CASE("what is told of a connection", "[rdma][told]")
 	CHECK(after.posts > before.posts);
 	CHECK(after.workRequests - before.workRequests > after.posts - before.posts); // batches
 	CHECK(after.completions > before.completions);
-	// what was registered is invalidated by one of both
+	// each registration is invalidated, locally or remotely
 	CHECK(after.registrations == after.invalidations + after.remoteInvalidations);
 	CHECK(run("nvmeofctl show " + later.name).text.find("rdma device") != std::string::npos);
 }
 
-// The admin queue has one memory region for as much data: who comes second waits until it is free
-TEST_CASE("several large logs are read at once", "[rdma][told]")
+// The admin queue has only one memory region for that much data: a second command waits until it is free.
+TEST_CASE("several large log pages are read at the same time", "[rdma][told]")
 {
 	Multi multi;
 	multi.connect(0);
@@ -151,7 +151,7 @@ TEST_CASE("several large logs are read at once", "[rdma][told]")
 			cmd.opcode = 0x02; // Get Log Page
 			cmd.addr = reinterpret_cast<std::uintptr_t>(data.data());
 			cmd.data_len = bytes;
-			cmd.cdw10 = (bytes / 4 - 1) << 16 | 0x01; // of errors
+			cmd.cdw10 = (bytes / 4 - 1) << 16 | 0x01; // Error Information log
 			cmd.cdw11 = (bytes / 4 - 1) >> 16;
 			if (int ret = ::ioctl(fd, NVME_IOCTL_ADMIN_CMD, &cmd))
 				return ret < 0 ? -errno : ret;
@@ -166,7 +166,7 @@ TEST_CASE("several large logs are read at once", "[rdma][told]")
 	::close(fd);
 }
 
-TEST_CASE("what is refused, and why", "[rdma][told]")
+TEST_CASE("rejected options and failed connects have a reason", "[rdma][told]")
 {
 	Rig rig;
 	auto options = rig.options();
@@ -183,14 +183,14 @@ TEST_CASE("what is refused, and why", "[rdma][told]")
 	CHECK(refused.error().message.find("no service listens") != std::string::npos);
 
 	options = rig.options();
-	options.address.traddr = "127.0.0.1"; // of no device
+	options.address.traddr = "127.0.0.1"; // no RDMA device has this address
 	refused = rig.host.client().connect(options, nvmeof::WaitFor::controller, 10s);
 	REQUIRE_FALSE(refused);
 	CHECK_FALSE(refused.error().message.empty());
 	CHECK(take(rig.host.client().controllers()).empty());
 }
 
-TEST_CASE("the module is taken away under load, and a path over TCP goes on", "[rdma][told]")
+TEST_CASE("the module is removed under load, and a path over TCP takes over", "[rdma][told]")
 {
 	Multi multi({.lanes = 2, .transports = {"rdma", "tcp"}});
 	multi.connectAll();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Connections that break, targets that go and come, deletion and unloading at bad moments.
+// Connection loss, targets that disappear and return, deletion and unloading at unfavourable times.
 #include "support/block.h"
 #include "support/fio.h"
 #include "support/multi.h"
@@ -23,7 +23,7 @@ using nvmeof::EventType;
 
 namespace {
 
-// For as long as it takes
+// Runs until the test stops it
 FioJob steady(const std::string &disk)
 {
 	return {.file = disk, .blocks = "16k", .depth = 8, .size = "8m", .seconds = 60};
@@ -31,7 +31,7 @@ FioJob steady(const std::string &disk)
 
 } // namespace
 
-TEST_CASE("a target that goes and comes back under verified load causes no error", "[recovery][reconnect]")
+TEST_CASE("a target that disappears and returns under verified load causes no I/O error", "[recovery][reconnect]")
 {
 	Rig rig;
 	auto c = rig.connect();
@@ -50,11 +50,11 @@ TEST_CASE("a target that goes and comes back under verified load causes no error
 	CHECK(now.attempts == 0);
 }
 
-TEST_CASE("a link-local address is found again when its interface was recreated", "[recovery][reconnect][address][tcp]")
+TEST_CASE("a link-local address works again after its interface was recreated", "[recovery][reconnect][address][tcp]")
 {
 	auto named = GENERATE(as<std::string>{}, "", "ll0"); // host_iface
 	INFO("interface '" << named << "'");
-	// of another number each time
+	// gets another interface index each time
 	auto make = [] {
 		must("ip link add ll0 type veth peer name ll1 && ip link set ll1 up && ip link set ll0 addrgenmode "
 		     "none up");
@@ -91,7 +91,7 @@ TEST_CASE("reconnect backs off, up to its bound", "[recovery][reconnect]")
 			times.push_back(e.time);
 	REQUIRE(times.size() >= 4);
 	CHECK(times.size() <= 40 * slow());
-	CHECK(times[1] - times[0] < slowly(1s)); // soon at first
+	CHECK(times[1] - times[0] < slowly(1s)); // short at first
 	CHECK(times.back() - times[times.size() - 2] < slowly(2s));
 	CHECK(rig.host.controller(c.name).attempts >= 4);
 	CHECK_FALSE(rig.host.controller(c.name).lastError.empty());
@@ -99,7 +99,7 @@ TEST_CASE("reconnect backs off, up to its bound", "[recovery][reconnect]")
 	CHECK(rig.host.waitState(c.name, ControllerState::live));
 }
 
-TEST_CASE("ctrl-loss-tmo 0: the first loss ends the controller", "[recovery][loss]")
+TEST_CASE("ctrl-loss-tmo 0: the controller is lost with its first connection loss", "[recovery][loss]")
 {
 	Rig rig;
 	auto o = rig.options();
@@ -112,7 +112,7 @@ TEST_CASE("ctrl-loss-tmo 0: the first loss ends the controller", "[recovery][los
 	CHECK(disk.read(0, b) < 0);
 }
 
-TEST_CASE("ctrl-loss-tmo bounds the wait, and what waits fails then", "[recovery][loss][short]")
+TEST_CASE("ctrl-loss-tmo bounds the wait for a path; then waiting I/O fails", "[recovery][loss][short]")
 {
 	Rig rig;
 	auto o = rig.options();
@@ -131,13 +131,13 @@ TEST_CASE("ctrl-loss-tmo bounds the wait, and what waits fails then", "[recovery
 	CHECK(rig.host.waitLost(c.name, 5s));
 	CHECK(eventually([&] { return !exists(node); }, 5s));
 	CHECK(eventually([&] { return kernelSaid(node.substr(5) + " is removed: its last controller is lost"); }));
-	// by itself, about once a minute
+	// a lost controller retries about once a minute
 	rig.port.link(rig.subsystem);
 	CHECK(rig.host.waitState(c.name, ControllerState::live, 70s));
 	CHECK(rig.disk() == node);
 }
 
-TEST_CASE("a controller that is lost: how it is shown, and who ends it", "[recovery][loss][lost]")
+TEST_CASE("a lost controller: how it is shown, how it returns, and how it is deleted", "[recovery][loss][lost]")
 {
 	Rig rig;
 	auto o = rig.options();
@@ -148,7 +148,7 @@ TEST_CASE("a controller that is lost: how it is shown, and who ends it", "[recov
 	must("nvmeofctl set " + c.name + " ctrl-loss-tmo=60");
 	Watch watch;
 	rig.port.unlink(rig.subsystem);
-	// how much of the 60 s is left is shown, and less each time
+	// the remaining part of the 60 s is shown, and decreases
 	REQUIRE(rig.host.waitState(c.name, ControllerState::connecting, 5s));
 	auto left = rig.host.controller(c.name).lossLeft;
 	REQUIRE(left);
@@ -172,7 +172,7 @@ TEST_CASE("a controller that is lost: how it is shown, and who ends it", "[recov
 	INFO(list.text);
 	CHECK(list.text.find("could not be reached for its ctrl-loss-tmo") != std::string::npos);
 	CHECK(run("nvmeofctl list --json 2>/dev/null").text.find("\"lost_controllers\": [\n") != std::string::npos);
-	SECTION("reset in vain: it stays lost")
+	SECTION("a reset without the target: it stays lost")
 	{
 		Watch attempts;
 		must("nvmeofctl reset " + c.name);
@@ -182,14 +182,14 @@ TEST_CASE("a controller that is lost: how it is shown, and who ends it", "[recov
 		}));
 		CHECK(rig.host.state(c.name) == ControllerState::lost);
 	}
-	SECTION("reset: tried at once")
+	SECTION("a reset: it reconnects at once")
 	{
 		rig.port.link(rig.subsystem);
 		must("nvmeofctl reset " + c.name);
 		CHECK(rig.host.waitState(c.name, ControllerState::live, 5s));
 		CHECK(rig.disk() == node);
 	}
-	SECTION("a connect to the same address: likewise")
+	SECTION("a connect to the same address: it reconnects at once")
 	{
 		auto connect = [&] {
 			return run("nvmeofctl connect -t " + transport() + " -n " + std::string(testNqn) + " -a " +
@@ -210,7 +210,7 @@ TEST_CASE("a controller that is lost: how it is shown, and who ends it", "[recov
 		CHECK(rig.host.waitState(c.name, ControllerState::live, 15s));
 		CHECK(rig.disk() == node);
 	}
-	SECTION("disconnect: it is gone, and nothing comes back")
+	SECTION("disconnect: it is deleted and does not return")
 	{
 		Stopwatch stopwatch;
 		must("nvmeofctl disconnect " + c.name);
@@ -228,8 +228,8 @@ TEST_CASE("a dirty file system without its target is unmounted in bounded time a
 	must("mkfs.ext4 -q -F " + node + " && mkdir -p /mnt && mount " + node + " /mnt");
 	must("dd if=/dev/zero of=/mnt/file bs=1M count=4 2>/dev/null && sync");
 	rig.port.unlink(rig.subsystem);
-	must("dd if=/dev/zero of=/mnt/file bs=1M count=4 conv=notrunc 2>/dev/null"); // nothing has to be read for that
-	// as the unit has it, ahead of unmounting
+	must("dd if=/dev/zero of=/mnt/file bs=1M count=4 conv=notrunc 2>/dev/null"); // the overwrite needs no read
+	// as the systemd unit does before file systems are unmounted
 	auto limited = run("nvmeofctl shutdown --limit 2");
 	CHECK(limited.text == "1 objects: no I/O waits for a path for longer than 2 s\n");
 	CHECK(limited.status == 0);
@@ -237,12 +237,12 @@ TEST_CASE("a dirty file system without its target is unmounted in bounded time a
 	Background unmount("umount /mnt");
 	CHECK(eventually([&] { return !unmount.running(); }, 20s));
 	CHECK(watch.elapsed() < slowly(10s));
-	CHECK(run("nvmeofctl shutdown --limit 5 --json").text.find("\"set\": []") != std::string::npos); // never longer
+	CHECK(run("nvmeofctl shutdown --limit 5 --json").text.find("\"set\": []") != std::string::npos); // not raised
 	rig.port.link(rig.subsystem);
 	CHECK(rig.host.waitState(c.name, ControllerState::live));
 }
 
-TEST_CASE("ctrl-loss-tmo -1 goes on, and deletion still works at once", "[recovery][loss]")
+TEST_CASE("ctrl-loss-tmo -1: reconnects never end, and deletion is still immediate", "[recovery][loss]")
 {
 	Rig rig;
 	auto o = rig.options();
@@ -257,7 +257,8 @@ TEST_CASE("ctrl-loss-tmo -1 goes on, and deletion still works at once", "[recove
 	CHECK(watch.elapsed() < slowly(1s));
 }
 
-TEST_CASE("fast-io-fail-tmo fails what waits, and the controller goes on", "[recovery][loss][trap18][short]")
+TEST_CASE("fast-io-fail-tmo fails waiting I/O, and the controller keeps reconnecting",
+	  "[recovery][loss][trap18][short]")
 {
 	Rig rig;
 	auto o = rig.options();
@@ -272,7 +273,7 @@ TEST_CASE("fast-io-fail-tmo fails what waits, and the controller goes on", "[rec
 	CHECK(watch.elapsed() < slowly(6s));
 	CHECK(rig.host.state(c.name) == ControllerState::connecting);
 	rig.port.link(rig.subsystem);
-	// nothing that is told "live" may be refused any more: without a pause
+	// once the state is "live", no I/O may be refused: no pause in between
 	const auto file = "/sys/class/nvmeof/" + c.name + "/state";
 	Stopwatch waiting;
 	while (readFile(file) != "live" && waiting.elapsed() < slowly(20s))
@@ -297,7 +298,7 @@ TEST_CASE("reset under verified load causes no error", "[recovery][reset][short]
 	CHECK(rig.host.controller(c.name).reconnects >= 4);
 }
 
-TEST_CASE("disconnect under load ends the load, and does not wait for it", "[recovery][delete]")
+TEST_CASE("disconnect under load fails the I/O and does not wait for it", "[recovery][delete]")
 {
 	Rig rig;
 	rig.connect();
@@ -310,7 +311,7 @@ TEST_CASE("disconnect under load ends the load, and does not wait for it", "[rec
 	CHECK(result.status > 0);
 }
 
-TEST_CASE("a dead path is noticed, and heals", "[recovery][path][tcp]")
+TEST_CASE("a path that loses all packets is detected and recovers", "[recovery][path][tcp]")
 {
 	Netns netns("tgt");
 	Link link(netns, "v", 6);
@@ -333,12 +334,12 @@ TEST_CASE("deletion during connect returns at once", "[recovery][delete][trap22]
 	Link link(netns, "v", 7);
 	Host host;
 	std::string address;
-	SECTION("blackhole")
+	SECTION("all packets lost")
 	{
 		link.impair("loss 100%");
 		address = link.targetAddress();
 	}
-	SECTION("nobody has the address")
+	SECTION("an unused address")
 	{
 		address = "10.7.0.99";
 	}
@@ -347,7 +348,7 @@ TEST_CASE("deletion during connect returns at once", "[recovery][delete][trap22]
 		address = "203.0.113.1";
 	}
 	auto c = host.client().start(Host::options(address, "4420"));
-	REQUIRE(c.ok()); // that nobody answers is found out later
+	REQUIRE(c.ok()); // the connect attempt fails later
 	pause(300ms);
 	Stopwatch watch;
 	(void)host.client().disconnect(c->name);
@@ -356,7 +357,7 @@ TEST_CASE("deletion during connect returns at once", "[recovery][delete][trap22]
 	link.repair();
 }
 
-TEST_CASE("deletion at any moment of a connect", "[recovery][delete]")
+TEST_CASE("deletion works at any point of a connect", "[recovery][delete]")
 {
 	Rig rig;
 	for (int i = 0; i < 20; i++) {
@@ -390,7 +391,7 @@ TEST_CASE("deletion while all the I/O waits for a path", "[recovery][delete][tra
 TEST_CASE("unloading", "[recovery][unload][trap24][short]")
 {
 	Rig rig;
-	SECTION("of the transport takes its controllers with it, under load; the core alone is refused")
+	SECTION("the transport, under load: its controllers are deleted; the core alone is refused")
 	{
 		rig.connect();
 		auto disk = rig.disk();
@@ -420,7 +421,7 @@ TEST_CASE("unloading", "[recovery][unload][trap24][short]")
 		load.wait(20s);
 		CHECK(eventually([] { return Host::unload().status == 0 || !Host::loaded(); }, 5s));
 	}
-	SECTION("with a connect in flight, after disconnect")
+	SECTION("with a connect attempt in progress, after disconnect")
 	{
 		Netns netns("tgt");
 		Link link(netns, "v", 8);
@@ -440,7 +441,7 @@ TEST_CASE("unloading", "[recovery][unload][trap24][short]")
 		rig.host.forget();
 		CHECK(eventually([] { return Host::unload().status == 0 || !Host::loaded(); }, 5s));
 	}
-	SECTION("with an open disk of a controller that is gone: refused until it is closed")
+	SECTION("a disk open after disconnect: refused until it is closed")
 	{
 		rig.connect();
 		{
@@ -457,7 +458,7 @@ TEST_CASE("unloading", "[recovery][unload][trap24][short]")
 
 namespace {
 
-// Somebody who listens there, but speaks something else: says its words to who comes, and goes.
+// A server that does not speak NVMe: sends its greeting to each client and closes the connection.
 class Stranger {
 public:
 	explicit Stranger(std::string words) : words_(std::move(words)), fd_(::socket(AF_INET, SOCK_STREAM, 0))
@@ -488,7 +489,7 @@ private:
 	{
 		for (int fd; (fd = ::accept(fd_, nullptr, nullptr)) >= 0; ::close(fd)) {
 			::send(fd, words_.data(), words_.size(), MSG_NOSIGNAL);
-			char heard[128]; // all of it: closing would be a reset
+			char heard[128]; // reads everything, because closing with unread data resets the connection
 			::recv(fd, heard, sizeof(heard), MSG_WAITALL);
 		}
 	}
@@ -499,7 +500,7 @@ private:
 	std::thread thread_;
 };
 
-// The one attempt to connect, as CONNECT_FAILED tells it
+// The only connect attempt, as reported by CONNECT_FAILED
 nvmeof::Controller failedAttempt(Host &host, const std::string &address, const std::string &service)
 {
 	Watch watch;
@@ -519,8 +520,7 @@ bool has(const std::string &text, const std::string &words)
 
 } // namespace
 
-TEST_CASE("a connect that fails says why: each reason has words and an errno of its own",
-	  "[recovery][connect][reasons]")
+TEST_CASE("a failed connect reports a message and an errno for each cause", "[recovery][connect][reasons]")
 {
 	Host host;
 	auto c = failedAttempt(host, here(), "4499");
@@ -555,9 +555,10 @@ TEST_CASE("a connect that fails says why: each reason has words and an errno of 
 	CHECK(kernelSaid("before ICResp"));
 }
 
-TEST_CASE("attempts that fail log ever more rarely, and count what they leave out", "[recovery][reconnect][log]")
+TEST_CASE("failed attempts are logged less and less often, with the number of attempts not logged",
+	  "[recovery][reconnect][log]")
 {
-	pause(6s); // what the case before has logged counts for the rate limit, ten lines in 5 s
+	pause(6s); // lines of the preceding case count for the rate limit of ten in 5 s
 	Rig rig;
 	auto o = rig.options();
 	o.reconnectDelay = 100ms;
@@ -566,14 +567,15 @@ TEST_CASE("attempts that fail log ever more rarely, and count what they leave ou
 	CHECK(eventually([&] { return rig.host.controller(c.name).attempts > 32; }, 30s));
 	rig.port.link(rig.subsystem);
 	CHECK(rig.host.waitState(c.name, ControllerState::live));
-	// of the loss, of attempts 1, 2, 4, 8, 16, 32, and 64 if it comes to that; a reason that changes is one more
+	// one for the loss, for attempts 1, 2, 4, 8, 16, 32, maybe 64, and one for each change of the error
 	auto lines = kernelLines(c.name + ": .*queue 0");
 	CHECK(lines >= 5);
 	CHECK(lines <= 12);
 	CHECK(kernelSaid(c.name + ": .*attempt 32, 15 before it not logged"));
 }
 
-TEST_CASE("a subsystem that comes back has its names again, and nothing else has them meanwhile", "[recovery][names]")
+TEST_CASE("a subsystem that returns gets its old names, which no other subsystem has used meanwhile",
+	  "[recovery][names]")
 {
 	Rig rig;
 	auto name = [&] { return take(rig.host.client().subsystems()).at(0).name; };
@@ -583,7 +585,7 @@ TEST_CASE("a subsystem that comes back has its names again, and nothing else has
 	o.duplicateConnect = true;
 	auto second = rig.host.connect(o);
 	REQUIRE(rig.host.client().disconnect(second.name).ok());
-	CHECK(rig.host.connect(o).name == second.name); // the lowest that is free
+	CHECK(rig.host.connect(o).name == second.name); // the lowest free number
 	rig.host.disconnectAll();
 	auto other = rig.options();
 	other.hostnqn = "nqn.2024-01.io.nvmeof:somebody";
@@ -596,7 +598,7 @@ TEST_CASE("a subsystem that comes back has its names again, and nothing else has
 	CHECK(rig.disk() == disk);
 }
 
-TEST_CASE("discovery takes no low number", "[recovery][names]")
+TEST_CASE("discovery controllers do not use low subsystem numbers", "[recovery][names]")
 {
 	Rig rig;
 	auto o = rig.options();
@@ -605,7 +607,7 @@ TEST_CASE("discovery takes no low number", "[recovery][names]")
 	CHECK(take(rig.host.client().subsystems()).at(0).name.size() >= std::string("nvmeof1000").size());
 }
 
-TEST_CASE("poll queues that are not granted are told", "[recovery][poll]")
+TEST_CASE("poll queues that the controller does not grant are reported", "[recovery][poll]")
 {
 	Rig rig;
 	rig.connect();
@@ -618,7 +620,7 @@ TEST_CASE("poll queues that are not granted are told", "[recovery][poll]")
 	CHECK(kernelSaid(c.name + ": 0 of 1 poll queues"));
 }
 
-TEST_CASE("disks without a path, and with fewer than there were, are told of", "[recovery][paths][events]")
+TEST_CASE("the loss of some paths, and of all paths, of a disk is reported", "[recovery][paths][events]")
 {
 	auto is = [](nvmeof_event which) {
 		return [which](const nvmeof::Event &e) {
@@ -633,7 +635,7 @@ TEST_CASE("disks without a path, and with fewer than there were, are told of", "
 	CHECK(watch.find(is(NVMEOF_EVENT_FEWER_PATHS)));
 	rig.lane(1).close();
 	CHECK(watch.find(is(NVMEOF_EVENT_NO_PATH)));
-	pause(200ms); // the line comes after the events
+	pause(200ms); // the log line follows the events
 	CHECK(kernelSaid("no usable path to nvmeof"));
 	rig.lane(1).open();
 	auto back = watch.find(is(NVMEOF_EVENT_PATH_BACK), 20s);

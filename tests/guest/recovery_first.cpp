@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// First connects that are kept trying: nobody is there yet.
+// First connects with first_connect_tmo: attempts go on while the target is not there yet.
 #include "support/block.h"
 #include "support/multi.h"
 #include "support/netns.h"
@@ -16,7 +16,7 @@ using nvmeof::EventType;
 
 namespace {
 
-constexpr unsigned laterPort = 4421; // of Rig's subsystem, when a test opens it
+constexpr unsigned laterPort = 4421; // a test links the subsystem of Rig to it later
 
 nvmeof::ConnectOptions patient(const std::string &address, Millis howLong)
 {
@@ -33,7 +33,7 @@ auto of(const std::string &name, EventType type)
 
 } // namespace
 
-TEST_CASE("a first connect that is kept trying succeeds when the target comes", "[recovery][connect][first]")
+TEST_CASE("a first connect with a timeout succeeds when the target appears", "[recovery][connect][first]")
 {
 	Rig rig;
 	auto c = take(rig.host.client().start(patient(here(), -1ms)));
@@ -46,12 +46,12 @@ TEST_CASE("a first connect that is kept trying succeeds when the target comes", 
 		nvmet::Port late(2, here(), laterPort);
 		late.link(rig.subsystem);
 		CHECK(rig.host.waitState(c.name, ControllerState::live));
-		CHECK(rig.host.controller(c.name).reconnects == 0); // it was its first
+		CHECK(rig.host.controller(c.name).reconnects == 0); // this was the first connect
 		{
 			Disk disk(rig.disk());
 			CHECK(disk.verified(0, 65536, 1) == 0);
 		}
-		// from now on it is ctrl_loss_tmo that counts
+		// from now on ctrl_loss_tmo applies
 		late.unlink(rig.subsystem);
 		CHECK(rig.host.waitState(c.name, ControllerState::connecting));
 		late.link(rig.subsystem);
@@ -61,7 +61,7 @@ TEST_CASE("a first connect that is kept trying succeeds when the target comes", 
 	}
 }
 
-TEST_CASE("a first connect is given up when its time is over", "[recovery][connect][first]")
+TEST_CASE("a first connect ends when first_connect_tmo has passed", "[recovery][connect][first]")
 {
 	Host host;
 	Watch watch;
@@ -77,15 +77,15 @@ TEST_CASE("a first connect is given up when its time is over", "[recovery][conne
 	auto took = std::chrono::duration_cast<Millis>(gone->time - added->time);
 	CHECK(took >= 1500ms);
 	CHECK(took < slowly(2500ms));
-	CHECK(failures >= 5); // at most 100 ms apart but for the first ones
+	CHECK(failures >= 5); // at most 100 ms apart, except the first ones
 	CHECK(host.state(c.name) == ControllerState::dead);
-	// the subsystem goes after its last controller
+	// the subsystem is removed after its last controller
 	REQUIRE(watch.find([](const nvmeof::Event &e) { return e.type == EventType::removed && e.subsystem(); }));
 	CHECK(take(host.client().subsystems()).empty());
 	CHECK(kernelSaid(c.name + ": first_connect_tmo of 1500 ms passed after [0-9]* attempts"));
 }
 
-TEST_CASE("a first connect that is kept trying can be deleted meanwhile", "[recovery][connect][first][delete]")
+TEST_CASE("a first connect with a timeout can be deleted at any time", "[recovery][connect][first][delete]")
 {
 	Netns netns("away");
 	Link link(netns, "away", 8);
@@ -97,11 +97,11 @@ TEST_CASE("a first connect that is kept trying can be deleted meanwhile", "[reco
 		o.reconnectDelay = 60s;
 		attempts = 4;
 	}
-	SECTION("while they come quickly")
+	SECTION("while attempts follow each other quickly")
 	{
 		o.reconnectDelay = 1ms;
 	}
-	SECTION("in an attempt that nobody answers")
+	SECTION("during an attempt without an answer")
 	{
 		link.impair("loss 100%");
 		o.address.traddr = link.targetAddress();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reservations: two hosts and one disk, by the ioctls that cluster software has.
+// Reservations: two hosts and one disk, through the ioctls that cluster software uses
 #include "support/fio.h"
 #include "support/two_hosts.h"
 #include "support/ways.h"
@@ -10,7 +10,7 @@
 
 namespace guest::reserve {
 
-TEST_CASE("a reservation is taken, kept from others, given back", "[reserve][short]")
+TEST_CASE("a reservation is acquired, excludes other hosts, and is released", "[reserve][short]")
 {
 	TwoHosts two;
 	auto a = two.pr(0), b = two.pr(1);
@@ -18,7 +18,7 @@ TEST_CASE("a reservation is taken, kept from others, given back", "[reserve][sho
 	CHECK(two.write(0, 0, 1) == 0);
 	CHECK(a.reserve(0xa, PR_WRITE_EXCLUSIVE) == prConflict); // not registered
 	CHECK(a.enroll(0xa) == 0);
-	CHECK(a.enroll(0xa) == 0); // once more
+	CHECK(a.enroll(0xa) == 0); // repeated
 	CHECK(a.enroll(0xc) == prConflict);
 	CHECK(b.enroll(0xb) == 0);
 	CHECK(target.registrants() == 2); // hosts, not controllers
@@ -48,13 +48,13 @@ TEST_CASE("a reservation is taken, kept from others, given back", "[reserve][sho
 	CHECK(a.release(0xa, PR_EXCLUSIVE_ACCESS) == prConflict);
 }
 
-TEST_CASE("registrations: changed, ended, whatever the key", "[reserve]")
+TEST_CASE("registrations are changed and ended, with and without the current key", "[reserve]")
 {
 	TwoHosts two;
 	auto a = two.pr(0);
 	auto &target = two.reservations();
 	CHECK(a.enroll(0xa) == 0);
-	CHECK(a.enroll(0xaa, 0xb) == prConflict); // not the present key
+	CHECK(a.enroll(0xaa, 0xb) == prConflict); // not the current key
 	CHECK(a.enroll(0xaa, 0xa) == 0);
 	CHECK(target.keyOf(two.ids[0]) == 0xaa);
 	CHECK(a.enroll(0xab, 0, PR_FL_IGNORE_KEY) == 0);
@@ -63,7 +63,7 @@ TEST_CASE("registrations: changed, ended, whatever the key", "[reserve]")
 	CHECK(a.enroll(0, 0xab) == 0);
 	CHECK(target.registrants() == 0);
 	CHECK(a.enroll(0, 0xab) == prConflict);
-	CHECK(a.enroll(0xac, 0, PR_FL_IGNORE_KEY) == 0); // and where there is none
+	CHECK(a.enroll(0xac, 0, PR_FL_IGNORE_KEY) == 0); // also without a registration
 	CHECK(a.enroll(0, 0, PR_FL_IGNORE_KEY) == 0);
 	CHECK(target.registrants() == 0);
 	CHECK(a.reserve(0, PR_WRITE_EXCLUSIVE, PR_FL_IGNORE_KEY) == -EOPNOTSUPP);
@@ -71,13 +71,13 @@ TEST_CASE("registrations: changed, ended, whatever the key", "[reserve]")
 	CHECK(a.reserve(0, pr_type(0)) < 0);
 }
 
-TEST_CASE("each type keeps out who it says", "[reserve]")
+TEST_CASE("each reservation type excludes the hosts it specifies", "[reserve]")
 {
 	TwoHosts two;
 	auto a = two.pr(0), b = two.pr(1);
 	struct {
 		pr_type type;
-		bool reads, registered; // a host that is not registered reads; one that is writes
+		bool reads, registered; // a host that is not registered may read; one that is may write
 	} const kinds[] = {{PR_WRITE_EXCLUSIVE, true, false},         {PR_EXCLUSIVE_ACCESS, false, false},
 			   {PR_WRITE_EXCLUSIVE_REG_ONLY, true, true}, {PR_EXCLUSIVE_ACCESS_REG_ONLY, false, true},
 			   {PR_WRITE_EXCLUSIVE_ALL_REGS, true, true}, {PR_EXCLUSIVE_ACCESS_ALL_REGS, false, true}};
@@ -96,7 +96,7 @@ TEST_CASE("each type keeps out who it says", "[reserve]")
 	}
 }
 
-TEST_CASE("who is preempted is out at once, and is told", "[reserve][short]")
+TEST_CASE("a preempted host loses access at once and is notified", "[reserve][short]")
 {
 	bool abort = GENERATE(false, true);
 	TwoHosts two;
@@ -109,7 +109,7 @@ TEST_CASE("who is preempted is out at once, and is told", "[reserve][short]")
 	REQUIRE(eventually([&] { return two.ports[0].counters().writes + two.ports[1].counters().writes > 20; }));
 	auto before = two.failovers(0);
 	Watch watch;
-	CHECK(b.preempt(0xb, 0x1, PR_WRITE_EXCLUSIVE_REG_ONLY) == prConflict); // nobody has that key
+	CHECK(b.preempt(0xb, 0x1, PR_WRITE_EXCLUSIVE_REG_ONLY) == prConflict); // no registrant has this key
 	CHECK(b.preempt(0xb, 0xa, PR_WRITE_EXCLUSIVE_REG_ONLY, abort) == 0);
 	auto result = load.wait(slowly(10s));
 	CHECK(result.status >= 0);
@@ -126,7 +126,7 @@ TEST_CASE("who is preempted is out at once, and is told", "[reserve][short]")
 	CHECK(two.write(0, 0, 3) == 0);
 }
 
-TEST_CASE("what one path has done counts for all: lost, back, and new ones", "[reserve][short]")
+TEST_CASE("a reservation holds on all paths: lost, restored and new ones", "[reserve][short]")
 {
 	TwoHosts two;
 	auto a = two.pr(0), b = two.pr(1);
@@ -147,14 +147,14 @@ TEST_CASE("what one path has done counts for all: lost, back, and new ones", "[r
 		CHECK(two.write(0, 0, port + 3) == 0);
 		CHECK(two.write(1, 0, 9) == -EBADE);
 	}
-	CHECK(two.reservations().changes() == changes + 6); // of the other host: nothing is repeated by ours
+	CHECK(two.reservations().changes() == changes + 6); // by the other host: ours repeats nothing
 	CHECK(a.release(0xa, PR_EXCLUSIVE_ACCESS) == 0);
-	// no path, and none that comes
+	// no path, and none will come
 	two.ports.host.disconnectAll();
 	CHECK(a.enroll(0xa) < 0);
 }
 
-TEST_CASE("two hosts fight for a disk while paths come and go", "[reserve]")
+TEST_CASE("two hosts preempt each other while paths are lost and restored", "[reserve]")
 {
 	TwoHosts two;
 	unsigned won[2] = {};
@@ -189,7 +189,7 @@ TEST_CASE("two hosts fight for a disk while paths come and go", "[reserve]")
 	CHECK(eventually([&] { return two.ports.host.busy() == 0; }, 10s));
 }
 
-TEST_CASE("a namespace without reservations says so", "[reserve][short]")
+TEST_CASE("a namespace without reservations fails their ioctls with EOPNOTSUPP", "[reserve][short]")
 {
 	auto config = reserved();
 	config.reservations = false;
@@ -204,7 +204,7 @@ TEST_CASE("a namespace without reservations says so", "[reserve][short]")
 	CHECK(must("nvmeofctl show --json " + two.names[0]).find("\"reservations\"") == std::string::npos);
 }
 
-TEST_CASE("show and reservation tell what there is, and who has it", "[reserve][short]")
+TEST_CASE("show and reservation report the supported types, the registrants and the holder", "[reserve][short]")
 {
 	TwoHosts two;
 	auto shown = must("nvmeofctl show " + two.names[0]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Commands about reservations that are lost without an answer, and targets that are wrong about them.
+// Reservation commands lost without an answer, and targets that violate the protocol in reservations
 #include "hostile_tally.h"
 #include "support/again.h"
 #include "support/two_hosts.h"
@@ -18,13 +18,13 @@ using target::acts::always;
 
 namespace {
 
-// The connection is cut under a command, which was executed or was not
+// Cuts the connection on a command, executed or not
 template <bool executed, std::uint8_t opcode> bool cut(target::Strike &s)
 {
 	if (!s.io() || !s.is(opcode))
 		return false;
 	auto *conn = &s.conn;
-	if (executed) { // the answer comes to nothing
+	if (executed) { // the response is lost
 		s.after = [conn] { conn->end(true); };
 		return true;
 	}
@@ -33,7 +33,7 @@ template <bool executed, std::uint8_t opcode> bool cut(target::Strike &s)
 	return true;
 }
 
-// Of each host, with its first path alone, so that it is known which one takes the command
+// Only the first path is optimized, so it is known which port gets a command.
 struct Scene : TwoHosts {
 	Scene()
 	{
@@ -56,13 +56,13 @@ constexpr auto reg = target::op_resv_register, acquire = target::op_resv_acquire
 
 } // namespace
 
-TEST_CASE("a command that was lost is done once", "[reserve][lost][short]")
+TEST_CASE("a reservation command that was lost takes effect once", "[reserve][lost][short]")
 {
 	Scene s;
 	auto a = s.pr(0), b = s.pr(1);
 	auto &target = s.reservations();
 	auto &script = s.ports[0].script();
-	// executed on arrival, but for the answer: the hook comes before, so that the test executes by itself
+	// the hook precedes execution; where the command shall be executed, the test does it itself
 	const auto lostRegister = always(Hook::execute, cut<false, reg>),
 		   lostAcquire = always(Hook::execute, cut<false, acquire>),
 		   lostRelease = always(Hook::execute, cut<false, release>);
@@ -81,7 +81,7 @@ TEST_CASE("a command that was lost is done once", "[reserve][lost][short]")
 	CHECK(a.enroll(0xa) == 0);
 	CHECK(target.keyOf(s.ids[0]) == 0xa);
 	s.settle();
-	script.arm(lostRegister); // to replace it
+	script.arm(lostRegister); // replaces the key
 	CHECK(a.enroll(0xaa, 0xa) == 0);
 	CHECK(target.keyOf(s.ids[0]) == 0xaa);
 	s.settle();
@@ -104,7 +104,7 @@ TEST_CASE("a command that was lost is done once", "[reserve][lost][short]")
 	CHECK(target.registrants() == 0);
 	s.settle();
 
-	// executed, and the connection lost before the answer: a second time it would be a conflict
+	// executed, but the response is lost: executing it again would be a conflict
 	REQUIRE(a.enroll(0xa) == 0);
 	auto changes = target.changes();
 	script.arm(doneRegister);
@@ -122,7 +122,7 @@ TEST_CASE("a command that was lost is done once", "[reserve][lost][short]")
 
 namespace {
 
-// As if the command that was lost had been executed by now, or something else
+// As if the lost command, or another one, had been executed meanwhile
 void enrollAt(Scene &s, unsigned host, std::uint8_t action, std::uint64_t key, std::uint64_t newKey)
 {
 	target::Reservations::Notices none;
@@ -135,7 +135,7 @@ void acquireAt(Scene &s, unsigned host, std::uint8_t action, pr_type type, std::
 	s.reservations().acquire(s.ids[host], action, std::uint8_t(type), key, victim, none);
 }
 
-// The connection is cut under a command; before that this happens at the target
+// Called at the target before the connection is cut
 std::function<void()> happens;
 
 template <std::uint8_t opcode> bool cutAfter(target::Strike &s)
@@ -150,7 +150,7 @@ constexpr std::uint8_t plain = 0, end = 1, preempts = 1;
 
 } // namespace
 
-TEST_CASE("the end of a registration that is executed late removes none that came after it",
+TEST_CASE("an unregister that is executed late removes no later registration",
 	  "[reserve][lost][fencing][trap47][short]")
 {
 	Scene s;
@@ -169,7 +169,7 @@ TEST_CASE("the end of a registration that is executed late removes none that cam
 	CHECK(s.reservations().keyOf(s.ids[0]) == 0xa);
 }
 
-TEST_CASE("a host that was preempted meanwhile does not come back by itself", "[reserve][lost][trap48][short]")
+TEST_CASE("a lost command does not re-register a host that was preempted meanwhile", "[reserve][lost][trap48][short]")
 {
 	Scene s;
 	auto a = s.pr(0);
@@ -198,14 +198,14 @@ TEST_CASE("a host that was preempted meanwhile does not come back by itself", "[
 	s.settle();
 }
 
-TEST_CASE("a preempt that was lost: done only when it is", "[reserve][lost][trap48][short]")
+TEST_CASE("a lost preempt succeeds only if it has taken effect", "[reserve][lost][trap48][short]")
 {
 	Scene s;
 	auto a = s.pr(0), b = s.pr(1);
 	auto &script = s.ports[0].script();
 	REQUIRE(a.enroll(0xa) == 0);
 	REQUIRE(b.enroll(0xb) == 0);
-	// of a registrant that holds nothing; it worked
+	// of a registrant without reservation; was executed
 	happens = [&s] { acquireAt(s, 0, preempts, PR_WRITE_EXCLUSIVE, 0xa, 0xb); };
 	const auto done = always(Hook::execute, cutAfter<acquire>);
 	REQUIRE(a.reserve(0xa, PR_WRITE_EXCLUSIVE_REG_ONLY) == 0);
@@ -214,7 +214,7 @@ TEST_CASE("a preempt that was lost: done only when it is", "[reserve][lost][trap
 	CHECK(s.reservations().registrants() == 1);
 	s.settle();
 
-	// of all others, which did not happen
+	// of all others; was not executed
 	REQUIRE(a.release(0xa, PR_WRITE_EXCLUSIVE_REG_ONLY) == 0);
 	REQUIRE(b.enroll(0xb) == 0);
 	REQUIRE(a.reserve(0xa, PR_WRITE_EXCLUSIVE_ALL_REGS) == 0);
@@ -228,7 +228,7 @@ TEST_CASE("a preempt that was lost: done only when it is", "[reserve][lost][trap
 
 namespace {
 
-// A release that was executed, and whose connection was cut: it is held by the fence, and judged after that
+// A release that was executed, but whose connection was cut: the fence holds it, then its effect is judged
 Pending lostRelease(Scene &s)
 {
 	must("nvmeofctl set nvmeof" + std::to_string(s.subsystemOf(0)) + " fencing=safe quiesce-tmo=0");
@@ -242,14 +242,15 @@ Pending lostRelease(Scene &s)
 	s.ports[0].script().arm(released);
 	Pending pending([&s] { return s.pr(0).release(0xa, PR_EXCLUSIVE_ACCESS); });
 	REQUIRE(s.ports[0].script().waitStrikes(1, slowly(5s)));
-	// what is sent before the host has noticed is lost, too
+	// a command sent before the host has noticed the loss would be lost, too
 	REQUIRE(eventually([&s] { return readFile("/sys/block/" + s.names[0] + "/held") != "0"; }, slowly(5s)));
 	return pending;
 }
 
 } // namespace
 
-TEST_CASE("a release that was lost takes nothing from another process of this host", "[reserve][lost][trap48]")
+TEST_CASE("a lost release does not release a later reservation of another process on this host",
+	  "[reserve][lost][trap48]")
 {
 	Scene s;
 	auto first = lostRelease(s);
@@ -262,12 +263,12 @@ TEST_CASE("a release that was lost takes nothing from another process of this ho
 	CHECK(s.reservations().holds(s.ids[0]));
 }
 
-TEST_CASE("a release that was lost takes nothing that was acquired by passthrough", "[reserve][lost][trap48]")
+TEST_CASE("a lost release does not release a reservation acquired by passthrough", "[reserve][lost][trap48]")
 {
 	Scene s;
 	auto first = lostRelease(s);
 	REQUIRE(eventually([&s] { return !s.reservations().holds(s.ids[0]); }));
-	// no lock of the driver is taken for it: it is done while the release is held
+	// passthrough takes no lock of the driver: it completes while the release is held
 	std::uint64_t keys[2] = {0xa, 0};
 	nvme_passthru_cmd64 cmd{};
 	cmd.opcode = acquire;
@@ -283,7 +284,8 @@ TEST_CASE("a release that was lost takes nothing that was acquired by passthroug
 	CHECK(s.reservations().holds(s.ids[0]));
 }
 
-TEST_CASE("with fencing=safe a lost change waits until nothing of it can come", "[reserve][lost][fencing]")
+TEST_CASE("with fencing=safe a lost change waits until the old command can no longer execute",
+	  "[reserve][lost][fencing]")
 {
 	Scene s;
 	must("nvmeofctl set nvmeof" + std::to_string(s.subsystemOf(0)) + " fencing=safe quiesce-tmo=0");
@@ -292,7 +294,7 @@ TEST_CASE("with fencing=safe a lost change waits until nothing of it can come", 
 	s.ports[0].script().arm(lost);
 	auto changes = s.reservations().changes();
 	Pending pending([&s] { return s.pr(0).enroll(0xaa, 0xa); });
-	std::this_thread::sleep_for(slowly(1s)); // the bound is 2 x 1.5 s
+	std::this_thread::sleep_for(slowly(1s)); // the fence lasts 2 x 1.5 s
 	CHECK(pending.waits());
 	CHECK(s.reservations().changes() == changes);
 	REQUIRE(pending.join(15s));
@@ -301,7 +303,7 @@ TEST_CASE("with fencing=safe a lost change waits until nothing of it can come", 
 	CHECK(s.reservations().changes() == changes + 1);
 }
 
-TEST_CASE("a conflict is an answer, with and without Do Not Retry", "[reserve][hostile][short]")
+TEST_CASE("a reservation conflict is final, with and without Do Not Retry", "[reserve][hostile][short]")
 {
 	Scene s;
 	for (auto *name : {"resv-conflict-dnr", "resv-conflict-again"}) {
@@ -320,7 +322,8 @@ TEST_CASE("a conflict is an answer, with and without Do Not Retry", "[reserve][h
 	}
 }
 
-TEST_CASE("a target that answers and does not do it, or knows no command", "[reserve][hostile]")
+TEST_CASE("a target ignores, rejects or keeps failing a reservation command: the caller gets an error",
+	  "[reserve][hostile]")
 {
 	Scene s;
 	auto a = s.pr(0);
@@ -330,7 +333,7 @@ TEST_CASE("a target that answers and does not do it, or knows no command", "[res
 		tellPlayed(*target::findMisbehaviour(name), 1);
 	};
 	play("resv-register-forgotten");
-	CHECK(a.enroll(0xa) == 0); // nobody can know
+	CHECK(a.enroll(0xa) == 0); // the host cannot know
 	script.disarm();
 	CHECK(a.reserve(0xa, PR_WRITE_EXCLUSIVE) == prConflict);
 	play("resv-register-unknown");
@@ -339,15 +342,15 @@ TEST_CASE("a target that answers and does not do it, or knows no command", "[res
 	CHECK(a.enroll(0xa) == 0);
 	play("resv-acquire-busy");
 	s.ports[1].script().arm(*target::findMisbehaviour("resv-acquire-busy"), target::Script::forever);
-	CHECK(a.reserve(0xa, PR_WRITE_EXCLUSIVE) > 0); // an error, in the end
+	CHECK(a.reserve(0xa, PR_WRITE_EXCLUSIVE) > 0); // retries are exhausted
 	script.disarm();
 	s.ports[1].script().disarm();
 	CHECK(a.reserve(0xa, PR_WRITE_EXCLUSIVE) == 0);
 	CHECK(a.clear(0xa) == 0);
 }
 
-// What is asked when a change was lost in the middle: a report that cannot be is not believed.
-TEST_CASE("a target that is wrong about its reservations", "[reserve][hostile][table]")
+// A lost change makes the host read a reservation report; an inconsistent one is rejected.
+TEST_CASE("a target that reports wrong reservations is not believed", "[reserve][hostile][table]")
 {
 	Scene s;
 	auto a = s.pr(0);
@@ -365,7 +368,7 @@ TEST_CASE("a target that is wrong about its reservations", "[reserve][hostile][t
 		Stopwatch watch;
 		Pending pending([a, key] { return a.enroll(key + 1, key); });
 		REQUIRE(s.ports[0].script().waitStrikes(1, slowly(5s)));
-		// by the end of the fence the first port is back: whoever is asked is wrong
+		// the first port may be back when the fence ends: both ports report wrongly
 		s.ports[0].script().arm(m, m.expect == Expect::refused ? target::Script::forever : 1);
 		REQUIRE(pending.join(20s));
 		s.ports[0].script().disarm();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A path selector in a module of its own (tests/selector) among those that are built in.
+// A path selector in its own module (tests/selector), next to the built-in selectors
 #include "support/block.h"
 #include "support/multi.h"
 
@@ -30,7 +30,7 @@ bool loaded()
 	return exists(std::string("/sys/module/") + moduleName);
 }
 
-// Gone with its object, if it can be.
+// Tries to unload the module on destruction.
 class Module {
 public:
 	Module() { must(std::string("modprobe ") + moduleName); }
@@ -45,7 +45,7 @@ public:
 	}
 };
 
-// Goes back to a built-in policy first, whatever a test has left: a policy in use holds its module.
+// Returns to a built-in policy first, because a policy in use holds its module.
 struct Sampled {
 	Multi rig;
 	Module module;
@@ -72,7 +72,7 @@ std::string show(const std::vector<double> &shares)
 
 } // namespace
 
-TEST_CASE("a selector of another module is offered as long as its module is there", "[selectors][short]")
+TEST_CASE("a selector of another module is offered while its module is loaded", "[selectors][short]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -90,7 +90,7 @@ TEST_CASE("a selector of another module is offered as long as its module is ther
 	CHECK_FALSE(offered(rig.host, "sample"));
 }
 
-TEST_CASE("a selector that was built for another version is refused", "[selectors][short]")
+TEST_CASE("a selector built for another API version is refused", "[selectors][short]")
 {
 	Host host;
 	auto refused = run(std::string("modprobe ") + moduleName + " api=65535");
@@ -121,14 +121,14 @@ TEST_CASE("a policy in use holds its module", "[selectors]")
 	CHECK(Disk(s.rig.disk()).verified(0, 65536, 8) == 0);
 }
 
-TEST_CASE("I/O goes by the rule of a selector in another module, which sees each request start and end", "[selectors]")
+TEST_CASE("a selector in another module chooses the paths, and sees each request start and end", "[selectors]")
 {
 	Sampled s;
 	s.rig.set("iopolicy=sample");
 	auto disk = s.rig.disk();
 	auto alone = s.rig.shares([&] { load(disk, "4k", 1); });
 	INFO("one at a time: " << show(alone));
-	CHECK(*std::max_element(alone.begin(), alone.end()) > 0.98); // nothing under way: always the first
+	CHECK(*std::max_element(alone.begin(), alone.end()) > 0.98); // nothing in flight: always the first path
 	auto many = s.rig.shares([&] { load(disk, "4k", 16); });
 	INFO("sixteen: " << show(many));
 	CHECK(*std::min_element(many.begin(), many.end()) > 0.1);
@@ -142,7 +142,7 @@ TEST_CASE("policies change under verified load, one of another module among them
 	REQUIRE(s.rig.flowing());
 	const char *policies[] = {"sample", "latency", "sample", "round-robin", "queue-depth", "sample", "numa"};
 	const char *values[] = {"spill-us=2000", "spill-us=0 spill-depth=4", "degrade=on", "spill-depth=0 degrade=off"};
-	for (unsigned changes = 0; changes < std::size(policies) * std::size(values); changes++) { // each with each
+	for (unsigned changes = 0; changes < std::size(policies) * std::size(values); changes++) { // all combinations
 		s.rig.set(std::string("iopolicy=") + policies[changes % std::size(policies)] + " " +
 			  values[changes % std::size(values)]);
 		std::this_thread::sleep_for(100ms);
@@ -153,7 +153,7 @@ TEST_CASE("policies change under verified load, one of another module among them
 		CHECK(path.errors == 0);
 }
 
-TEST_CASE("the module comes and goes under load", "[selectors]")
+TEST_CASE("the module is loaded and unloaded under load", "[selectors]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -164,7 +164,7 @@ TEST_CASE("the module comes and goes under load", "[selectors]")
 		rig.set("iopolicy=sample");
 		std::this_thread::sleep_for(50ms);
 		rig.set("iopolicy=queue-depth");
-		must(std::string("rmmod ") + moduleName); // at once: nobody is inside any more
+		must(std::string("rmmod ") + moduleName); // immediately possible: no request is inside the selector
 	}
 	expectGoodUntilNow(job);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The watch over live controllers: what it takes for the loss of a path, and what it does not.
+// Detection of silent connections of live controllers: what counts as the loss of a path, and what does not.
 #include "support/block.h"
 #include "support/multi.h"
 
@@ -24,7 +24,7 @@ nvmeof::Controller connectWith(Multi &rig, unsigned lane, const std::function<vo
 	return rig.host.connect(o);
 }
 
-// How long after the call the controller is no longer live
+// Time until the controller is no longer live
 Millis timeToLoss(Multi &rig, const std::string &name, Millis timeout)
 {
 	Stopwatch watch;
@@ -32,7 +32,7 @@ Millis timeToLoss(Multi &rig, const std::string &name, Millis timeout)
 	return watch.elapsed();
 }
 
-// How long after the call its path gets no new I/O
+// Time until the path gets no new I/O
 Millis timeToSuspect(Multi &rig, const std::string &name, Millis timeout)
 {
 	Stopwatch watch;
@@ -75,7 +75,7 @@ bool onProbation(Multi &rig, const std::string &name)
 	return false;
 }
 
-// Its controller is lost by silence
+// Lets the lane go silent until its controller has lost the connection, then repairs it
 void lose(Multi &rig, unsigned lane)
 {
 	auto name = rig.name(lane);
@@ -90,7 +90,7 @@ void loseAndReturn(Multi &rig, unsigned lane)
 	CHECK(rig.host.waitState(rig.name(lane), ControllerState::live, 20s));
 }
 
-// What TCP has repeated in this network namespace; targets have namespaces of their own
+// Retransmitted TCP segments of this network namespace; targets are in other ones
 std::uint64_t repeated()
 {
 	std::istringstream all(readFile("/proc/net/snmp"));
@@ -119,12 +119,12 @@ std::uint64_t repeatedIn(Millis time)
 
 } // namespace
 
-TEST_CASE("a silent path with another beside it is left by reads in less than half a second", "[silence][gap]")
+TEST_CASE("reads leave a silent path for another one in less than half a second", "[silence][gap]")
 {
 	Multi rig;
 	rig.connectAll();
 	REQUIRE(rig.waitPaths(2));
-	Probe probe(rig.disk(), {.writes = false}); // for writes see failover.cpp
+	Probe probe(rig.disk(), {.writes = false}); // writes: failover.cpp
 	std::vector<Millis> gaps;
 	for (int i = 0; i < 6; i++) {
 		unsigned lane = rig.busyLane();
@@ -136,9 +136,9 @@ TEST_CASE("a silent path with another beside it is left by reads in less than ha
 		CHECK(probe.moves());
 		gaps.push_back(probe.longest());
 		std::printf("silent path: gap %ld ms\n", static_cast<long>(gaps.back().count()));
-		CHECK(gaps.back() < slowly(1s)); // for the sake of an emulator that is short of processors
+		CHECK(gaps.back() < slowly(1s)); // emulators with too few processors are slower
 		CHECK(kernelSaid(name + ".*nothing is acknowledged: path is suspect"));
-		// after the keep-alive timeout, 2 s with the kernel's target, and not before
+		// the loss comes only after the keep-alive timeout, 2 s with the kernel's target
 		CHECK(rig.host.state(name) == ControllerState::live);
 		CHECK(timeToLoss(rig, name, 5s) < slowly(3s));
 		CHECK(kernelSaid(name + ".*: path counts as lost"));
@@ -151,7 +151,8 @@ TEST_CASE("a silent path with another beside it is left by reads in less than ha
 	expectGood(probe);
 }
 
-TEST_CASE("a path that loses long packets alone is soon on probation, and told apart", "[silence][probation]")
+TEST_CASE("a path that loses only long packets is soon on probation, and the log suggests the MTU",
+	  "[silence][probation]")
 {
 	Multi rig;
 	connectWithJumboFrames(rig);
@@ -163,7 +164,7 @@ TEST_CASE("a path that loses long packets alone is soon on probation, and told a
 	CHECK(kernelSaid(name + ".*segments of .* bytes are not acknowledged, .*: check the MTU"));
 	REQUIRE(rig.host.waitState(name, ControllerState::live, 20s));
 	CHECK(must("nvmeofctl show " + rig.disk().substr(5)).find("probation") != std::string::npos);
-	// without it, once in five seconds
+	// without probation: once in five seconds
 	auto before = reconnects(rig);
 	std::this_thread::sleep_for(slowly(30s));
 	CHECK(reconnects(rig) - before <= 2);
@@ -174,7 +175,7 @@ TEST_CASE("a path that loses long packets alone is soon on probation, and told a
 	expectGood(probe);
 }
 
-TEST_CASE("a controller that is lost after its probation is on probation again at once", "[silence][probation]")
+TEST_CASE("a controller lost soon after its probation is on probation again at once", "[silence][probation]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -197,7 +198,7 @@ TEST_CASE("a controller that is lost after its probation is on probation again a
 	expectGoodUntilNow(load);
 }
 
-TEST_CASE("writes alone try a path on probation one at a time, and do not stall", "[silence][probation]")
+TEST_CASE("writes alone try a path on probation, one at a time and without a stall", "[silence][probation]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -212,7 +213,7 @@ TEST_CASE("writes alone try a path on probation one at a time, and do not stall"
 	auto before = rig.path(0);
 	CHECK(rig.host.waitState(name, ControllerState::live, 20s));
 	Stopwatch watch;
-	std::vector<nvmeof::Path> looks; // the last of them may have seen the end of it
+	std::vector<nvmeof::Path> looks; // the last sample may be from after the probation
 	auto elsewhere = rig.path(1).ios;
 	do {
 		looks.push_back(rig.path(0));
@@ -222,7 +223,7 @@ TEST_CASE("writes alone try a path on probation one at a time, and do not stall"
 		elsewhere = now;
 	} while (onProbation(rig, name) && watch.elapsed() < slowly(60s));
 	CHECK_FALSE(onProbation(rig, name));
-	// three times it waits for a read, a second more than the second from one trial to the next
+	// one trial per second; three trials wait another second for a read
 	CHECK(watch.elapsed() > 9s);
 	REQUIRE(looks.size() > 1);
 	looks.pop_back();
@@ -236,11 +237,11 @@ TEST_CASE("writes alone try a path on probation one at a time, and do not stall"
 	CHECK(result.good());
 }
 
-TEST_CASE("a path that loses everything is not said to have the wrong MTU", "[silence][mtu]")
+TEST_CASE("a path that loses everything is not reported as an MTU problem", "[silence][mtu]")
 {
 	Multi rig;
 	connectWithJumboFrames(rig);
-	// after each pause a write, whose data go with the command: a long segment is what meets the silence
+	// after each pause one write with in-capsule data: a long segment is the first to be lost
 	Probe probe(rig.disk(), {.pause = 50ms});
 	auto lane = rig.busyLane();
 	auto name = rig.name(lane);
@@ -249,11 +250,11 @@ TEST_CASE("a path that loses everything is not said to have the wrong MTU", "[si
 	{
 		link.impair("loss 100%");
 	}
-	SECTION("towards the target")
+	SECTION("towards the target only")
 	{
 		link.impairToTarget("loss 100%");
 	}
-	SECTION("from the target")
+	SECTION("from the target only")
 	{
 		link.impairToHost("loss 100%");
 	}
@@ -265,7 +266,7 @@ TEST_CASE("a path that loses everything is not said to have the wrong MTU", "[si
 	expectGood(probe);
 }
 
-TEST_CASE("stall-tmo is obeyed, and 0 turns the watch off", "[silence]")
+TEST_CASE("stall-tmo applies, and 0 turns the detection off", "[silence]")
 {
 	Multi rig;
 	auto slow = connectWith(rig, 0, [](auto &o) { o.stallTimeout = 1500ms; });
@@ -277,11 +278,11 @@ TEST_CASE("stall-tmo is obeyed, and 0 turns the watch off", "[silence]")
 	rig.set("iopolicy=round-robin");
 	FioLoad load(verifiedJob(rig.disk(), 60, 4));
 	pause(1s);
-	Stopwatch watch; // making the silence takes its time as well
+	Stopwatch watch; // starting the impairment takes time, too
 	silent(rig, 0);
 	timeToSuspect(rig, slow.name, 6s);
 	auto took = watch.elapsed();
-	CHECK(took > 1400ms); // by default 300
+	CHECK(took > 1400ms); // default: 300 ms
 	CHECK(took < slowly(3s));
 	rig.lane(0).link().repair();
 	CHECK(rig.host.waitState(slow.name, ControllerState::live, 20s));
@@ -294,12 +295,12 @@ TEST_CASE("stall-tmo is obeyed, and 0 turns the watch off", "[silence]")
 	expectGoodUntilNow(load);
 }
 
-TEST_CASE("a silent path without alternative is waited for, and goes on with the same connection", "[silence]")
+TEST_CASE("I/O waits for a silent path without alternative, and continues on the same connection", "[silence]")
 {
 	Multi rig({.lanes = 1});
 	auto c = connectWith(rig, 0, [](auto &o) {
 		o.keepAlive = slowly(30s);
-		o.connectTimeout = slowly(10s); // as long as TCP has
+		o.connectTimeout = slowly(10s); // TCP_USER_TIMEOUT is the larger of both
 	});
 	FioLoad load(verifiedJob(rig.disk(), 60, 4));
 	pause(1s);
@@ -312,27 +313,27 @@ TEST_CASE("a silent path without alternative is waited for, and goes on with the
 	CHECK(kernelSaid("no other path, waiting for keep-alive"));
 }
 
-TEST_CASE("a silent peer is sent a segment every 20 ms, for three seconds", "[silence][retransmit]")
+TEST_CASE("a silent peer gets a retransmission every 20 ms for three seconds", "[silence][retransmit]")
 {
 	Multi rig({.lanes = 1});
 	auto c = connectWith(rig, 0, [](auto &o) {
 		o.keepAlive = slowly(30s);
-		o.connectTimeout = slowly(30s); // as long as TCP has
+		o.connectTimeout = slowly(30s); // TCP_USER_TIMEOUT is the larger of both
 	});
 	Probe probe(rig.disk(), {.writes = false});
 	REQUIRE(probe.moves());
 	silent(rig, 0);
 	Stopwatch watch;
 	pause(1s);
-	// of the read and of the Keep Alive that followed it
+	// of the read and of the Keep Alive that follows it
 	auto segments = repeatedIn(1s);
 	CHECK(segments >= 40);
 	CHECK(segments <= 105);
-	// time that this machine was late for does not count
+	// allows for delays of this machine
 	CHECK(eventually([&] { return repeatedIn(400ms) < 10; }, 5s));
 	auto end = watch.elapsed();
 	CHECK(end > 3s);
-	// then as TCP does: from 60 ms on, doubled
+	// then with TCP's back-off: from 60 ms on, doubled each time
 	auto later = repeatedIn(3s);
 	CHECK(later <= 10);
 	std::printf("silent peer: %lu segments in a second, %lu in three after %ld ms\n", segments, later, end.count());
@@ -343,7 +344,7 @@ TEST_CASE("a silent peer is sent a segment every 20 ms, for three seconds", "[si
 	expectGood(probe);
 }
 
-TEST_CASE("an idle path is not watched; the first I/O finds out", "[silence]")
+TEST_CASE("an idle path is not watched; the first I/O detects the silence", "[silence]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -362,7 +363,7 @@ TEST_CASE("an idle path is not watched; the first I/O finds out", "[silence]")
 	CHECK(rig.waitPaths(2));
 }
 
-TEST_CASE("1 % loss on short paths is no silence", "[silence][alarm][long]")
+TEST_CASE("1 % packet loss is not taken for silence", "[silence][alarm][long]")
 {
 	Multi rig;
 	for (unsigned n = 0; n < 2; n++)
@@ -375,7 +376,7 @@ TEST_CASE("1 % loss on short paths is no silence", "[silence][alarm][long]")
 	CHECK(reconnects(rig) == 0);
 }
 
-TEST_CASE("a machine that is short of processors is no silence", "[silence][alarm][long]")
+TEST_CASE("a shortage of processors is not taken for silence", "[silence][alarm][long]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -392,9 +393,8 @@ TEST_CASE("a machine that is short of processors is no silence", "[silence][alar
 	CHECK(reconnects(rig) == 0);
 }
 
-// What a container's CPU limit does: its tasks are stopped, also where they hold a socket, behind which
-// acknowledgements then wait.
-TEST_CASE("an application that may use little CPU time is no silence of the peer", "[silence][alarm]")
+// The CPU limit of a container stops its tasks even while they hold a socket lock; acknowledgements wait behind that.
+TEST_CASE("a CPU limit of the application is not taken for silence", "[silence][alarm]")
 {
 	Multi rig;
 	rig.connectAll();
@@ -416,13 +416,13 @@ TEST_CASE("an application that may use little CPU time is no silence of the peer
 	expectGoodUntilNow(load);
 }
 
-TEST_CASE("a target that acknowledges and does no I/O gets no new one", "[silence][stall]")
+TEST_CASE("a target that acknowledges data but completes no I/O gets no new I/O", "[silence][stall]")
 {
 	Multi rig;
 	rig.connectAll();
 	REQUIRE(rig.waitPaths(2));
 	std::string name;
-	SECTION("while another path does I/O")
+	SECTION("while another path completes I/O")
 	{
 		rig.set("iopolicy=round-robin");
 		FioLoad load(verifiedJob(rig.disk(), 60, 8));
@@ -431,7 +431,7 @@ TEST_CASE("a target that acknowledges and does no I/O gets no new one", "[silenc
 		rig.lane(0).link().swallow(1024);
 		auto took = timeToSuspect(rig, name, 8s);
 		std::printf("stall beside a working path: %ld ms\n", static_cast<long>(took.count()));
-		CHECK(took < slowly(2s)); // at this depth nothing is left soon that could complete elsewhere
+		CHECK(took < slowly(2s)); // at this depth little I/O is left soon that could complete on the other path
 		rig.lane(0).link().repair();
 		expectGoodUntilNow(load);
 	}

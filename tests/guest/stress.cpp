@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Many times, many at once, and CPUs that come and go.
+// Many cycles, many controllers, and CPU hotplug.
 #include "support/block.h"
 #include "support/fio.h"
 #include "support/rig.h"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
 
-// Kernel memory that a leak would show in, in KiB.
+// Kernel memory in which a leak would show, KiB
 long kernelMemory()
 {
 	writeFile("/proc/sys/vm/drop_caches", "3");
@@ -27,7 +27,7 @@ long kernelMemory()
 	return sum;
 }
 
-// Pages that no statistics name: what is missing between the total and all that is accounted for.
+// Free memory in KiB, for leaks of pages that no statistic counts
 long freeMemory()
 {
 	writeFile("/proc/sys/vm/drop_caches", "3");
@@ -49,7 +49,7 @@ std::vector<nvmeof::ConnectOptions> several(const Rig &rig, int count)
 
 } // namespace
 
-TEST_CASE("connect and disconnect, over and over, leave nothing behind", "[stress][cycles][short]")
+TEST_CASE("repeated connect and disconnect leave nothing behind", "[stress][cycles][short]")
 {
 	Rig rig;
 	const int cycles = std::stoi(environment("NVMEOF_CYCLES", "100"));
@@ -60,7 +60,7 @@ TEST_CASE("connect and disconnect, over and over, leave nothing behind", "[stres
 			REQUIRE(c.ok());
 		rig.host.disconnectAll();
 	};
-	for (int i = 0; i < 4; i++) // caches fill
+	for (int i = 0; i < 4; i++) // fills caches
 		round();
 	std::this_thread::sleep_for(1s);
 	auto before = kernelMemory(), freeBefore = freeMemory();
@@ -74,7 +74,7 @@ TEST_CASE("connect and disconnect, over and over, leave nothing behind", "[stres
 	CHECK(take(rig.host.client().subsystems()).empty());
 }
 
-TEST_CASE("many controllers at once are connected in parallel", "[stress][parallel]")
+TEST_CASE("many controllers connect in parallel", "[stress][parallel]")
 {
 	Rig rig;
 	Stopwatch watch;
@@ -92,7 +92,7 @@ TEST_CASE("many controllers at once are connected in parallel", "[stress][parall
 	CHECK(leaving.elapsed() < slowly(20s));
 }
 
-TEST_CASE("several clients at once list, connect and disconnect", "[stress][parallel]")
+TEST_CASE("several clients list, connect and disconnect at the same time", "[stress][parallel]")
 {
 	Rig rig;
 	Background lists("for i in $(seq 100); do nvmeofctl list --json > /dev/null || exit 1; done");
@@ -116,7 +116,7 @@ TEST_CASE("CPUs that go and come under verified load", "[stress][hotplug][trap23
 		writeFile(cpu1, "0");
 		std::this_thread::sleep_for(500ms);
 		if (i == 1)
-			CHECK(rig.host.client().reset(c.name).ok()); // connects again with one CPU less
+			CHECK(rig.host.client().reset(c.name).ok()); // reconnects with one CPU less
 		std::this_thread::sleep_for(300ms);
 		writeFile(cpu1, "1");
 	}
@@ -126,8 +126,8 @@ TEST_CASE("CPUs that go and come under verified load", "[stress][hotplug][trap23
 	CHECK(rig.host.waitState(c.name, ControllerState::live));
 }
 
-// The block layer waits for the requests of a CPU that goes, the network layer for the CPU while a connection is made.
-TEST_CASE("a CPU goes while its I/O waits for a path, and the path comes back", "[stress][hotplug][trap23][short]")
+// Taking a CPU offline waits for its requests (block layer), and a connect waits for that (network layer).
+TEST_CASE("a CPU goes offline while its I/O waits for a path, and the path returns", "[stress][hotplug][trap23][short]")
 {
 	const std::string cpu1 = "/sys/devices/system/cpu/cpu1/online";
 	Rig rig;
@@ -143,11 +143,11 @@ TEST_CASE("a CPU goes while its I/O waits for a path, and the path comes back", 
 	CHECK(rig.host.waitState(c.name, ControllerState::live));
 	CHECK(write.wait(slowly(20s)).status == 0);
 	CHECK(offline.wait(slowly(20s)).status == 0);
-	rig.host.disconnectAll(); // ends what hangs
+	rig.host.disconnectAll(); // ends I/O that hangs
 	writeFile(cpu1, "1");
 }
 
-TEST_CASE("fewer queues after a reconnect to nvmet", "[stress][trap23]")
+TEST_CASE("a reconnect to nvmet with fewer queues works", "[stress][trap23]")
 {
 	Rig rig;
 	if (!exists("/sys/kernel/config/nvmet/subsystems/" + std::string(testNqn) + "/attr_qid_max")) {
@@ -160,7 +160,7 @@ TEST_CASE("fewer queues after a reconnect to nvmet", "[stress][trap23]")
 	FioLoad load({.file = rig.disk(), .blocks = "8k", .depth = 16, .size = "8m", .seconds = 5});
 	std::this_thread::sleep_for(1s);
 	rig.subsystem.set("attr_qid_max", "1");
-	(void)rig.host.client().reset(c.name); // some targets drop their controllers by themselves then, some do not
+	(void)rig.host.client().reset(c.name); // some targets drop the controllers by themselves, others do not
 	CHECK(eventually([&] { return rig.host.controller(c.name).ioQueues == 1; }));
 	rig.subsystem.set("attr_qid_max", "8");
 	auto result = load.wait(60s);
@@ -176,7 +176,7 @@ TEST_CASE("writeback under memory pressure goes on", "[stress][pressure][trap13]
 	must("mkdir -p /mnt /tmp/cg && mkfs.ext4 -q -F " + disk + " && mount " + disk + " /mnt");
 	must("mount -t cgroup2 none /tmp/cg; echo +memory > /tmp/cg/cgroup.subtree_control && mkdir -p /tmp/cg/small");
 	writeFile("/tmp/cg/small/memory.max", std::to_string(24 * mib));
-	auto bytes = std::to_string(48 * mib); // far more than it may keep
+	auto bytes = std::to_string(48 * mib); // far above the memory limit
 	auto out = run("echo $BASHPID; bash -c 'echo $$ > /tmp/cg/small/cgroup.procs; "
 		       "head -c " +
 		       bytes +

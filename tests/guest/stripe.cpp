@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A stripe over 16 namespaces of four targets: made, kept, used while paths die, moved while it is used, made again.
+// A stripe over 16 namespaces of four targets: creation, restart, path loss, growth under load
 #include "control.h"
 #include "support/fio.h"
 #include "support/host.h"
@@ -22,11 +22,11 @@ using Json = nlohmann::json;
 namespace {
 
 constexpr const char *config = "/run/stripe/nvmeof.toml";
-constexpr std::uint64_t size = 16 << 20;   // bytes of a namespace
-constexpr std::uint64_t forXfs = 64 << 20; // of sixteen of which xfs makes something: it wants a log of 64 MiB
+constexpr std::uint64_t size = 16 << 20;   // bytes per namespace
+constexpr std::uint64_t forXfs = 64 << 20; // per namespace when sixteen hold an xfs, which requires a log of 64 MiB
 const std::string device = "/dev/mapper/scratch";
 
-// Four subsystems of four namespaces, over two links. Two of each are best reached by the one, two by the other.
+// Four subsystems with four namespaces each, over two links. Each link is optimized for two namespaces of a subsystem.
 class Jbofs {
 public:
 	explicit Jbofs(std::uint64_t bytes = size)
@@ -89,7 +89,7 @@ private:
 	std::vector<std::unique_ptr<nvmet::Port>> ports_;
 
 public:
-	Host host; // goes first
+	Host host; // destroyed first
 };
 
 struct Configured {
@@ -97,7 +97,7 @@ struct Configured {
 	~Configured() { run("for d in scratch scratch-old scratch-new; do dmsetup remove $d 2>/dev/null; done"); }
 };
 
-// With the configuration, of which a plan wants nothing
+// Adds the configuration, which plan does not use.
 std::string lineOf(const std::string &args)
 {
 	return "nvmeofctl stripe " + args + (args.starts_with("plan ") ? "" : " --config " + std::string(config));
@@ -140,7 +140,7 @@ std::string tableOf(const std::string &name)
 
 } // namespace
 
-TEST_CASE("16 namespaces of four targets: planned, made, kept, stopped, made again", "[stripe]")
+TEST_CASE("a stripe of 16 namespaces is planned, created, stopped and started again", "[stripe]")
 {
 	Configured configured;
 	Jbofs jbofs(forXfs);
@@ -154,7 +154,7 @@ TEST_CASE("16 namespaces of four targets: planned, made, kept, stopped, made aga
 	}
 	CHECK(plan["size"] == 16 * forXfs);
 	CHECK_FALSE(std::filesystem::exists(device));
-	// a member that has something on it
+	// a member that is not empty
 	const std::string first = plan["members"][0]["disk"];
 	must("mkfs.ext4 -q /dev/" + first);
 	const Output refused = stripe("create scratch -n '*:jbof?'");
@@ -181,7 +181,7 @@ TEST_CASE("16 namespaces of four targets: planned, made, kept, stopped, made aga
 	const Output missing = stripe("start scratch");
 	CHECK(missing.status == noObject);
 	CHECK(namesIt(missing.text, "16 of its 16 members"));
-	// under other names, perhaps, but in the same order
+	// names may differ, the order must not
 	jbofs.connect(jbofs.host);
 	CHECK(stripeJson("start")["made"].size() == 1);
 	CHECK(must("mount " + device + " /run/stripe/mount && cat /run/stripe/mount/file; umount /run/stripe/mount") ==
@@ -194,7 +194,7 @@ TEST_CASE("16 namespaces of four targets: planned, made, kept, stopped, made aga
 	CHECK(stripe("plan scratch -n '*:jbof?' --chunk 100KiB").status == usage);
 }
 
-TEST_CASE("a verified load over a stripe of 16 while paths die", "[stripe]")
+TEST_CASE("a verified load on a stripe of 16 survives path loss", "[stripe]")
 {
 	Configured configured;
 	Jbofs jbofs;
@@ -229,7 +229,7 @@ TEST_CASE("a verified load over a stripe of 16 while paths die", "[stripe]")
 	must("nvmeofctl stripe stop scratch --config " + std::string(config));
 }
 
-TEST_CASE("a stripe moves to larger members while it is used, or stays where it is", "[stripe]")
+TEST_CASE("a stripe moves to larger members while in use, or stays unchanged", "[stripe]")
 {
 	Configured configured;
 	Jbofs jbofs;
@@ -240,7 +240,7 @@ TEST_CASE("a stripe moves to larger members while it is used, or stays where it 
 	create();
 	const std::string before = tableOf("scratch");
 	CHECK(stripe("grow scratch -n '*:jbof4'").status == usage);      // smaller
-	CHECK(stripe("grow scratch -n '*:jbof[0-3]'").status == failed); // itself
+	CHECK(stripe("grow scratch -n '*:jbof[0-3]'").status == failed); // its own members
 	CHECK(namesIt(must("nvmeofctl stripe grow scratch -n '*:jbof5' --dry-run --config " + std::string(config)),
 		      "plan: copy"));
 	CHECK(tableOf("scratch") == before);
@@ -261,14 +261,14 @@ TEST_CASE("a stripe moves to larger members while it is used, or stays where it 
 	must("dd if=" + device + " bs=1M skip=100 count=16 iflag=direct 2>/dev/null | cmp - /run/stripe/data");
 	CHECK(must("dmsetup ls | wc -l") == "1\n");
 	CHECK(stripeJson("show")["stripes"][0]["members"].size() == 4);
-	// and by what is configured now it comes back
+	// the new configuration starts the same stripe
 	must("nvmeofctl stripe stop scratch --config " + std::string(config));
 	must("nvmeofctl stripe start scratch --config " + std::string(config));
 	must("dd if=" + device + " bs=1M skip=100 count=16 iflag=direct 2>/dev/null | cmp - /run/stripe/data");
 	must("nvmeofctl stripe stop scratch --config " + std::string(config));
 }
 
-TEST_CASE("the daemon makes a configured stripe when its members are there", "[stripe]")
+TEST_CASE("the daemon creates a configured stripe when its members are there", "[stripe]")
 {
 	Configured configured;
 	Jbofs jbofs;
@@ -285,7 +285,7 @@ TEST_CASE("the daemon makes a configured stripe when its members are there", "[s
 	CHECK(eventually([] { return std::filesystem::exists(device); }, slowly(10s)));
 	daemon.signal(SIGTERM);
 	CHECK(daemon.wait(slowly(5s)).status == 0);
-	CHECK(std::filesystem::exists(device)); // it is the kernel's
+	CHECK(std::filesystem::exists(device)); // the stripe outlives the daemon
 	must("nvmeofctl stripe stop scratch --config " + std::string(config));
 }
 

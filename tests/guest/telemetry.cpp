@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the host tells about its paths: statistics, metrics, and the live view on a terminal.
+// Telemetry of paths: statistics, Prometheus metrics, and the live view on a terminal
 #include "exposition_checker.h"
 #include "support/multi.h"
 #include "support/tmux.h"
@@ -40,10 +40,10 @@ bool has(const std::string &text, const std::string &part)
 	return text.find(part) != text.npos;
 }
 
-// Columns of a path's line in the wide view
+// Columns of a path in the wide view
 enum : std::size_t { nameSpace, name, address, state, ana, iops, reads, writes, columns };
 
-// The words of a path's line in the table; none: it has no line. An event may name the path as well, after its time.
+// Words of a path's table line; empty: no line. Event lines, which begin with a time, may name the path, too.
 std::vector<std::string> row(const Tmux &top, const nvmeof::Path &path)
 {
 	std::istringstream lines(top.screen());
@@ -92,7 +92,7 @@ void checkEnd(const Tmux &top, int signal)
 	REQUIRE(::kill(top.pid(), signal) == 0);
 	CHECK(top.wait() == 128 + signal);
 	CHECK(top.after() == top.before());
-	CHECK_FALSE(has(top.screen(), "q quit")); // what was there before is there again
+	CHECK_FALSE(has(top.screen(), "q quit")); // the previous content is restored
 }
 
 void checkAgrees(const nlohmann::json &json, const nvmeof::Path &path)
@@ -113,7 +113,7 @@ void checkAgrees(const nlohmann::json &json, const nvmeof::Path &path)
 
 } // namespace
 
-TEST_CASE("statistics agree with what the kernel counted, and with what was done", "[telemetry][stats]")
+TEST_CASE("statistics agree with the kernel's counters and with the I/O done", "[telemetry][stats]")
 {
 	TwoPaths multi;
 	auto before = stats(multi.disk().substr(5))["namespaces"][0]["totals"];
@@ -134,7 +134,7 @@ TEST_CASE("statistics agree with what the kernel counted, and with what was done
 		counted += nvmeof::countOf(path.readLatency) + nvmeof::countOf(path.writeLatency);
 		CHECK(path.readLatencyTotal > 0ns);
 		CHECK(path.writeLatencyTotal > 0ns);
-		// the sum lies between what the buckets allow
+		// the sum is consistent with the buckets
 		std::chrono::nanoseconds least{0}, most{0};
 		for (std::size_t i = 0; i < path.readLatency.size(); i++) {
 			least += nvmeof::bucketBegin(i) * path.readLatency[i];
@@ -147,7 +147,7 @@ TEST_CASE("statistics agree with what the kernel counted, and with what was done
 	}
 	CHECK(ns["totals"]["ios"] == ios);
 	CHECK(counted <= ios);
-	// udev may read besides
+	// udev may read, too
 	CHECK(ns["totals"]["bytes_written"].get<std::uint64_t>() - before["bytes_written"].get<std::uint64_t>() ==
 	      done.written);
 	CHECK(ns["totals"]["bytes_read"].get<std::uint64_t>() - before["bytes_read"].get<std::uint64_t>() >= done.read);
@@ -160,13 +160,13 @@ TEST_CASE("statistics agree with what the kernel counted, and with what was done
 	CHECK(run("nvmeofctl stats nvmeof77").status == 3);
 }
 
-TEST_CASE("a lost path shows in the statistics: from, to, reconnects, why", "[telemetry][stats]")
+TEST_CASE("a lost path shows in the statistics: failovers, reconnects and the error", "[telemetry][stats]")
 {
 	TwoPaths multi;
 	FioLoad load(steady(multi.disk(), 60));
 	auto lost = multi.path(0), other = multi.path(1);
 	REQUIRE(eventually([&] { return multi.path(0).ios > lost.ios + 50; }));
-	multi.lane(0).link().impair("loss 100%"); // what is on its way is never answered
+	multi.lane(0).link().impair("loss 100%"); // commands in flight are never answered
 	REQUIRE(multi.host.waitState(lost.controller, nvmeof::ControllerState::connecting));
 	auto down = stats();
 	multi.lane(0).link().repair();
@@ -187,14 +187,15 @@ TEST_CASE("a lost path shows in the statistics: from, to, reconnects, why", "[te
 	CHECK(has(down["controllers"].dump(), "last_error"));
 }
 
-TEST_CASE("metrics for Prometheus", "[telemetry][prometheus]")
+TEST_CASE("Prometheus metrics are valid, agree with the kernel's counters, and are written atomically",
+	  "[telemetry][prometheus]")
 {
 	TwoPaths multi;
 	const std::string file = "/tmp/nvmeof.prom";
 	run("rm -f " + file);
 	FioLoad load(steady(multi.disk(), 8));
 	REQUIRE(eventually([&] { return multi.path(0).ios > 100 && multi.path(1).ios > 100; }));
-	// whoever reads the file while it is made anew never sees a part of it
+	// a reader never sees a partly written file
 	Background writer("for i in $(seq 60); do nvmeofctl stats --prometheus --output " + file + " || exit 1; done");
 	REQUIRE(eventually([&] { return exists(file); }));
 	unsigned seen = 0;
@@ -227,7 +228,7 @@ TEST_CASE("metrics for Prometheus", "[telemetry][prometheus]")
 		CHECK(metrics.value("nvmeof_path_latency_seconds_sum", labels).value_or(0) ==
 		      Approx(double(path.readLatencyTotal.count()) / 1e9));
 	}
-	CHECK(run("ls -a /tmp | grep -F .nvmeof.prom").status == 1); // no draft is left
+	CHECK(run("ls -a /tmp | grep -F .nvmeof.prom").status == 1); // no temporary file is left
 	CHECK(must("stat -c %a " + file) == "644\n");
 }
 
@@ -294,7 +295,7 @@ TEST_CASE("top shows live I/O on two paths", "[telemetry][top]")
 	CHECK_FALSE(has(top.screen(), "q quit"));
 }
 
-TEST_CASE("top without the module, and with it again", "[telemetry][top]")
+TEST_CASE("top starts without the module, and continues when it is loaded again", "[telemetry][top]")
 {
 	TwoPaths multi;
 	auto options = multi.options(0);
@@ -312,7 +313,7 @@ TEST_CASE("top without the module, and with it again", "[telemetry][top]")
 	multi.host.disconnectAll();
 	CHECK(top.shows("0 paths"));
 	multi.host.forget();
-	CHECK(eventually([] { return Host::unload().status == 0 || !Host::loaded(); }, 5s)); // top does not hold it
+	CHECK(eventually([] { return Host::unload().status == 0 || !Host::loaded(); }, 5s)); // top holds no reference
 	CHECK(top.shows("modprobe"));
 	Host::load();
 	multi.host.reopen();
@@ -325,7 +326,7 @@ TEST_CASE("top without the module, and with it again", "[telemetry][top]")
 	}
 }
 
-TEST_CASE("top without a terminal", "[telemetry][top]")
+TEST_CASE("top without a terminal requires --batch or --json", "[telemetry][top]")
 {
 	TwoPaths multi;
 	auto refused = run("nvmeofctl top < /dev/null");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A machine with two sockets, switches and an IOMMU (qemu/topology): what the commands about GPUs say of it.
+// GPU commands on a machine with two sockets, PCIe switches and an IOMMU (qemu/topology)
 #include "control.h"
 #include "support/host.h"
 #include "support/loop.h"
@@ -28,7 +28,7 @@ std::string text(const std::string &file)
 	return line;
 }
 
-// Addresses of devices of that vendor and device, in order
+// PCI addresses with this vendor and device ID, sorted
 std::vector<std::string> pci(const std::string &vendor, const std::string &device)
 {
 	std::vector<std::string> found;
@@ -42,7 +42,7 @@ std::vector<std::string> pci(const std::string &vendor, const std::string &devic
 struct Place {
 	std::vector<std::string> gpus = pci("0x8086", "0x10d3"), cards;
 
-	// The machine's own card, if any, is not behind a switch
+	// Excludes the guest's own card, which is not behind a switch
 	Place()
 	{
 		for (const std::string &one : pci("0x1af4", "0x1041"))
@@ -81,7 +81,7 @@ std::string row(const Json &document, const std::string &gpu, const std::string 
 	return pair(document, gpu, peer)["row"];
 }
 
-// What an IOMMU does with a group can be changed while nothing drives its devices.
+// Changes the IOMMU domain type of a group, which is possible while no driver is bound to its devices.
 void setType(const Place &place, const std::string &address, const std::string &type)
 {
 	const std::string group = place.group(address).substr(0, place.group(address).find_first_not_of("0123456789"));
@@ -93,7 +93,7 @@ void setType(const Place &place, const std::string &address, const std::string &
 
 } // namespace
 
-TEST_CASE("distances are those of the machine", "[topology]")
+TEST_CASE("reported distances match the machine", "[topology]")
 {
 	const Place place;
 	const Json document = check(place);
@@ -110,12 +110,12 @@ TEST_CASE("distances are those of the machine", "[topology]")
 	CHECK(document["level"] == "fail");
 }
 
-TEST_CASE("each mode of the IOMMU is seen, and ACS goes by the line that is told", "[topology]")
+TEST_CASE("each IOMMU mode is detected, and the suggested command turns ACS redirection off", "[topology]")
 {
 	const Place place;
 	const std::string gpu = place.gpus[1], card = place.cards[1];
 	Json document = check(place);
-	// as Debian boots with one: lazy, and Linux turns ACS on at the root ports, where gpu1's and nic1's ways meet
+	// Debian's default: lazy; Linux turns ACS on at the root ports, where the paths of gpu1 and nic1 meet
 	CHECK(pair(document, gpu, card)["iommu"] == "lazy");
 	CHECK(row(document, gpu, card) == "switch-acs-unknown-root");
 	CHECK(row(document, place.gpus[0], place.cards[0]) == "switch-translated");
@@ -144,7 +144,7 @@ TEST_CASE("each mode of the IOMMU is seen, and ACS goes by the line that is told
 		must("[ -e " + devices + one + "/driver ] || echo " + one + " > /sys/bus/pci/drivers/virtio-pci/bind");
 }
 
-TEST_CASE("a recording says the same as the machine", "[topology]")
+TEST_CASE("a recording gives the same results as the machine", "[topology]")
 {
 	const Place place;
 	must("nvmeofctl gds record --output /run/machine.rec");
@@ -161,7 +161,7 @@ TEST_CASE("a recording says the same as the machine", "[topology]")
 	CHECK(run("nvmeofctl map --root /run/broken.rec").status == usage);
 }
 
-TEST_CASE("the rail of a GPU is the card beside it, and connect goes by it", "[topology]")
+TEST_CASE("the rail of a GPU is the card beside it, and connect uses it", "[topology]")
 {
 	const Place place;
 	must("modprobe virtio_net");
@@ -211,7 +211,7 @@ TEST_CASE("the rail of a GPU is the card beside it, and connect goes by it", "[t
 	netns.run("ip link set " + far + " netns 1");
 }
 
-TEST_CASE("cufile.json is written after it was shown, and what was there is kept", "[topology]")
+TEST_CASE("cufile.json is written only with --write, and the old file is kept", "[topology]")
 {
 	must("rm -f /run/cufile.json*; echo '{ // mine\n\"logging\": {\"level\": \"INFO\"} }' > /run/cufile.json");
 	const std::string shown = must("nvmeofctl gds config --file /run/cufile.json");
@@ -233,7 +233,7 @@ TEST_CASE("cufile.json is written after it was shown, and what was there is kept
 	CHECK(must("cat /run/cufile.json") == "{\n");
 }
 
-TEST_CASE("plan compares with the machine", "[topology]")
+TEST_CASE("plan compares the requirements with the machine", "[topology]")
 {
 	const Json document = Json::parse(must("nvmeofctl plan --json --compare --svg /run/plan.svg --parameters 10T"));
 	auto of = [&](const std::string &name) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A target in a machine of its own, by two cables (qemu/run --peer): what is lost in between, and a target that stands
-// still, or is gone. Within one machine nothing of that can happen to RDMA.
+// A target on a separate machine, over two cables (qemu/run --peer): packet loss, and a target that is frozen or dead.
+// RDMA within one machine cannot show any of these.
 #include "support/pair.h"
 #include "support/transport.h"
 
@@ -26,11 +26,11 @@ const Silence silences[] = {
 	{"cable pulled, far away", [](Pair &p, unsigned lane) { p.peer.pull(lane + 1); }},
 	{"nothing comes from the target", [](Pair &p, unsigned lane) { p.impairToHost(lane, "loss 100%"); }},
 	{"nothing gets to the target", [](Pair &p, unsigned lane) { p.deafen(lane); }},
-	// rxe's connection manager never sends again once it has tried to meanwhile
+	// rxe's connection manager never retransmits after it has tried while the interface was down
 	{"interface down here", [](Pair &, unsigned lane) { must("ip link set " + Pair::card(lane) + " down"); }, true},
 };
 
-// Until the application goes on elsewhere
+// Longest read latency until I/O continues on the other path
 Millis gapOf(const Silence &silence, Pair &rig, Probe &reads, Probe *writes)
 {
 	auto lane = rig.busyLane();
@@ -46,7 +46,7 @@ Millis gapOf(const Silence &silence, Pair &rig, Probe &reads, Probe *writes)
 		5s));
 	CHECK(reads.moves());
 	auto gap = reads.longest();
-	// those that were outstanding wait until the target has given up: 3 x 2 s of keep-alive
+	// writes in flight are held until the target has given up: 3 x 2 s of keep-alive
 	CHECK((!writes || writes->moves(15s)));
 	rig.repair(lane);
 	CHECK(rig.host.waitState(lost, ControllerState::live));
@@ -54,7 +54,7 @@ Millis gapOf(const Silence &silence, Pair &rig, Probe &reads, Probe *writes)
 	return gap;
 }
 
-// In each kind of silence. @bound: for the sake of an emulator that is short of processors
+// Sorted gaps for each kind of silence. bound: allows for an emulator with too few processors
 std::vector<Millis> gapsOf(Pair &rig, Probe &reads, Probe *writes, Millis bound)
 {
 	std::vector<Millis> gaps;
@@ -88,15 +88,15 @@ std::uint32_t reconnects(Pair &rig)
 
 } // namespace
 
-TEST_CASE("one of two links is silent: what an application feels", "[two][gap]")
+TEST_CASE("one of two links is silent: I/O continues on the other one", "[two][gap]")
 {
 	Pair rig;
 	rig.connectAll();
 	REQUIRE(rig.waitPaths(2));
 	Probe writes(rig.disk()), reads(rig.disk(), {.offset = 1 << 20, .writes = false});
 	auto ended = endedForReads();
-	// over RDMA a connection with a write is kept, and the memory of its reads with it: rxe tries for ever,
-	// and Keep Alive ends it after 2 s
+	// over RDMA a connection with a write is kept, and with it the memory of its reads: rxe retries forever, and
+	// Keep Alive ends the connection after 2 s
 	auto gaps = gapsOf(rig, reads, &writes, overRdma() ? 2500ms : 1500ms);
 	CHECK((overRdma() || gaps[gaps.size() / 2] < slowly(600ms)));
 	CHECK(endedForReads() == ended);
@@ -104,7 +104,7 @@ TEST_CASE("one of two links is silent: what an application feels", "[two][gap]")
 	expectGood(writes);
 }
 
-TEST_CASE("one of two links is silent: who only reads waits for less than half a second", "[two][gap]")
+TEST_CASE("one of two links is silent: an application that only reads waits for less than half a second", "[two][gap]")
 {
 	Pair rig;
 	rig.connectAll();
@@ -116,7 +116,7 @@ TEST_CASE("one of two links is silent: who only reads waits for less than half a
 	expectGood(reads);
 }
 
-// Over RDMA rxe is no measure: its queue pairs fail when they have to send again
+// Not over RDMA: queue pairs of rxe fail when they have to retransmit
 TEST_CASE("a link that is silent for less than a second costs no connection with writes", "[two][blip][tcp]")
 {
 	Pair rig;
@@ -139,12 +139,12 @@ TEST_CASE("a link that is silent for less than a second costs no connection with
 	expectGoodUntilNow(load);
 }
 
-TEST_CASE("links that lose and delay are not silent", "[two][alarm]")
+TEST_CASE("packet loss and delay are not taken for silence", "[two][alarm]")
 {
 	Pair rig;
 	for (unsigned n = 0; n < rig.lanes(); n++) {
 		rig.impairToHost(n, "loss 0.5% delay 10ms");
-		// sending again rxe repeats registrations, which fails: the connection is lost indeed
+		// rxe repeats memory registrations when it retransmits, which fails: the connection really is lost
 		rig.impairToTarget(n, overRdma() ? "delay 5ms" : "loss 0.5% delay 5ms");
 	}
 	rig.connectAll();
@@ -156,7 +156,7 @@ TEST_CASE("links that lose and delay are not silent", "[two][alarm]")
 	CHECK(reconnects(rig) == 0);
 }
 
-TEST_CASE("a target that stands still for a while loses nothing", "[two][freeze]")
+TEST_CASE("a target that is frozen for a while loses no I/O", "[two][freeze]")
 {
 	Pair rig;
 	rig.connectAll();
@@ -164,7 +164,7 @@ TEST_CASE("a target that stands still for a while loses nothing", "[two][freeze]
 	rig.set("iopolicy=round-robin");
 	FioLoad load(verifiedJob(rig.disk(), 120, 8));
 	REQUIRE(rig.flowing());
-	// shorter than any patience; longer than that of the watch; longer than writes are held
+	// shorter than any timeout; longer than silence detection; longer than writes are held
 	for (auto time : {100ms, 1500ms, 9000ms}) {
 		rig.peer.freeze();
 		pause(time);

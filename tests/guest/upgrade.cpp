@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What `nvmeofctl version` says after an upgrade: of the modules that are loaded, and of those that would be.
+// What `nvmeofctl version` reports after an upgrade, about the loaded and the installed modules
 #include "support/host.h"
 
 #include <catch2/catch.hpp>
@@ -26,7 +26,7 @@ std::string codes(const Json &version)
 	return text;
 }
 
-// The installed modules as they were, and nothing else loaded
+// Restores the installed modules; loaded modules are left alone.
 class Installed {
 public:
 	Installed() { must("cp -a " + folder() + " /tmp/updates"); }
@@ -36,7 +36,7 @@ public:
 
 	static std::string folder() { return "/lib/modules/$(uname -r)/updates"; }
 	static std::string file(const std::string &module) { return folder() + "/" + module + ".ko"; }
-	// As if built from other sources: both places that say so
+	// Replaces the source version in both places of the module, as if it was built from other sources.
 	static void change(const std::string &module, const std::string &source)
 	{
 		must("sed -i s/" + source + "/" + otherSource + "/g " + file(module));
@@ -45,7 +45,7 @@ public:
 
 } // namespace
 
-TEST_CASE("version: modules and command of one tree", "[version]")
+TEST_CASE("version: modules and command of the same source agree", "[version]")
 {
 	Host host;
 	auto all = version();
@@ -56,7 +56,7 @@ TEST_CASE("version: modules and command of one tree", "[version]")
 	CHECK(!all["modules"][1]["loaded"].is_null());
 	for (auto &module : all["modules"]) {
 		CHECK(module["installed"]["source"] == all["source"]);
-		if (module["loaded"].is_null()) // the transport that this run does without
+		if (module["loaded"].is_null()) // the transport that this run does not use
 			continue;
 		CHECK(module["loaded"]["source"] == all["source"]);
 		CHECK(module["loaded"]["version"] == all["version"]);
@@ -66,7 +66,7 @@ TEST_CASE("version: modules and command of one tree", "[version]")
 	CHECK(run("nvmeofctl version").text.find("warning") == std::string::npos);
 }
 
-TEST_CASE("version: an upgrade while the old modules are loaded", "[version]")
+TEST_CASE("version: an upgrade while the old modules are loaded asks for a reload", "[version]")
 {
 	Host host;
 	std::string source = version()["source"];
@@ -82,17 +82,17 @@ TEST_CASE("version: an upgrade while the old modules are loaded", "[version]")
 	CHECK(told.status == 0);
 	CHECK(told.text.find("modprobe -r nvmeof_tcp nvmeof") != std::string::npos);
 
-	// reloaded, as told: now the command is what is old
+	// after the reload the command is the old part
 	host.disconnectAll();
 	host.forget();
 	REQUIRE(Host::unload().status == 0);
 	Host::load();
 	CHECK(codes(version()) == "module_differs module_differs module_differs ");
 	CHECK(version()["modules"][0]["loaded"]["source"] == otherSource);
-	REQUIRE(Host::unload().status == 0); // for the next one to load what is restored
+	REQUIRE(Host::unload().status == 0); // so that the next test loads the restored modules
 }
 
-TEST_CASE("version: one module of them, then none", "[version]")
+TEST_CASE("version: a single changed module, then no installed module, is reported", "[version]")
 {
 	Host host;
 	std::string source = version()["source"];

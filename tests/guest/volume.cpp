@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Volumes as an orchestrator has them: attached again and again, by several at once, in use when they are to go.
+// Volumes as an orchestrator uses them: attached repeatedly, by several processes, detached while in use
 #include "control.h"
 #include "support/multi.h"
 
@@ -43,7 +43,7 @@ struct Node : Multi {
 	}
 };
 
-// As a document, without what goes to stderr
+// JSON output, without stderr
 nlohmann::json document(const std::string &args)
 {
 	return nlohmann::json::parse(must("nvmeofctl " + args + " --json 2>/dev/null"));
@@ -51,7 +51,7 @@ nlohmann::json document(const std::string &args)
 
 } // namespace
 
-TEST_CASE("attached once and again, by two paths", "[volume]")
+TEST_CASE("a volume is attached over two paths, and attaching it again changes nothing", "[volume]")
 {
 	Node node;
 	auto first = document(node.attach(1));
@@ -73,7 +73,7 @@ TEST_CASE("attached once and again, by two paths", "[volume]")
 	CHECK(document("volume list")["volumes"].empty());
 }
 
-TEST_CASE("two volumes of a subsystem at once share its controllers", "[volume]")
+TEST_CASE("two volumes of a subsystem attached at the same time share its controllers", "[volume]")
 {
 	Node node;
 	Background first("exec nvmeofctl " + node.attach(1)), second("exec nvmeofctl " + node.attach(2));
@@ -84,7 +84,7 @@ TEST_CASE("two volumes of a subsystem at once share its controllers", "[volume]"
 	CHECK(node.controllers() == 2);
 	CHECK(status(node.detach(1)) == done);
 	CHECK(node.live() == 2);
-	// One goes while the other comes: it is there afterwards.
+	// A concurrent detach must not take away the controllers of the attach.
 	Background leaves("exec nvmeofctl " + node.detach(2)), comes("exec nvmeofctl " + node.attach(1));
 	CHECK(leaves.wait(slowly(30s)).status == done);
 	CHECK(comes.wait(slowly(30s)).status == done);
@@ -93,7 +93,7 @@ TEST_CASE("two volumes of a subsystem at once share its controllers", "[volume]"
 	CHECK(node.controllers() == 0);
 }
 
-TEST_CASE("a dead path is told of, and joins when it comes", "[volume]")
+TEST_CASE("a dead path is reported, and joins when it returns", "[volume]")
 {
 	Node node;
 	node.lane(1).close();
@@ -110,7 +110,7 @@ TEST_CASE("a dead path is told of, and joins when it comes", "[volume]")
 	CHECK(node.controllers() == 0);
 }
 
-TEST_CASE("a volume in use is not taken away", "[volume]")
+TEST_CASE("a volume in use is not detached", "[volume]")
 {
 	Node node;
 	const std::string disk = document(node.attach(1))["disk"];
@@ -142,7 +142,7 @@ TEST_CASE("a volume in use is not taken away", "[volume]")
 	CHECK(node.controllers() == 0);
 }
 
-TEST_CASE("what is no volume's stays connected", "[volume]")
+TEST_CASE("detach keeps controllers with other disks in use, and those connected by hand", "[volume]")
 {
 	Node node;
 	document(node.attach(1));
@@ -155,14 +155,14 @@ TEST_CASE("what is no volume's stays connected", "[volume]")
 	CHECK(node.live() == 2);
 	must("umount /mnt/v");
 	CHECK(document(node.detach(1))["disconnected"].size() == 2);
-	const auto own = node.host.connect(node.options(0)); // somebody's own
+	const auto own = node.host.connect(node.options(0)); // not connected by attach
 	document(node.attach(1));
 	CHECK(node.controllers() == 2);
 	CHECK(document(node.detach(1))["disconnected"].size() == 1);
 	CHECK(node.host.state(own.name) == ControllerState::live);
 }
 
-TEST_CASE("what is not there, and who never answers", "[volume]")
+TEST_CASE("a missing volume, and targets that never answer, fail without leftovers", "[volume]")
 {
 	Node node;
 	CHECK(status("volume attach -n " + std::string(testNqn) + " --uuid 00000000-0000-4000-8000-00000000ffff -t " +
@@ -175,7 +175,7 @@ TEST_CASE("what is not there, and who never answers", "[volume]")
 	node.lane(1).link().impair("loss 100%");
 	CHECK(status(node.attach(1) + " --timeout 2") != done);
 	CHECK(node.controllers() == 0);
-	// And one that is killed meanwhile leaves what a detach cleans up.
+	// Killing an attach leaves controllers, which detach removes.
 	Background killed("exec nvmeofctl " + node.attach(1));
 	REQUIRE(eventually([&] { return node.controllers() == 2; }));
 	killed.signal(SIGKILL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Zoned namespaces of the kernel's target, on a null_blk with zones: what applications do with them, over two paths.
+// Zoned namespaces of the kernel's target (on a zoned null_blk), used by applications over two paths.
 #include "support/fio.h"
 #include "support/ghost.h"
 #include "support/loop.h"
@@ -47,7 +47,7 @@ struct Zoned {
 		return readFile("/sys/block/" + node.substr(5) + "/queue/" + attribute);
 	}
 
-	// A way is lost in the middle, and comes back
+	// Loses a path during writes and restores it
 	void change(unsigned lane)
 	{
 		if (overRdma())
@@ -56,7 +56,7 @@ struct Zoned {
 			rig.lane(lane).run("ss -K sport = :4420");
 	}
 
-	// 6.1 sends zone append as such, and one that is lost is an error
+	// 6.1 sends Zone Append natively, and fails one that is lost
 	bool appends() const { return queue("scheduler").find("[mq-deadline]") != std::string::npos; }
 };
 
@@ -91,7 +91,7 @@ std::uint32_t crc(const std::uint8_t *data, std::size_t size)
 	return crc;
 }
 
-// mkfs.zonefs is not to be had; it writes one block to the first zone.
+// Stands in for mkfs.zonefs, which is not available: writes the superblock to the first zone.
 int makeZonefs(const Disk &disk)
 {
 	Buffer super(4096);
@@ -106,7 +106,7 @@ int makeZonefs(const Disk &disk)
 
 } // namespace
 
-TEST_CASE("a zoned namespace is a disk with zones", "[zones][short]")
+TEST_CASE("a zoned namespace is a zoned block device", "[zones][short]")
 {
 	Zoned z({.mib = 16, .maxOpen = 3, .maxActive = 4});
 	CHECK(z.queue("zoned") == "host-managed");
@@ -142,7 +142,7 @@ TEST_CASE("a zoned namespace is a disk with zones", "[zones][short]")
 	CHECK(reportZones(disk, 3 * zone + 5, 2).at(0).start == 3 * zone);
 }
 
-TEST_CASE("zones are written in order, opened, closed, finished and reset", "[zones][short]")
+TEST_CASE("zones are written sequentially, opened, closed, finished and reset", "[zones][short]")
 {
 	Zoned z({.mib = 16, .maxOpen = 3, .maxActive = 4});
 	Disk disk(z.node);
@@ -155,8 +155,8 @@ TEST_CASE("zones are written in order, opened, closed, finished and reset", "[zo
 	CHECK(readsAs(disk, 0, 65536, 1));
 	CHECK(readsAs(disk, 128, 4096, 2));
 	CHECK(zoneOf(disk, 0).wp == 136);
-	CHECK(writeAt(disk, 200, 4096, 3) == -EIO); // not where the zone is
-	CHECK(zoneOf(disk, 0).wp == 136);           // which a report has the kernel know again
+	CHECK(writeAt(disk, 200, 4096, 3) == -EIO); // not at the write pointer
+	CHECK(zoneOf(disk, 0).wp == 136);           // the kernel re-reads the write pointer by a zone report
 	CHECK(writeAt(disk, 136, 4096, 4) == 0);
 
 	CHECK(manage(BLKOPENZONE, 1) == 0);
@@ -172,12 +172,12 @@ TEST_CASE("zones are written in order, opened, closed, finished and reset", "[zo
 	CHECK(writeAt(disk, zone, 4096, 6) == 0);
 	CHECK(readsAs(disk, zone, 4096, 6));
 
-	// more than the drive can have at a time
+	// more open zones than the drive permits
 	CHECK(manage(BLKRESETZONE, 0) == 0);
 	for (unsigned n : {2u, 3u, 4u})
 		CHECK(manage(BLKOPENZONE, n) == 0);
-	CHECK(manage(BLKOPENZONE, 5) < 0);                         // of an internal error, as nvmet has it
-	CHECK(manageZones(disk, BLKRESETZONE, 0, 16 * zone) == 0); // all of them
+	CHECK(manage(BLKOPENZONE, 5) < 0);                         // nvmet reports an internal error
+	CHECK(manageZones(disk, BLKRESETZONE, 0, 16 * zone) == 0); // all zones
 	for (unsigned n = 0; n < 16; n++)
 		CHECK(state(n) == BLK_ZONE_COND_EMPTY);
 
@@ -187,7 +187,7 @@ TEST_CASE("zones are written in order, opened, closed, finished and reset", "[zo
 	     " && blkzone reset -c 1 " + z.node);
 }
 
-TEST_CASE("many writes to many zones at a time, in capacities smaller than the zones", "[zones][short]")
+TEST_CASE("fio writes many zones at once, with a capacity below the zone size", "[zones][short]")
 {
 	Zoned z({.mib = 32, .zoneMib = 4, .capacityMib = 3});
 	auto zones = reportZones(Disk(z.node), 0, 1);
@@ -201,14 +201,14 @@ TEST_CASE("many writes to many zones at a time, in capacities smaller than the z
 	CHECK(result.written >= 18 * mib);
 }
 
-TEST_CASE("zones survive path changes in the middle of writing", "[zones][changes]")
+TEST_CASE("writes to zones survive path changes", "[zones][changes]")
 {
 	auto changes = std::stoul(environment("NVMEOF_ZONES_CHANGES", "25"));
 	Zoned z({.mib = 64, .zoneMib = 4, .capacityMib = 4});
 	z.rig.set("iopolicy=round-robin");
 	unsigned done = 0;
 	Stopwatch all;
-	// fio verifies what it has written at the end of each run; two jobs, each with its own zones
+	// fio verifies its data at the end of each run
 	while (done < changes) {
 		FioJob job{.file = z.node, .rw = "write", .blocks = "4k", .depth = 8, .size = "12m"};
 		job.more = "--zonemode=zbd --max_open_zones=3 --rate_iops=1000";
@@ -232,7 +232,7 @@ TEST_CASE("zones survive path changes in the middle of writing", "[zones][change
 		    retries);
 }
 
-// What is written, while a path is lost, is there after the file system has been mounted anew
+// A file written while a path is lost is intact after remounting
 static void keepsFiles(Zoned &z, const std::string &mount)
 {
 	must("mkdir -p /tmp/fs && " + mount);
@@ -251,7 +251,7 @@ static void keepsFiles(Zoned &z, const std::string &mount)
 	CHECK(z.rig.waitPaths(2, 1, 20s));
 }
 
-TEST_CASE("a plain write does not wait for the fence of the zones beside it", "[zones][lost][tcp]")
+TEST_CASE("a write to an ordinary namespace does not wait for the fence of zone writes", "[zones][lost][tcp]")
 {
 	Zoned z;
 	Loop loop(16 * mib);
@@ -273,12 +273,12 @@ TEST_CASE("a plain write does not wait for the fence of the zones beside it", "[
 	z.rig.lane(0).link().impair("loss 100%");
 	Pending inZone([zones] { return writeAt(*zones, 8, 4096, 2); });
 	Pending beside([plain] { return writeAt(*plain, 8, 4096, 2); });
-	pause(800ms); // silent for long enough that nobody can tell the target
+	pause(800ms); // long enough that the target cannot be reached
 	REQUIRE(inZone.waits());
 	REQUIRE(beside.waits());
 	Stopwatch lost;
 	CHECK(z.rig.host.client().reset(name).ok());
-	// what is left of the keep-alive timeout of 2 s; of the zone it is three times that, as the target is asked
+	// the rest of the keep-alive timeout of 2 s; three times that for the zone, because the write pointer is read
 	REQUIRE(beside.join(3s));
 	CHECK(beside.status() == 0);
 	CHECK(lost.elapsed() > 300ms);
@@ -293,23 +293,23 @@ TEST_CASE("a plain write does not wait for the fence of the zones beside it", "[
 	CHECK(z.rig.waitPaths(2));
 }
 
-TEST_CASE("btrfs on zones", "[zones][filesystems]")
+TEST_CASE("btrfs works on zones", "[zones][filesystems]")
 {
 	Zoned z({.mib = 512, .zoneMib = 4, .capacityMib = 4});
 	must("modprobe btrfs && mkfs.btrfs -q -O zoned -d single -m single " + z.node);
 	keepsFiles(z, "mount -t btrfs " + z.node + " /tmp/fs");
 }
 
-TEST_CASE("f2fs with its files on zones", "[zones][filesystems]")
+TEST_CASE("f2fs works with its files on zones", "[zones][filesystems]")
 {
 	Zoned z({.mib = 512, .zoneMib = 4, .capacityMib = 4});
-	// what it writes in place is on a disk of another kind
+	// its in-place metadata are on an ordinary disk
 	Loop plain(256 * mib);
 	must("modprobe f2fs && mkfs.f2fs -q -f -m -c " + z.node + " " + plain.device());
 	keepsFiles(z, "mount -t f2fs " + plain.device() + " /tmp/fs");
 }
 
-TEST_CASE("dm-linear over zones has zones", "[zones][dm]")
+TEST_CASE("dm-linear over zones is zoned", "[zones][dm]")
 {
 	Zoned z({.mib = 16});
 	must("modprobe dm-mod");
@@ -326,7 +326,7 @@ TEST_CASE("dm-linear over zones has zones", "[zones][dm]")
 	must("DM_DISABLE_UDEV=1 dmsetup remove linear");
 }
 
-TEST_CASE("zonefs", "[zones][zonefs]")
+TEST_CASE("zonefs works", "[zones][zonefs]")
 {
 	Zoned z({.mib = 16});
 	REQUIRE(makeZonefs(Disk(z.node)) == 0);
@@ -345,7 +345,7 @@ TEST_CASE("zonefs", "[zones][zonefs]")
 		struct stat is = {};
 		REQUIRE(::stat(file.c_str(), &is) == 0);
 		CHECK(is.st_size == 8 * 65536);
-		CHECK(writeAt(seq, 4096, 65536, 9) < 0); // not at its end
+		CHECK(writeAt(seq, 4096, 65536, 9) < 0); // not at the end of the file
 		REQUIRE(::truncate(file.c_str(), 0) == 0);
 		CHECK(writeAt(seq, 0, 65536, 10) == 0);
 	}

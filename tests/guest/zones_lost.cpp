@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Zoned namespaces of the scriptable target: commands that are lost without an answer, and what is wrong about zones.
+// Zoned namespaces of the scriptable target: commands lost without an answer, and protocol violations about zones
 #include "hostile_format.h"
 #include "support/again.h"
 #include "support/choice.h"
@@ -29,7 +29,7 @@ target::Config zoned()
 	return config;
 }
 
-// Writes go to the first port as long as it is there; the other one goes on.
+// The first port gets the writes while it is there; the other one takes over.
 struct Scene {
 	Ports ports{std::vector<target::Config>{zoned(), zoned()}};
 	std::shared_ptr<Disk> disk;
@@ -73,7 +73,7 @@ struct Scene {
 	}
 };
 
-// The connection is cut under a command, of which so many blocks have been written: all is -1
+// Cuts the connection on a write after writing `blocks` of its blocks; -1: all of them
 template <int blocks> bool cutWrite(target::Strike &s)
 {
 	if (!s.ioWrite())
@@ -120,7 +120,7 @@ const auto lostReport = always(Hook::execute, cutReport);
 
 } // namespace
 
-TEST_CASE("a write that was lost: its zone tells whether it was executed", "[zones][lost][trap42][short]")
+TEST_CASE("a lost write: the write pointer shows whether it was executed", "[zones][lost][trap42][short]")
 {
 	Scene scene;
 	auto &first = scene.ports[0].script();
@@ -138,7 +138,7 @@ TEST_CASE("a write that was lost: its zone tells whether it was executed", "[zon
 	CHECK(scene.zones().wp(0) == 24);
 	REQUIRE(scene.both());
 
-	// the last one of its zone, which is full then and has no write pointer
+	// the last write of a zone: a full zone has no write pointer
 	REQUIRE(scene.write(zone, 4, (capacity - 8) * 512) == 0);
 	first.arm(executedWrite);
 	CHECK(scene.write(zone + capacity - 8, 5) == 0);
@@ -146,12 +146,12 @@ TEST_CASE("a write that was lost: its zone tells whether it was executed", "[zon
 	CHECK(scene.holds(zone + capacity - 8, 5));
 	REQUIRE(scene.both());
 
-	// the question is lost, too
+	// the zone report is lost, too
 	first.arm(lostWrite);
 	scene.ports[1].script().arm(lostReport);
 	CHECK(scene.write(24, 6) == 0);
 	CHECK(scene.holds(24, 6));
-	CHECK(scene.zones().refused() == 0); // nothing was sent blindly
+	CHECK(scene.zones().refused() == 0); // no write was resent without a zone report
 	REQUIRE(scene.both());
 
 	first.arm(halfWrite);
@@ -162,7 +162,7 @@ TEST_CASE("a write that was lost: its zone tells whether it was executed", "[zon
 	REQUIRE(scene.manage(BLKRESETZONE, 0) == 0);
 	CHECK(scene.write(0, 8) == 0);
 
-	// more at a time than it can have
+	// more open and active zones than permitted
 	for (unsigned n : {3u, 4u, 5u})
 		CHECK(scene.manage(BLKOPENZONE, n) == 0);
 	CHECK(scene.manage(BLKOPENZONE, 6) == -EOVERFLOW);
@@ -171,7 +171,7 @@ TEST_CASE("a write that was lost: its zone tells whether it was executed", "[zon
 	CHECK(eventually([&] { return scene.ports.host.busy() == 0; }, 5s));
 }
 
-TEST_CASE("actions that were lost are repeated while they are due", "[zones][lost][trap42]")
+TEST_CASE("lost zone actions are retried if they did not take effect", "[zones][lost][trap42]")
 {
 	Scene scene;
 	for (auto *how : {&executedAction, &lostAction}) {
@@ -202,7 +202,7 @@ TEST_CASE("actions that were lost are repeated while they are due", "[zones][los
 	CHECK(scene.zones().refused() == 0);
 }
 
-TEST_CASE("a report that was lost is asked for again, by another path", "[zones][lost][trap42][short]")
+TEST_CASE("a lost zone report is retried on another path", "[zones][lost][trap42][short]")
 {
 	Scene scene;
 	int error = 0;
@@ -213,15 +213,16 @@ TEST_CASE("a report that was lost is asked for again, by another path", "[zones]
 	REQUIRE(scene.both());
 }
 
-TEST_CASE("a zone is not asked before the fence ends, whatever the policy", "[zones][lost][fencing][trap42][trap47]")
+TEST_CASE("the zone report after a lost write waits for the end of the fence under every policy",
+	  "[zones][lost][fencing][trap42][trap47]")
 {
 	Scene scene;
-	scene.ports.set("quiesce-tmo=0"); // this target stops when it says
+	scene.ports.set("quiesce-tmo=0"); // this target honours the CQT it reports
 	scene.ports.set(GENERATE("fencing=safe", "fencing=auto", "fencing=immediate"));
 	auto reports = scene.zones().reports();
 	scene.ports[0].script().arm(lostWrite);
 	Pending pending([&scene] { return scene.write(8, 2); });
-	std::this_thread::sleep_for(slowly(1s)); // the bound is 2 x 1.5 s
+	std::this_thread::sleep_for(slowly(1s)); // the fence lasts 2 x 1.5 s
 	CHECK(pending.waits());
 	CHECK(scene.zones().reports() == reports);
 	REQUIRE(pending.join(15s));
@@ -231,8 +232,8 @@ TEST_CASE("a zone is not asked before the fence ends, whatever the policy", "[zo
 	CHECK(scene.zones().reports() > reports);
 }
 
-// The connection is reset, the command is executed 1.5 s later: what was acknowledged meanwhile has to stay
-TEST_CASE("a reset that is executed late wipes nothing that was written since", "[zones][lost][fencing][trap47][short]")
+// The connection is reset, and the target executes the command 1.5 s later: later acknowledged writes must survive.
+TEST_CASE("a zone reset that is executed late destroys no later write", "[zones][lost][fencing][trap47][short]")
 {
 	Scene scene;
 	scene.ports.set(GENERATE("fencing=auto", "fencing=immediate"));
@@ -257,13 +258,13 @@ TEST_CASE("a reset that is executed late wipes nothing that was written since", 
 	CHECK(scene.zones().refused() == 0);
 }
 
-TEST_CASE("what a zone says of a lost write is believed only when it makes sense", "[zones][lost][hostile]")
+TEST_CASE("an inconsistent zone report after a lost write is rejected", "[zones][lost][hostile]")
 {
 	Scene scene;
 	for (auto *name : {"zone-report-endless", "zone-start-wrong", "zone-capacity-over", "zone-pointer-beyond",
 			   "zone-state-unknown", "zone-type-unknown"}) {
 		INFO(name);
-		// by the end of the fence the first port is back: whoever is asked is wrong
+		// the first port may be back when the fence ends: both ports report wrongly
 		scene.ports[1].script().arm(*target::findMisbehaviour(name), target::Script::forever);
 		scene.ports[0].script().arm(lostWrite);
 		Pending pending([&scene] { return scene.write(8, 2); });
@@ -281,7 +282,7 @@ TEST_CASE("what a zone says of a lost write is believed only when it makes sense
 	CHECK(scene.zones().refused() == 0);
 }
 
-TEST_CASE("a target that is wrong about its zones", "[zones][hostile][table]")
+TEST_CASE("a target that reports wrong zones is not believed", "[zones][hostile][table]")
 {
 	for (auto &m : target::zoneMisbehaviours()) {
 		if (!chosen("NVMEOF_MISBEHAVIOUR", m.name))
@@ -301,7 +302,7 @@ TEST_CASE("a target that is wrong about its zones", "[zones][hostile][table]")
 			CHECK(reportZones(disk, 0, 100).size() == 8);
 			if (m.hook != Hook::zones)
 				continue;
-			// likewise what an application asks for
+			// the same for a zone report requested by an application
 			ports[0].script().arm(m, target::Script::forever);
 			int error = 0;
 			reportZones(disk, 0, 100, &error);

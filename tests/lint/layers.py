@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """usage: layers.py FOLDER
 
-The order of the modules' files: layers call down only, and no files call each other in a circle. FOLDER is one where
-kmod/build has built the modules. A file uses another if its object asks the linker for a symbol of that: calls,
-variables and functions that a table names alike. The way up are the tables of core/upcalls.h, and trace points, which
-are made in one file for all layers; these are not looked at.
+Check the order of the modules' files: layers call down only, and no files call each other in a circle. FOLDER is a
+directory in which kmod/build has built the modules. A file uses another one if its object has an undefined symbol that
+the other one defines: called functions, variables, and functions in tables. Calls up go through the tables of
+core/upcalls.h and are not checked; nor are trace points, which are defined in one file for all layers.
 """
 
 import subprocess
 import sys
 from pathlib import Path
 
-# From the bottom to the top. A layer uses those of earlier lines; layers of one line do not use each other.
+# From bottom to top. A layer uses those of earlier lines; layers of one line do not use each other.
 LAYERS = [
     ("compat",),
     ("wire",),
@@ -22,7 +22,7 @@ LAYERS = [
     ("control",),
     ("module",),
 ]
-# Nouns that core's other files work on
+# Files of core that the other files of core use
 GROUND = {"addr", "backoff", "cmd", "ctrl", "direct", "numbers", "probation", "queue", "state", "subsys", "work"}
 UPWARDS = {"nof_mpath", "nof_paths", "nof_control"}
 TRACE_POINTS = ("__tracepoint_", "__traceiter_", "__SCT__tp_func_", "__SCK__tp_func_")
@@ -40,7 +40,7 @@ def layer(name):
 
 
 def symbols(built):
-    """Of each file: what it defines for others, and what it wants of them."""
+    """For each file the symbols that it defines and those that it uses."""
     for source in sorted((built / "kmod").rglob("*.c")):
         ran = subprocess.run(["nm", source.with_suffix(".o")], capture_output=True, text=True, check=True)
         words = [line.split() for line in ran.stdout.splitlines()]
@@ -50,7 +50,7 @@ def symbols(built):
 
 
 def uses(files):
-    """{file: {file that it uses: one symbol of those it uses}}"""
+    """{file: {used file: one of the used symbols}}"""
     home = {symbol: name for name, defined, _ in files for symbol in defined}
     found = {}
     for name, _, wanted in files:
@@ -59,7 +59,7 @@ def uses(files):
 
 
 def circle(arrows):
-    """A circle of files, or nothing."""
+    """Returns a circle of files, or nothing."""
     done, way = set(), []
 
     def walk(name):
@@ -89,7 +89,7 @@ def problems(arrows):
 
 
 def check_itself():
-    """A circle and an arrow up are found where there are some."""
+    """Self-test: a circle and a call up are detected."""
     bad = {"core/ctrl": {"core/scan": "a"}, "core/scan": {"mpath/head": "b"}, "mpath/head": {"core/ctrl": "c"}}
     if len(list(problems(bad))) != 3 or list(problems({"mpath/head": {"core/ctrl": "c"}, "core/ctrl": {}})):
         sys.exit("layers: what is wrong was not found")

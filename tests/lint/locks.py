@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The order of the mutexes, as the sources have it, against the one in Documentation/locking.md.
+"""Compare the order of the mutexes in the sources with Documentation/locking.md.
 
-Coccinelle finds who takes what, and what is called with a mutex held (cocci/facts/locks.cocci). Calls are followed to
-their ends, also through the constant tables and the static calls of core/upcalls.h, but not through other function
-pointers and works: lockdep sees those, in the guest tests. Each lock that is taken while another is held has to stand
-behind it in a chain of the document. cocci/bad/locks.c is what has to be found, and is looked at first.
+Coccinelle finds which function takes which mutex, and which functions are called with a mutex held
+(cocci/facts/locks.cocci). Calls are followed transitively, also through the constant tables and the static calls of
+core/upcalls.h, but not through other function pointers and works: lockdep covers those in the guest tests. Each lock
+that is taken while another one is held has to follow it in a chain of the document. cocci/bad/locks.c, with known
+violations, is checked first.
 """
 
 import re
@@ -20,7 +21,7 @@ TABLE = re.compile(r"^const struct nof_\w+_ops (nof_(?:mpath|paths|control)) = \
 ENTRY = re.compile(r"\.(\w+)\s*= (\w+),")
 STATIC_CALL = re.compile(r"static_call_update\((\w+), (\w+)\);")
 FACT = re.compile(r"^(?P<file>[^:]+):(?P<line>\d+):[\d-]+: (?P<kind>take|call|under|nested) (?P<rest>.*)$")
-# What the document calls the lock that the sources name so; a member that is not ambiguous is found by its name.
+# Names in the document for locks as the sources name them. An unambiguous member is found by its name.
 NAMES = {
     "s -> lock": "subsys->lock",
     "subsys -> lock": "subsys->lock",
@@ -38,12 +39,12 @@ NAMES = {
     "sk": "socket lock",
     "sock -> sk": "socket lock",
 }
-# The kernel's, or of an object that nobody else knows yet.
+# Locks of the kernel, or of objects that are not shared yet
 FOREIGN = ("open_mutex",)
 
 
 class Order:
-    """The chains of the document: what may be taken inside what."""
+    """The chains of the document: which lock may be taken inside which."""
 
     def __init__(self, text):
         block = re.search(r"^## Order$.*?^```$(.*?)^```$", text, re.S | re.M)
@@ -68,7 +69,8 @@ class Order:
         return inner in seen
 
     def name(self, expression):
-        """The document's name of a lock, None for a foreign one; exits for one that is not in the document."""
+        """Returns the document's name of a lock, or None for a foreign one. Exits if the document does not have the
+        lock."""
         bare = expression.lstrip("& ").strip()
         for ending, name in NAMES.items():
             if bare == ending or bare.endswith(" " + ending):
@@ -104,7 +106,7 @@ class Facts:
                 self.nested.append((here, order.name(inner), order.name(outer), line))
 
     def resolve(self, caller, name):
-        """Static functions are of the caller's file; others have one definition."""
+        """Static functions belong to the caller's file; others have one definition."""
         if name in self.tables:
             return self.resolve(self.tables[name], self.tables[name][1])
         files = self.defined.get(name, set())

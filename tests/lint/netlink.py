@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The netlink interface is written down three times: the specification in YAML, the uapi header, and the tables of the
-kernel module. They have to agree: names, values, types, and which command takes and returns what."""
+"""The netlink interface has three definitions: the specification in YAML, the uapi header, and the tables of the kernel
+module. Check that they agree on names, values, types, and the attributes of each command's request and reply."""
 
 import re
 import sys
@@ -35,7 +35,7 @@ def without_comments(text):
 
 
 def header_enum(text, name):
-    """Name -> value, without the members that only mark the end."""
+    """Name -> value, without the end markers."""
     body = re.search(rf"enum {name} \{{(.*?)\}};", without_comments(text), re.S).group(1)
     values, value = {}, -1
     for member in filter(None, (m.strip() for m in body.split(","))):
@@ -124,7 +124,7 @@ def check_tables(ops, attrs):
 
 
 def put_attributes(functions, name, seen):
-    """What a function of genl_attrs.c puts, and those it calls"""
+    """The attributes that a function of genl_attrs.c puts, its callees included"""
     if name in seen:
         return set()
     seen.add(name)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The project's own rules for its sources, those that a line of text can show."""
+"""Checks project rules that single lines of the sources can violate."""
 
 import configparser
 import fnmatch
@@ -33,7 +33,7 @@ def complain(path, line, what):
 
 
 def files():
-    """Everything git tracks or would; all files where there is no work tree."""
+    """All files that git tracks or would track; all files if there is no work tree."""
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=TOP, capture_output=True, text=True)
     if listed.returncode == 0:
         names = listed.stdout.split("\n")
@@ -84,7 +84,7 @@ def check_licence(name, lines):
 
 
 def check_function_bodies(name, lines):
-    """No conditional compilation within a function: its body lies between a line "{" and a line "}"."""
+    """No conditional compilation within a function, whose body is between a line "{" and a line "}"."""
     inside = False
     for n, line in enumerate(lines, 1):
         if line == "{":
@@ -96,7 +96,7 @@ def check_function_bodies(name, lines):
 
 
 def check_pages(name, lines):
-    """Pages are not always 4 KiB: a literal of that size has a name that tells what it is, and that is not the page."""
+    """Pages are not always 4 KiB: a literal of that size needs a name, which must not be that of the page size."""
     for n, line in enumerate(lines, 1):
         code = NO_CODE.sub("", line)
         if not FOUR_KIB.search(code):
@@ -109,7 +109,7 @@ def check_pages(name, lines):
 
 
 def check_layers(name, lines):
-    """A layer includes headers of those below it: the order is that of layers.py, which looks at the objects."""
+    """A layer includes headers of layers below it only. layers.py, which checks the objects, has the order."""
     own = Path(name).parts[1].removesuffix(".c")
     for n, line in enumerate(lines, 1):
         included = INCLUDED.match(line)
@@ -161,7 +161,7 @@ def check_versions():
 
 
 def check_kbuild():
-    """Objects are listed, not globbed: a source that was forgotten would be missed only at run time, or never."""
+    """Kbuild lists objects instead of globbing: an omitted source would be noticed at run time at best."""
     kbuild = (TOP / "Kbuild").read_text()
     for name in files():
         if name.startswith("kmod/") and name.endswith(".c") and "/probes/" not in name:
@@ -170,7 +170,7 @@ def check_kbuild():
 
 
 def check_areas():
-    """Each file belongs to an area of tests/areas, and each pattern there to a file."""
+    """Each file belongs to an area of tests/areas, and each pattern there matches a file."""
     config = configparser.ConfigParser(interpolation=None)
     config.read_string((TOP / "tests/areas").read_text())
     patterns = {pattern for area in config.sections() for pattern in config[area]["paths"].split()}
@@ -185,7 +185,7 @@ def check_areas():
 
 
 def check_security():
-    """What SECURITY.md says is tested has its tests: files, directories, or programs of tests/guest and tests/fuzz."""
+    """The tests that SECURITY.md names exist: files, directories, or programs of tests/guest and tests/fuzz."""
     names = list(files())
     known = set(names) | {Path(n).name for n in names} | {str(parent) for n in names for parent in Path(n).parents}
     known |= {Path(n).stem for n in names if n.startswith(("tests/guest/", "tests/fuzz/"))}

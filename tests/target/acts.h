@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What lines of the tables of misbehaviours are made of.
+// Building blocks of the misbehaviour tables.
 #pragma once
 
 #include "misbehaviour.h"
 
 namespace target::acts {
 
-// Does change when the condition holds: the shape of most of the lines.
+// Calls change() if the condition holds, and returns the condition: the form of most table lines.
 template <class Fn> bool when(bool condition, Fn &&change)
 {
 	if (condition)
@@ -37,7 +37,7 @@ template <class T> bool poke(bool condition, Strike &s, Field<T> field, std::typ
 	return poke<T>(condition, s, field.offset, value);
 }
 
-// Of no table: armed by a test that judges by itself what comes of it.
+// A misbehaviour that is in no table: the test that arms it judges the outcome.
 inline Misbehaviour always(Hook hook, bool (*act)(Strike &))
 {
 	return {"always", 30, hook, When::io, Expect::bounded, Needs::nothing, act};

@@ -21,7 +21,7 @@ Bytes slice(const Bytes &all, std::uint64_t offset, std::size_t length)
 
 } // namespace
 
-// Nothing when the command stays with the controller.
+// Empty: the command stays outstanding.
 std::optional<Reply> Connection::admin(const Command &cmd, const Bytes &data)
 {
 	if (assoc_->discovery)
@@ -41,7 +41,7 @@ std::optional<Reply> Connection::admin(const Command &cmd, const Bytes &data)
 		return Reply{};
 	case op_abort:
 		server_.counters().aborts++;
-		return Reply{st_ok, 1}; // the command was not aborted, which is always allowed
+		return Reply{st_ok, 1}; // the command was not aborted; this result is always permitted
 	case op_cross_reset:
 		return crossReset(cmd);
 	case op_async_event:
@@ -85,7 +85,7 @@ Reply Connection::identify(const Command &cmd)
 	}
 	case cns_indep: {
 		auto store = server_.stores().find(nsid);
-		// honest about namespaces of any command set, where it has more than one
+		// supported only with more than one command set
 		if (!server_.config().keyValue)
 			break;
 		return {st_ok, 0, store ? identifyIndependent(server_.config(), *store) : Bytes(4096)};
@@ -109,7 +109,7 @@ Reply Connection::identify(const Command &cmd)
 
 namespace {
 
-// NVMe Base 2.0, 5.16.1.6: of admin commands, then of I/O commands, a dword each
+// NVMe Base 2.0, 5.16.1.6: one dword per opcode, admin commands, then I/O commands
 Bytes effectsLog(const Config &config, std::uint8_t csi)
 {
 	Bytes log(4096);
@@ -148,7 +148,7 @@ Reply Connection::getLog(const Command &cmd)
 		std::lock_guard guard(assoc_->lock);
 		log.resize(4096);
 		if (assoc_->changedNs)
-			put<std::uint32_t>(log, 0, 0xffffffff); // too many to name
+			put<std::uint32_t>(log, 0, 0xffffffff); // too many to list
 		assoc_->changedNs = assoc_->changedNs && cmd.logRetain();
 		break;
 	}

@@ -10,7 +10,7 @@ void Association::renew()
 	static std::mutex one;
 	static std::mt19937_64 random{std::random_device{}()};
 	std::lock_guard guard(one);
-	ciu = static_cast<std::uint8_t>(ciu % 255 + 1); // 0 says: not supported
+	ciu = static_cast<std::uint8_t>(ciu % 255 + 1); // 0 means not supported
 	cirn = random() | 1;
 }
 
@@ -21,8 +21,8 @@ void Association::clearDiscoveryEvent()
 	std::erase_if(asyncEvents, [](auto &e) { return e.log == log_discovery; });
 }
 
-// The timer may be longer than asked for, by its granularity; with traffic as a sign of life it is looked at once in
-// each period, so that two may pass (Base 2.0, 3.9), and one more where the timer itself is looked at so (TP4129).
+// The timer is rounded up to its granularity. With traffic-based keep-alive it is evaluated once per period, so two
+// periods may pass (Base 2.0, 3.9); with lateExpiry one more (TP4129).
 Clock::time_point Association::lostAtLocked() const
 {
 	if (!kato.count())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A controller as one host sees it: made by a Connect of queue 0, ended with its admin connection.
+// A controller as created for one host by the Connect of queue 0. It ends with its admin connection.
 #pragma once
 
 #include "config.h"
@@ -21,49 +21,49 @@ class Connection;
 
 struct CcrEntry {
 	CcrRecord told;
-	std::uint64_t cirn; // not in the log: tells entries apart
+	std::uint64_t cirn; // of the impacted controller; identifies the entry, not part of the log
 };
 
 struct Association {
 	std::uint16_t cntlid = 0;
-	const Server *port = nullptr; // the one it was made at
+	const Server *port = nullptr; // the port that accepted the Connect
 	std::string hostnqn;
 	std::array<std::uint8_t, 16> hostid{};
-	// Of this instance of the controller; TP8028. Another one with each CC.EN.
+	// Controller Instance Uniquifier and Random Number (TP8028); renewed by each enable (CC.EN)
 	std::atomic<std::uint8_t> ciu{0};
 	std::atomic<std::uint64_t> cirn{0};
 	std::atomic<bool> discovery{false}; // a discovery controller
-	std::atomic<bool> dead{false};      // ended by another controller
-	std::atomic<bool> silent{false};    // reads and says nothing any more, and does not see that its host leaves
+	std::atomic<bool> dead{false};      // reset by another controller
+	std::atomic<bool> silent{false};    // stops reading and sending, and does not notice that the host disconnects
 	std::atomic<bool> extendedFormats{false}; // LBAFEE
-	std::mutex executing;                     // of I/O commands; dead changes under it
+	std::mutex executing;                     // held while an I/O command executes; protects dead
 
-	mutable std::mutex lock; // all below
+	mutable std::mutex lock; // protects all members below
 	std::chrono::milliseconds kato{0};
 	std::chrono::milliseconds katoUnit{0}; // granularity of kato
-	bool lateExpiry = false;               // looks at the timer once in each period only
+	bool lateExpiry = false;               // keep-alive timer evaluated only once per period
 	std::chrono::milliseconds quiesce{0};  // CQT
-	std::chrono::milliseconds idle{0};     // without KATO it ends when silent for so long; 0: never
+	std::chrono::milliseconds idle{0};     // timeout without KATO; 0: none
 	bool trafficKeepAlive = false;
 	std::uint32_t cc = 0;
 	std::uint32_t csts = 0;
 	std::uint32_t asyncConfig = 0;
-	Clock::time_point lastSign = Clock::now(); // of life
+	Clock::time_point lastSign = Clock::now(); // of the host
 	std::deque<std::uint16_t> asyncCommands;   // cids waiting for an event
 	std::deque<AsyncEvent> asyncEvents;        // events waiting for a command
-	Connection *admin = nullptr;               // cleared before the connection goes
+	Connection *admin = nullptr;               // cleared before the connection is destroyed
 	bool changedNs = false;
-	bool discoveryTold = false; // no further event until the log was read
+	bool discoveryTold = false; // no further event until the log has been read
 	std::vector<CcrEntry> ccrLog;
 	std::deque<ReservationNotice> reservationLog;
 
-	// Makes it another instance.
+	// Assigns a new instance (CIU and CIRN).
 	void renew();
-	// The log of a discovery controller was read.
+	// The discovery log was read: re-arms the event.
 	void clearDiscoveryEvent();
-	// When, without a further sign of life, the keep-alive timer has passed, as the controller sees it
+	// When the keep-alive timer expires in the controller's view, without a further sign of life.
 	Clock::time_point lostAt() const;
-	// And when the last of what it was told has ended
+	// When the last command received has ended: lostAt() plus CQT.
 	Clock::time_point quietAt() const;
 
 private:

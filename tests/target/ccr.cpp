@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Cross-Controller Reset: a host has one controller of a subsystem end another; TP8028, Base 2.3.
+// Cross-Controller Reset: through one controller of a subsystem a host resets another; TP8028, Base 2.3.
 #include "connection.h"
 
 #include <algorithm>
 
 namespace target {
 
-// Of an instance that is not there any more the reset has succeeded: it executes nothing.
+// A reset of an instance that no longer exists succeeds, because that instance executes nothing.
 Reply Connection::crossReset(const Command &cmd)
 {
 	CcrEntry entry{{static_cast<std::uint16_t>(cmd.cdw10 & 0xffff),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A host of a few lines, for the tests of the target itself.
+// A minimal host for the target's own tests.
 #pragma once
 
 #include "server.h"
@@ -16,10 +16,10 @@ namespace target {
 
 inline constexpr const char *host_nqn = "nqn.2024-01.io.nvmeof:self";
 
-// One queue of a controller, one command at a time. Throws where it cannot be had.
+// One queue of a controller, one command at a time. Throws if the connection fails.
 class Queue {
 public:
-	// wanted: what becomes of the Connect, as of run()
+	// wanted: expected result of the Connect, as returned by run()
 	explicit Queue(const Server &server, std::uint16_t cntlid = 0xffff, std::uint32_t kato = 0,
 		       const std::string &nqn = {}, int wanted = st_ok)
 		: socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
@@ -54,7 +54,7 @@ public:
 		put(out);
 	}
 
-	// The next completion; data that comes before it is in data().
+	// Next completion; data received before it are in data().
 	std::optional<Completion> completion()
 	{
 		for (;;) {
@@ -74,19 +74,19 @@ public:
 		}
 	}
 
-	// Status, or -1: no answer
+	// Status; -1: no completion
 	int run(Command cmd, const Bytes &payload = {})
 	{
 		data_.clear();
 		send(cmd, payload);
 		auto cqe = completion();
 		for (; cqe && cqe->cid != cid_; cqe = completion())
-			events_.push_back(*cqe); // commands that wait are those for events
+			events_.push_back(*cqe); // commands left outstanding are event requests
 		result_ = cqe ? std::uint64_t(cqe->result) : 0;
 		return cqe ? cqe->status >> 1 : -1;
 	}
 
-	// What an Asynchronous Event Request sent before has come to, in the form of event(); 0: nothing
+	// Result of an earlier Asynchronous Event Request, encoded as by event(); 0: none
 	std::uint32_t event()
 	{
 		if (events_.empty())
@@ -101,7 +101,7 @@ public:
 
 	const Bytes &data() const { return data_; }
 	std::uint64_t result() const { return result_; }
-	bool open() // false: the target has closed it
+	bool open() // false: closed by the target
 	{
 		char c;
 		auto n = ::recv(socket_.get(), &c, 1, MSG_PEEK);
@@ -152,7 +152,7 @@ inline Command command(std::uint8_t opcode, std::uint32_t cdw10 = 0)
 	Command cmd{};
 	cmd.opcode = opcode;
 	cmd.cdw10 = cdw10;
-	if (opcode & 2) { // the controller has data for us
+	if (opcode & 2) { // transfers data to the host
 		cmd.sgl.type = sgl_transport;
 		cmd.sgl.length = 65536;
 	}

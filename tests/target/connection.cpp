@@ -54,7 +54,7 @@ int Connection::pollTimeout(bool quiet) const
 	return ms < 0 ? 0 : static_cast<int>(ms);
 }
 
-// One turn: what is due, what was posted, what has arrived. False: the connection is over.
+// One iteration: runs what is due, what was posted, and processes received data. False: the connection has ended.
 bool Connection::pump()
 {
 	bool quiet = silent();
@@ -89,24 +89,24 @@ void Connection::runPosted()
 		fn();
 }
 
-// An association ends with its admin queue, and when the host shows no sign of life; Base 2.0, 3.9.
+// An association ends with its admin queue, or when the keep-alive timer expires; Base 2.0, 3.9.
 bool Connection::expired()
 {
 	if (!assoc_)
 		return false;
 	if (assoc_->dead)
 		return true;
-	if (qid_ != 0) // what a stalled connection has received is kept for the test to look at
+	if (qid_ != 0) // a stalled connection keeps its received data for the test
 		return !server_.readsStalled() && server_.associations().find(assoc_->cntlid) != assoc_;
 	if (silent())
 		return server_.config().enforceKeepAlive && Clock::now() >= assoc_->quietAt();
 	std::lock_guard guard(assoc_->lock);
 	auto limit = assoc_->kato.count() ? assoc_->kato : assoc_->idle;
-	auto grace = limit + limit / 2 + 1s; // a guest under TCG is slow
+	auto grace = limit + limit / 2 + 1s; // guests under TCG are slow
 	return server_.config().enforceKeepAlive && limit.count() && Clock::now() - assoc_->lastSign > grace;
 }
 
-// A controller behind a network that loses everything
+// Whether the controller behaves as behind a network that drops everything
 bool Connection::silent() const
 {
 	return server_.silent() || (assoc_ && assoc_->silent);
@@ -118,7 +118,7 @@ bool Connection::broken(const std::string &text)
 	return false;
 }
 
-// A command has arrived, with the data of its capsule.
+// Processes a command that has arrived with its in-capsule data.
 bool Connection::take(const Command &cmd, Bytes data)
 {
 	lastCid_ = cmd.cid;
@@ -217,7 +217,7 @@ void Connection::carryOut(const Command &cmd, Bytes data)
 		run();
 }
 
-// The controller has taken the command; a write it will do some time.
+// The controller keeps the command without completing it; a write may be executed later.
 void Connection::haunt(const Command &cmd, Bytes data, bool silent)
 {
 	if (silent)
@@ -231,7 +231,7 @@ void Connection::finish(const Command &cmd, Reply reply)
 	if (reply.status || reply.data.empty())
 		return sendResponse(cmd, reply.status, reply.result);
 	reply.data.resize(std::min<std::size_t>(reply.data.size(), cmd.sgl.length));
-	if (reply.data.empty()) // the host has asked for nothing of it
+	if (reply.data.empty()) // the host requests no data
 		return sendResponse(cmd, reply.status, reply.result);
 	if (qid_ == 0) {
 		Strike strike{*this, 0, &cmd, nullptr, &reply.data};
@@ -273,7 +273,7 @@ void Connection::tell(AsyncEvent event)
 	deliverEvents();
 }
 
-// Pairs waiting events with waiting commands.
+// Completes waiting Asynchronous Event Requests with pending events.
 void Connection::deliverEvents()
 {
 	std::vector<std::pair<std::uint16_t, AsyncEvent>> pairs;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One connection: a queue of a controller, or what becomes one with a Connect command; above the wire, which is a class
-// of its own for each transport.
+// One connection: a queue of a controller once its Connect command was accepted. Subclasses implement the transport.
 #pragma once
 
 #include "fd.h"
@@ -14,13 +13,13 @@
 
 namespace target {
 
-constexpr std::size_t log_limit = 1 << 20; // most that one Get Log Page returns here, bytes
+constexpr std::size_t log_limit = 1 << 20; // bytes; maximum of one Get Log Page
 
-// A reply that is on its way: what a command's execution has come to.
+// Result of executing a command, to be sent.
 struct Reply {
 	std::uint16_t status = st_ok;
 	std::uint64_t result = 0;
-	Bytes data = {}; // for the host
+	Bytes data = {}; // to the host
 };
 
 class Connection {
@@ -30,20 +29,20 @@ public:
 	Connection(const Connection &) = delete;
 	Connection &operator=(const Connection &) = delete;
 
-	// Until the peer closes or end() is called.
+	// Runs until the peer closes the connection or end() is called.
 	void run();
 
-	// From any thread:
+	// Callable from any thread:
 	void end(bool rst = false);
 	void post(std::function<void()> fn); // runs fn on this connection's thread
 	void wake() { wake_.set(); }
 	virtual std::uint64_t unreadBytes() const { return 0; }
 	std::uint16_t qid() const { return qid_; }
 
-	// On the connection's thread; misbehaviours use these too.
+	// Only on the connection's thread; misbehaviours use these, too.
 	Server &server() { return server_; }
 	void sendResponse(const Command &cmd, std::uint16_t status, std::uint64_t result = 0);
-	// What an answer consists of, and then the answer; to a read, say
+	// Sends the data of a command, then its completion.
 	virtual void sendData(const Command &cmd, const Bytes &data) = 0;
 	Completion completion(const Command &cmd, std::uint16_t status, std::uint64_t result = 0) const;
 	void later(Clock::duration delay, std::function<void()> fn);
@@ -53,22 +52,23 @@ public:
 	void tell(AsyncEvent event);
 
 protected:
-	// The wire, on the connection's thread. begin(): what the hook `accept` wants was asked for already. False: it
-	// is over.
+	// Transport operations, on the connection's thread. begin() gets the verdict of the hook `accept`. False: the
+	// connection has ended.
 	virtual bool begin(Verdict verdict) = 0;
-	// Waits for so many ms for something to happen, and takes what has arrived; stalled: which is left where it is,
-	// and so is the end of the connection. False: it is over.
+	// Waits up to `timeout` ms for an event and processes received data. If stalled, received data and disconnects
+	// are left unprocessed. False: the connection has ended.
 	virtual bool exchange(bool stalled, int timeout) = 0;
-	// What has come and was not taken, as the controller was silent. False: it is over.
+	// Processes data that was received while the controller was silent. False: the connection has ended.
 	virtual bool resume() = 0;
 	virtual void close(bool rst) = 0;
 	virtual void sendCompletion(const Command &cmd, Completion cqe) = 0;
-	// Whether the data of a command are still with the host; then dispatch() when they are here
+	// Whether the data of the command must still be fetched from the host. fetch() calls dispatch() when they have
+	// arrived.
 	virtual bool outside(const Command &cmd) const = 0;
 	virtual void fetch(const Command &cmd) = 0;
-	// What a verdict means where nothing is being sent
+	// Applies a verdict when there is nothing to send.
 	virtual void misbehave(Verdict verdict) = 0;
-	// At random, what an admin command returns
+	// Mutates the data of an admin command at random.
 	virtual void change(const Command &, Bytes &) {}
 
 	bool take(const Command &cmd, Bytes data);
@@ -80,7 +80,7 @@ protected:
 	Wake wake_;
 	std::atomic<bool> ending_{false};
 	bool mute_ = false;
-	bool unheard_ = false; // what has come is left until the silence ends
+	bool unheard_ = false; // received data stays unprocessed until the silence ends
 	std::atomic<std::uint16_t> qid_{0};
 	bool sqFlow_ = true;
 	std::set<std::uint16_t> inflight_;
@@ -94,7 +94,7 @@ private:
 	void fireDue();
 	bool expired();
 
-	// Commands
+	// commands
 	void execute(const Command &cmd, Bytes data);
 	void execution(const Command &cmd, Bytes data);
 	void carryOut(const Command &cmd, Bytes data);

@@ -8,7 +8,7 @@
 namespace target {
 namespace {
 
-// Of one host: an event, unless the last one was not cleared by a read of the log; Base 2.0, 5.2
+// Sends one event to the host; the next one only after the host has read the log; Base 2.0, 5.2
 void tell(Association &host)
 {
 	std::lock_guard guard(host.lock);
@@ -20,7 +20,7 @@ void tell(Association &host)
 
 } // namespace
 
-// The locks of the hosts are taken when that of the log is not held any more.
+// Takes the locks of the hosts only after the lock of the log was dropped.
 template <class Fn> void Discovery::change(Fn &&how)
 {
 	std::vector<std::shared_ptr<Association>> hosts;
@@ -140,7 +140,7 @@ void Discovery::setGeneration(std::uint64_t generation)
 	generation_ = generation;
 }
 
-// What is there without add(): the service itself, as it was reached, and the ports
+// Entries that exist without add(): the service itself, at the port that was read, and all ports
 std::vector<DiscoveryEntry> Discovery::fixed(const Server &asked) const
 {
 	std::vector<DiscoveryEntry> list;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The discovery service: the ports of subsystems, and whatever else a test adds, as a log page tells them.
+// The discovery service: its log page has the ports of the subsystems and entries that a test adds.
 #pragma once
 
 #include "association.h"
@@ -7,11 +7,11 @@
 
 namespace target {
 
-// Thread safe. Whatever changes the log also moves its generation counter and tells the hosts that want to know; what
-// does not says so.
+// Thread-safe. Each change of the log increments the generation counter and sends an event to subscribed hosts, unless
+// a function says otherwise.
 class Discovery {
 public:
-	// A unique NQN, which the service tells of itself; it is reached by the well-known one as well (TP8013).
+	// Sets the unique NQN that the service reports (TP8013); it also answers to the well-known NQN.
 	void setNqn(std::string nqn);
 	std::string nqn() const;
 	bool answersTo(const std::string &nqn) const;
@@ -19,34 +19,34 @@ public:
 	// Ports are in the log while they listen.
 	void addPort(const Server &port);
 	void removePort(const Server &port);
-	// Anything, right or wrong, behind the ports
+	// Appends arbitrary entries, valid or not, after the ports.
 	void add(const std::vector<DiscoveryEntry> &entries);
 	void refer(const std::string &address, std::uint16_t port);
-	// Forgets what add() and refer() have brought.
+	// Removes the entries of add() and refer().
 	void clear();
-	// No more entries than this, of all there are
+	// Limits the log to this many entries.
 	void setMost(std::size_t entries);
-	// The first entry becomes the last. secretly: the generation counter stays, and nobody is told
+	// Moves the first entry to the end. secretly: neither changes the generation counter nor sends an event.
 	void rotate(bool secretly = false);
 
 	std::uint64_t generation() const;
-	// Without anything else
+	// Sets only the counter; sends no event.
 	void setGeneration(std::uint64_t generation);
 
-	// The log as it is told by a port, in bytes, and some blocks of it: number 0 is the header. Those behind its
+	// The log as returned by a port: its size in bytes, and blocks of it; block 0 is the header. Blocks beyond the
 	// end are zero.
 	std::uint64_t size(const Server &asked) const;
 	std::vector<Bytes> blocks(const Server &asked, std::uint64_t first, std::uint64_t count) const;
 
-	// A host has registered, or told anew; by its NQN
+	// Adds or updates the registration of a host, by host NQN.
 	void registerHost(const Registration &host);
 	std::vector<Registration> registered() const;
 	void forgetHosts();
-	// The next ones are answered with Command Interrupted.
+	// The next `count` registrations complete with Command Interrupted.
 	void interruptRegistrations(unsigned count);
-	bool interruptsRegistration(); // one of these
+	bool interruptsRegistration(); // consumes one of them
 
-	// Tells it of changes from now on, when it has asked to be told.
+	// Sends events about later changes if the host has enabled them.
 	void subscribe(const std::shared_ptr<Association> &host);
 
 private:
@@ -67,10 +67,10 @@ private:
 	std::vector<DiscoveryEntry> added_;
 	std::size_t most_ = SIZE_MAX;
 	std::size_t turned_ = 0;
-	std::uint64_t generation_ = 1ull << 32; // not one that fits in less than it has
+	std::uint64_t generation_ = 1ull << 32; // does not fit into 32 bits
 	std::vector<std::weak_ptr<Association>> hosts_;
 	std::map<std::string, Registration> registered_;
-	unsigned interruptions_ = 0; // to come
+	unsigned interruptions_ = 0; // remaining
 };
 
 } // namespace target

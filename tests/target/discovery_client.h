@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How a host reads a discovery log, for the tests of the target itself.
+// Reads a discovery log as a host does, for the target's own tests.
 #pragma once
 
 #include "client.h"
@@ -11,7 +11,7 @@
 namespace target {
 
 constexpr int bad_field = st_invalid_field | st_dnr, bad_param = st_connect_param | st_dnr;
-constexpr int short_data = -2; // good status, but less data than asked for
+constexpr int short_data = -2; // success status, but less data than requested
 
 inline Queue discover(const Server &server, std::uint32_t kato = 0, int wanted = st_ok)
 {
@@ -25,7 +25,7 @@ inline bool same(const DiscoveryEntry &a, const DiscoveryEntry &b)
 
 struct Log {
 	int status = 0;
-	DiscoveryHeader header{}, after{}; // read first, and once more at the end
+	DiscoveryHeader header{}, after{}; // read first, and again at the end
 	std::vector<DiscoveryEntry> entries = {};
 
 	bool torn() const { return header.genctr != after.genctr; }
@@ -57,7 +57,7 @@ inline int readHeader(Queue &q, DiscoveryHeader &to, bool retain = false)
 	return status;
 }
 
-// As a host would, but for the trust in NUMREC: header, entries, and the header again. most: entries
+// Reads header, entries and the header again, as a host does, but limits NUMREC. most: maximum number of entries
 inline Log readLog(Queue &q, std::uint64_t most = 100000, std::uint32_t step = 4096)
 {
 	Log log;

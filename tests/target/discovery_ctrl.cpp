@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A discovery controller, where it differs from one with namespaces; Base 2.0, 3.1.2.3.
+// Where a discovery controller differs from an I/O controller; Base 2.0, 3.1.2.3.
 #include "connection.h"
 #include "identify.h"
 
@@ -16,10 +16,10 @@ Bytes identifyDiscovery(Config config, const Association &assoc, std::string nqn
 	if (!config.persistentDiscovery)
 		config.kas = 0;
 	auto id = identifyController(config, assoc);
-	put(id, at::oaes, 1u << 31); // changes of the discovery log
+	put(id, at::oaes, 1u << 31); // Discovery Log Page Change notices
 	put(id, at::cntrltype, 2);
 	put(id, at::dctype, config.centralized ? dc_centralized : dc_unknown);
-	// I/O queues and commands, Cross-Controller Reset
+	// not supported: I/O queues and commands, Cross-Controller Reset
 	for (auto field : {at::cmic, at::sqes, at::cqes, at::vwc, at::ciu, at::ccrl, at::msdbd})
 		put(id, field, 0);
 	for (auto field : {at::ioccsz, at::iorcsz})
@@ -31,7 +31,7 @@ Bytes identifyDiscovery(Config config, const Association &assoc, std::string nqn
 
 } // namespace
 
-// Nothing: it is as with other controllers.
+// Empty: handled as by other controllers.
 std::optional<Reply> Connection::discoveryAdmin(const Command &cmd, const Bytes &data)
 {
 	auto what = cmd.cdw10 & 0xff;
@@ -71,7 +71,7 @@ Reply Connection::takeRegistration(const Command &cmd, const Bytes &data)
 	return {};
 }
 
-// The log of a moment; the next piece may be another moment's.
+// Returns a piece of the current log; the log may change before the next piece is read.
 Reply Connection::discoveryLog(const Command &cmd)
 {
 	auto &discovery = server_.subsystem().discovery();

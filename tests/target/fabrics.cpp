@@ -42,7 +42,7 @@ Reply Connection::connect(const Command &cmd, const Bytes &data)
 	if (reply.status)
 		return reply;
 	entries_ = static_cast<std::uint16_t>(c->entries);
-	sqhd_ = 1; // this command was the first entry
+	sqhd_ = 1; // Connect was the first entry
 	sqFlow_ = !((c->attributes & ca_sqflow_off) && server_.config().allowSqflowOff);
 	connected_ = true;
 	return reply;
@@ -88,14 +88,14 @@ Reply Connection::connectIo(const Connect &c)
 
 Reply Connection::propertyGet(const Command &cmd)
 {
-	if (!assoc_ || qid_ != 0 || (cmd.cdw10 & 7) != (cmd.cdw11 == prop_cap)) // ATTRIB: eight bytes, or four
+	if (!assoc_ || qid_ != 0 || (cmd.cdw10 & 7) != (cmd.cdw11 == prop_cap)) // ATTRIB: 8 bytes for CAP, otherwise 4
 		return {st_invalid_field | st_dnr};
 	auto &config = server_.config();
 	std::uint64_t value = 0;
 	{
 		std::lock_guard guard(assoc_->lock);
 		switch (cmd.cdw11) {
-		case prop_cap: // MQES, CQR, TO, CSS: NVM, or no I/O command set
+		case prop_cap: // MQES, CQR, TO, CSS
 			value = (config.queueEntries - 1u) | 1u << 16 | std::uint32_t(config.readyTimeout) << 24 |
 				1ull << (assoc_->discovery ? 44 : 37) |
 				std::uint64_t((config.zoned || config.keyValue) && !assoc_->discovery) << 43;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// File descriptors that close themselves.
+// File descriptor with an owner, and a wake-up for poll().
 #pragma once
 
 #include <sys/eventfd.h>

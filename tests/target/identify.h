@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the target has to tell in Identify data structures and log pages.
+// Identify data structures and log pages of the target.
 #pragma once
 
 #include "config.h"
@@ -10,24 +10,24 @@ namespace target {
 
 struct Association;
 
-// Of the command set identifier in a list of descriptors, behind NGUID and UUID
+// Offset of the CSI in the list of identification descriptors, after NGUID and UUID
 constexpr std::size_t csi_at = 44;
 constexpr std::uint8_t csi_zns = 2;
 
 Bytes identifyController(const Config &config, const Association &assoc);
-// Of the NVM command set
+// NVM command set specific controller data
 Bytes identifyNvm(const Config &config);
 Bytes identifyNamespace(const Config &config, const Store &store);
 Bytes descriptors(const Store &store);
-// Whatever the command set
+// I/O command set independent
 Bytes identifyIndependent(const Config &config, const Store &store);
-// Of the zoned command set
-Bytes identifyGuard(const Store &store); // by Identify Namespace of the NVM command set
+// Zoned Namespace command set
+Bytes identifyGuard(const Store &store); // Identify Namespace of the NVM command set, CNS 05h
 Bytes identifyZoned(const Store &store);
 
-// By group; those not in it are optimized.
+// By ANA group; a group that is missing is optimized.
 using AnaStates = std::map<std::uint32_t, AnaState>;
-// Every group that has namespaces or a state of its own. groupsOnly: RGO, no NSIDs.
+// Contains every group that has namespaces or an explicit state. groupsOnly: RGO, no NSIDs.
 Bytes anaLog(const Stores &stores, const AnaStates &states, std::uint64_t change, bool groupsOnly);
 
 } // namespace target

@@ -55,7 +55,7 @@ Reply Connection::io(const Command &cmd, const Bytes &data)
 	return onStore(*store, cmd, data);
 }
 
-// What reservations and write protection say of it
+// Checks reservations and write protection; returns an NVMe status.
 std::uint16_t Connection::allowed(Store &store, const Command &cmd)
 {
 	bool write = cmd.opcode != op_read && cmd.opcode != op_zone_receive;
@@ -77,7 +77,7 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 	}
 	std::size_t length = std::size_t(cmd.blocks()) << store.shift();
 	auto *pi = store.protection();
-	auto transferred = pi ? pi->dataBytes(cmd) : length; // by a read or write
+	auto transferred = pi ? pi->dataBytes(cmd) : length; // by Read or Write
 	if (pi && pi->format().guard == 64 && !assoc_->extendedFormats)
 		return {st_invalid_ns | st_dnr};
 	switch (cmd.opcode) {
@@ -137,7 +137,7 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 	return {st_invalid_opcode | st_dnr};
 }
 
-// Source ranges of the same namespace, one after another, to one place
+// Copies source ranges of the same namespace, in order, to one destination.
 Reply Connection::copy(Store &store, const Command &cmd, const Bytes &data)
 {
 	std::size_t ranges = (cmd.cdw12 & 0xff) + 1;
@@ -188,7 +188,7 @@ Reply Connection::dsm(Store &store, const Command &cmd, const Bytes &data)
 		server_.violation("Dataset Management: fewer ranges than said");
 		return {st_invalid_field | st_dnr};
 	}
-	if (!(cmd.cdw11 & 4)) // not a deallocate: a hint
+	if (!(cmd.cdw11 & 4)) // other attributes are hints
 		return {};
 	auto &config = server_.config();
 	if (config.discardRanges && ranges > config.discardRanges) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A namespace of the Key Value command set, which a host may know nothing of; KV Command Set 1.0.
+// A namespace of the Key Value command set, which a host need not know; KV Command Set 1.0.
 #pragma once
 
 #include "wire.h"
@@ -12,14 +12,14 @@
 namespace target {
 
 constexpr std::uint8_t csi_key_value = 1;
-// Opcodes: Delete and Exist have no data
+// Delete and Exist transfer no data
 constexpr std::uint8_t op_kv_store = 0x01, op_kv_retrieve = 0x02, op_kv_delete = 0x10, op_kv_exist = 0x14;
 constexpr std::uint16_t st_no_such_key = 0x087;
 
 class KeyValue {
 public:
-	// Status; for Retrieve also the value, cut off or filled up to the length of the host's buffer. Its own length,
-	// which belongs into the completion, is not told.
+	// Returns the status; for Retrieve also the value, truncated or zero-padded to the host's buffer. The
+	// completion lacks the length of the value, which dword 0 should have.
 	std::uint16_t execute(const Command &cmd, const Bytes &data, Bytes &value);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The target as a program: serves until it is told to end, misbehaving as told.
+// The target as a program: serves until SIGINT or SIGTERM, optionally misbehaving.
 #include "misbehaviour.h"
 #include "mutator.h"
 #include "server.h"
@@ -29,7 +29,7 @@ int list()
 	return 0;
 }
 
-// SIGUSR1 changes the discovery log, and hosts are told.
+// SIGUSR1 changes the discovery log, which sends an event to hosts.
 sigset_t signals()
 {
 	sigset_t set;
@@ -63,7 +63,7 @@ void tell(const std::string &line)
 	std::fflush(stdout);
 }
 
-// IPv6 addresses without brackets: what follows the last colon is the port.
+// The port follows the last colon; IPv6 addresses have no brackets.
 DiscoveryEntry entryAt(SubsystemType type, const std::string &nqn, const std::string &to, std::uint16_t port)
 {
 	auto colon = to.rfind(':');
@@ -95,13 +95,13 @@ struct Options {
 	std::uint64_t mib = 64;
 	std::string image;
 	unsigned shift = 9;
-	std::uint64_t zoneMib = 0; // of a zone; 0: none
+	std::uint64_t zoneMib = 0; // size of a zone; 0: not zoned
 	int times = 1;
 	int ports = 1;
 	int entries = 0;
 	bool list = false;
 	const Misbehaviour *bad = nullptr;
-	std::vector<DiscoveryEntry> told; // by the discovery log, beside its own
+	std::vector<DiscoveryEntry> told; // in the discovery log, in addition to the target's own
 	std::optional<MutationSeed> mutate;
 
 	Options() { config.port = 4420; }
@@ -185,10 +185,10 @@ void describe(CLI::App &app, Options &options)
 	app.add_flag("-l", options.list, "list misbehaviours, do not serve");
 }
 
-// Larger than the namespace, it would be cut off.
+// Throws if the image is larger than the namespace.
 void load(Store &store, const std::string &image)
 {
-	constexpr std::size_t piece = 1 << 20; // a namespace is of whole ones
+	constexpr std::size_t piece = 1 << 20; // divides the size of every namespace
 	std::ifstream file(image, std::ios::binary);
 	Bytes bytes(piece);
 	for (std::uint64_t slba = 0; file.read(reinterpret_cast<char *>(bytes.data()), piece), file.gcount() > 0;
@@ -203,7 +203,7 @@ int serve(const Options &options)
 {
 	Config config = options.config;
 	config.zoned = options.zoneMib;
-	const sigset_t set = signals(); // before any thread: all of them are to leave these to waitForEnd()
+	const sigset_t set = signals(); // before any thread starts: only waitForEnd() may receive them
 	sigprocmask(SIG_BLOCK, &set, nullptr);
 
 	auto subsystem = std::make_shared<Subsystem>();
@@ -223,7 +223,7 @@ int serve(const Options &options)
 		if (sessions)
 			servers.back()->mutate([&sessions](bool alone) { return sessions->stream(alone); });
 		std::printf("listening on %s:%u\n", config.address.c_str(), servers.back()->port());
-		if (config.port) // 0: any free one, each time
+		if (config.port) // 0: any free port for each
 			config.port++;
 	}
 	if (options.bad)
@@ -250,7 +250,7 @@ try {
 	describe(app, options);
 	CLI11_PARSE(app, argc, argv);
 	return options.list ? list() : serve(options);
-} catch (const std::exception &error) { // a port in use, an address that is none
+} catch (const std::exception &error) { // e.g. a port in use or an invalid address
 	std::fprintf(stderr, "nvmeof-target: %s\n", error.what());
 	return 1;
 }

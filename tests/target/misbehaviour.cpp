@@ -15,7 +15,7 @@ namespace {
 using namespace acts;
 using namespace std::chrono_literals;
 
-// Lines of this table that speak of PDUs
+// Lines that use PDUs are armed over TCP only.
 TcpConnection *tcp(Strike &s)
 {
 	return dynamic_cast<TcpConnection *>(&s.conn);
@@ -62,7 +62,7 @@ bool property(Strike &s, std::uint32_t offset, std::uint64_t keep, std::uint64_t
 	return when(s.cmd->cdw11 == offset, [&] { *s.value = (*s.value & keep) | set; });
 }
 
-// An ANA log in place of the good one
+// Replaces the ANA log.
 bool anaShape(Strike &s, const Bytes &log)
 {
 	return when(s.log(log_ana), [&] {
@@ -90,7 +90,7 @@ bool activeIs(Strike &s, std::initializer_list<std::uint32_t> ids)
 	});
 }
 
-// Whatever namespace is asked about, it is the one with this NSID.
+// Identifies every namespace as the one with this NSID.
 bool descriptorsOf(Strike &s, std::uint32_t nsid)
 {
 	auto store = s.conn.server().stores().find(nsid);
@@ -109,7 +109,7 @@ void answerWith(Strike &s, std::uint16_t cid)
 	s.after = [conn, cmd] { conn->sendResponse(cmd, st_ok); };
 }
 
-// A PDU the host has no use for, in place of the completion of an I/O command
+// Sends a PDU of another type instead of the completion of an I/O command.
 bool insteadOfResponse(Strike &s, std::uint8_t type, std::uint8_t hlen, std::uint32_t plen)
 {
 	return when(s.io(), [&] {
@@ -124,7 +124,7 @@ bool responseStatus(Strike &s, bool condition, int status)
 	return when(condition, [&] { cqe(s).status = static_cast<std::uint16_t>(status << 1); });
 }
 
-// Asks for data of a command for which nothing may be asked
+// Sends an R2T for a command that must not get one.
 bool strayR2t(Strike &s, bool condition, std::uint32_t length)
 {
 	return when(condition, [&] {
@@ -155,7 +155,7 @@ constexpr auto nothing = Needs::nothing;
 
 // clang-format off
 const Misbehaviour table[] = {
-	// The connection itself
+	// Connection establishment
 	{"accept-close", 22, Hook::accept, connecting, Expect::refused, nothing,
 		[](S &s) { return verdict(true, s, Verdict::close); }},
 	{"accept-rst", 22, Hook::accept, connecting, Expect::refused, nothing,
@@ -480,7 +480,7 @@ const Misbehaviour table[] = {
 		[](S &s) { return when(s.io(), [&] { cqe(s).sqhd = 0xfffe; }); }},
 	{"cqe-never", 22, Hook::response, io, Expect::silence, nothing,
 		[](S &s) { return verdict(s.io(), s, Verdict::mute); }},
-	{"io-never", 22, Hook::command, io, Expect::silence, nothing, // keep-alives are answered
+	{"io-never", 22, Hook::command, io, Expect::silence, nothing, // but Keep Alive is answered
 		[](S &s) { return verdict(s.io(), s, Verdict::drop); }},
 	{"controller-silent", 22, Hook::execute, io, Expect::silence, nothing,
 		[](S &s) { return verdict(s.ioRead(), s, Verdict::haunt); }},
@@ -535,7 +535,7 @@ const Misbehaviour table[] = {
 	{"status-ana-transition", 17, Hook::command, io, Expect::retried, Needs::ana,
 		[](S &s) { return failed(s.io(), s, st_ana_transition); }},
 
-	// While nothing is asked for
+	// While the connection is idle
 	{"keep-alive-never", 22, Hook::command, idle, Expect::silence, nothing,
 		[](S &s) { return verdict(s.admin(op_keep_alive), s, Verdict::drop); }},
 	{"keep-alive-failed", 22, Hook::command, idle, Expect::harmless, nothing,
@@ -553,7 +553,7 @@ const Misbehaviour table[] = {
 	{"aer-error-persistent", 14, Hook::command, idle, Expect::reset, nothing,
 		[](S &s) { return flood(s, 0, 3, log_error, 1); }},
 
-	// A second port whose namespace is not quite the first one's
+	// A second port whose namespace differs from the first port's
 	{"path-smaller", 27, Hook::adminData, When::joining, Expect::nsRefused, nothing,
 		[](S &s) { return poke(s.identify(cns_ns), s, at::nsze, 64) &&
 				  poke(true, s, at::ncap, 64); }},
@@ -635,7 +635,7 @@ bool possible(const Misbehaviour &m, Transport transport)
 					    [&](auto &own) { return std::string_view(own.name) == m.name; });
 	static constexpr std::array pdus{Hook::icResp,   Hook::c2hData, Hook::r2t,
 					 Hook::response, Hook::h2cData, Hook::wire};
-	// the last one has too few data: over RDMA they are not counted
+	// ana-log-short returns too little data, which a host cannot detect over RDMA
 	bool onlyTcp = std::ranges::count(pdus, m.hook) || m.needs == Needs::headerDigest ||
 		       m.needs == Needs::dataDigest || m.name == std::string_view("ana-log-short");
 	return transport == Transport::rdma ? !onlyTcp : !onlyRdma;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The ways in which a target can be wrong: one line of a table each.
+// Tables of ways in which a target can violate the protocol, one line each.
 #pragma once
 
 #include "config.h"
@@ -10,60 +10,61 @@
 
 namespace target {
 
-// What a host has to do about it. In every case: no crash, no warning, no wrong data, nothing left in flight.
-// Of a discovery log, refused: reading it fails; retried, reset: it is read again, and that ends well; harmless: each
-// entry that is read can be used.
+// What the host must do. In every case: no crash, no kernel warning, no wrong data, nothing left in flight. For the
+// discovery log, `refused` means that reading it fails; `retried` and `reset`: it is read again, successfully;
+// `harmless`: each entry that is read can be used.
 enum class Expect {
-	reset,        // drop the connection, connect again, send the request again: the I/O ends well
-	silence,      // the same, once the time for an answer is over
-	refused,      // the connect attempt fails, with a message; struck as often as the host tries
-	nsRefused,    // the controller is live, the namespace is not used
-	scanFailed,   // the controller is live, the scan does not complete, and what has come is used
-	unusable,     // the controller is live, its path is not used
-	entryRefused, // some entries of the discovery log cannot be used, the others are as they were
-	error,        // the command fails, and the connection stays
-	harmless,     // nothing: the connection stays, the I/O ends well
-	retried,      // the command is sent again and ends well; the connection stays
-	bounded,      // not judged by this: the test that arms it does
+	reset,        // drop the connection, reconnect, retry the request: the I/O succeeds
+	silence,      // as reset, but only after the response timeout
+	refused,      // the connect attempt fails with a message; occurs at every attempt
+	nsRefused,    // the controller is live, but the namespace is not used
+	scanFailed,   // the controller is live, the scan does not complete, and the namespaces read so far are used
+	unusable,     // the controller is live, but its path is not used
+	entryRefused, // some entries of the discovery log cannot be used, the others are unaffected
+	error,        // the command fails, the connection stays up
+	harmless,     // nothing: the connection stays up, the I/O succeeds
+	retried,      // the command is retried and succeeds; the connection stays up
+	bounded,      // judged only by the test that arms it
 };
 
-// When it can strike
+// When it is armed.
 enum class When {
-	connecting,    // armed for ever before the host connects
-	io,            // armed for one strike when the controller is live; I/O of all kinds follows
-	idle,          // likewise; strikes without I/O
-	joining,       // armed for ever at a second port before the host connects to that; the first port is well
-	discovery,     // armed for ever before the host connects to the discovery service
-	discoveryOnce, // armed for one strike when the discovery controller is live
+	connecting,    // always armed, before the host connects
+	io,            // armed for one strike once the controller is live; I/O of all kinds follows
+	idle,          // as io, but strikes without I/O
+	joining,       // always armed on a second port before the host connects to it; the first port behaves
+	discovery,     // always armed, before the host connects to the discovery service
+	discoveryOnce, // armed for one strike once the discovery controller is live
 };
 
-// What the host must have asked for
+// The options with which the host must connect.
 enum class Needs { nothing, headerDigest, dataDigest, ana, noSqflow, persistent };
 
 struct Misbehaviour {
 	const char *name;
-	int trap; // row of the table of correctness demands it belongs to
+	int trap; // row of the trap table in tests/guest/README.md
 	Hook hook;
 	When when;
 	Expect expect;
 	Needs needs;
-	bool (*act)(Strike &); // does it; false: this is not the place
+	bool (*act)(Strike &); // Applies it. False: not at this event.
 };
 
 std::span<const Misbehaviour> misbehaviours();
-// Those of the discovery service, a part of the above
+// The discovery service; included in misbehaviours().
 std::span<const Misbehaviour> discoveryMisbehaviours();
-// Those of NVMe/RDMA alone, likewise
+// NVMe/RDMA only; included in misbehaviours().
 std::span<const Misbehaviour> rdmaMisbehaviours();
-// Of zoned namespaces alone; not a part of the above
+// Zoned namespaces; not included in misbehaviours().
 std::span<const Misbehaviour> zoneMisbehaviours();
-// Of reports of reservations, where this host is registered; those of answers; of formats. Likewise
+// Reservation reports, for a registered host; completions of reservation commands; namespace formats. Not included in
+// misbehaviours().
 std::span<const Misbehaviour> reservationMisbehaviours();
 std::span<const Misbehaviour> otherReservationMisbehaviours();
 std::span<const Misbehaviour> formatMisbehaviours();
-// Over a transport some of them have no place to strike.
+// Whether the hook exists over this transport.
 bool possible(const Misbehaviour &m, Transport transport);
-// Null: there is none of that name.
+// Null if the name is unknown.
 const Misbehaviour *findMisbehaviour(std::string_view name);
 
 const char *toString(Expect expect);

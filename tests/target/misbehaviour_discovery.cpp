@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Those of the discovery service. Entries are spoilt one by one, every other of them, so that those between can be
-// looked for.
+// Misbehaviour of the discovery service. Every other entry is corrupted, so that tests can check the entries between.
 #include "acts.h"
 #include "connection.h"
 #include "discovery.h"
@@ -38,7 +37,7 @@ bool reads(Strike &s)
 	return s.log(log_discovery);
 }
 
-// Past the beginning of the log
+// A read beyond the header
 bool readsOn(Strike &s)
 {
 	return reads(s) && s.cmd->logOffset() != 0;
@@ -55,7 +54,7 @@ template <std::size_t room> void repad(char (&field)[room])
 		c[-1] = 0;
 }
 
-// Ends the text with a NUL, and has other things behind that.
+// Terminates the text with a NUL, followed by other bytes.
 template <std::size_t room> void litter(char (&field)[room])
 {
 	repad(field);
@@ -95,7 +94,7 @@ bool referralToItself(Strike &s, const char *nqn)
 	return when(*s.value % 2 != 0, [&] { std::memcpy(s.data->data(), &entry, sizeof(entry)); });
 }
 
-// Something happens to the log behind a read of it, before the next one.
+// Changes the log after one read and before the next.
 bool afterRead(Strike &s, void (*change)(Discovery &))
 {
 	return when(reads(s), [&] {
@@ -120,7 +119,7 @@ Entry another(std::uint64_t number)
 	return makeEntry(sub_nvm, "nqn.2024-01.io.nvmeof:new" + std::to_string(number), "127.0.0.1", 4420);
 }
 
-// Generation 2^64 - 1 is the one now read, and the next one is 0.
+// Sets the generation counter to 2^64 - 1 for this read; the next change makes it 0.
 bool wraps(Strike &s)
 {
 	return when(reads(s), [&] {
@@ -190,7 +189,7 @@ const Misbehaviour table[] = {
 	{"disc-log-byte-by-byte", 22, Hook::c2hData, always, Expect::refused, nothing,
 		[](S &s) { return verdict(reads(s), s, Verdict::slow); }},
 
-	// A log that changes while it is read
+	// The log changes while it is read
 	{"disc-moves-once", 28, Hook::command, once, Expect::retried, nothing,
 		[](S &s) { return afterRead(s, [](Discovery &d) { d.rotate(); }); }},
 	{"disc-moves-always", 28, Hook::command, always, Expect::refused, nothing,
@@ -211,7 +210,7 @@ const Misbehaviour table[] = {
 	{"disc-generation-wraps", 28, Hook::command, once, Expect::retried, nothing,
 		[](S &s) { return wraps(s); }},
 
-	// Its header
+	// Header
 	{"disc-numrec-larger", 28, Hook::discovery, always, Expect::entryRefused, nothing,
 		[](S &s) { return header(s, [](Header &h) { h.numrec = h.numrec + 7; }); }},
 	{"disc-numrec-smaller", 28, Hook::discovery, always, Expect::harmless, nothing,
@@ -289,7 +288,7 @@ const Misbehaviour table[] = {
 		[](S &s) { return entries(s, [](Entry &e) { setText(e.traddr, "target.invalid"); }); }},
 	{"disc-trsvcid-word", 21, Hook::discovery, always, Expect::entryRefused, nothing,
 		[](S &s) { return entries(s, [](Entry &e) { setText(e.trsvcid, "4420x"); }); }},
-	{"disc-trsvcid-large", 21, Hook::discovery, always, Expect::entryRefused, nothing, // modulo 2^16: 4420
+	{"disc-trsvcid-large", 21, Hook::discovery, always, Expect::entryRefused, nothing, // 4420 modulo 2^16
 		[](S &s) { return entries(s, [](Entry &e) { setText(e.trsvcid, "69956"); }); }},
 	{"disc-trsvcid-negative", 21, Hook::discovery, always, Expect::entryRefused, nothing,
 		[](S &s) { return entries(s, [](Entry &e) { setText(e.trsvcid, "-1"); }); }},
@@ -309,7 +308,7 @@ const Misbehaviour table[] = {
 				litter(e.trsvcid);
 				litter(e.subnqn); }); }},
 
-	// Entries that lead to where the host has been
+	// Entries that refer back to the same port
 	{"disc-itself-repeated", 20, Hook::discovery, always, Expect::harmless, nothing,
 		[](S &s) { return everyEntryIs(s, toThisVeryPort(s, sub_current, discovery_nqn)); }},
 	{"disc-port-repeated", 20, Hook::discovery, always, Expect::harmless, nothing,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A target that is wrong about its format: protection information, atomic writes. Of a namespace without either.
+// Misbehaviour about formats (protection information, atomic writes), on a namespace that has neither.
 #include "acts.h"
 #include "connection.h"
 
@@ -18,7 +18,7 @@ bool format(S &s, std::uint16_t bytes, std::uint8_t protection, std::uint8_t flb
 	       poke(true, s, at::flbas, flbas);
 }
 
-// Metadata of 16 bytes, and what Identify Namespace of the NVM command set says of them
+// 16 bytes of metadata, with this ELBAF in Identify Namespace of the NVM command set
 bool guard(S &s, std::uint32_t elbaf)
 {
 	return poke<std::uint32_t>(s.identify(cns_ctrl), s, at::ctratt, 1u | 1u << 15) || format(s, 16, 1, extended) ||

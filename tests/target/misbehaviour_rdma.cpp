@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Misbehaviour that only NVMe/RDMA has room for: of the connection manager, of keys, and of the host's memory. What a
-// target writes too little of, no host can see.
+// Misbehaviour specific to NVMe/RDMA: connection manager, keys, host memory. A host cannot detect that a target writes
+// too little data.
 #include "misbehaviour.h"
 
 #include "acts.h"
@@ -43,13 +43,13 @@ template <class Fn> bool told(Strike &s, Fn &&change)
 	return true;
 }
 
-// Of data that go into the host's memory
+// Command whose data are written to host memory
 bool keyedRead(const Strike &s)
 {
 	return s.ioRead() && s.answer->room;
 }
 
-// And of data that came from there
+// Command whose data were read from host memory
 bool keyedWrite(const Strike &s)
 {
 	return s.ioWrite() && s.answer->room;
@@ -79,7 +79,7 @@ bool invalidates(bool condition, Strike &s, std::uint32_t change)
 	return when(condition, [&] { s.answer->invalidate = s.answer->to.key ^ change; });
 }
 
-// Elsewhere than where it should go
+// Writes the data to a wrong address or key.
 bool writes(bool condition, Strike &s, std::uint64_t offset, std::uint32_t keyChange)
 {
 	return when(condition, [&] {
@@ -88,7 +88,7 @@ bool writes(bool condition, Strike &s, std::uint64_t offset, std::uint32_t keyCh
 	});
 }
 
-// Besides what is right, and before it is answered
+// Writes in addition to the correct data, before the response.
 bool writesAlso(bool condition, Strike &s, Remote to, std::size_t bytes)
 {
 	return when(condition, [&] { rdma(s)->queuePair().write(to, Bytes(bytes, 0x5a)); });
@@ -99,7 +99,7 @@ bool reads(bool condition, Strike &s, Remote from, std::size_t bytes)
 	return when(condition, [&] { rdma(s)->queuePair().read(from, bytes, [](const Bytes &) {}); });
 }
 
-// When the host has long finished with the command
+// Acts long after the host has completed the command.
 template <class Fn> bool afterwards(bool condition, Strike &s, Fn &&act)
 {
 	return when(condition, [&] {
@@ -110,7 +110,7 @@ template <class Fn> bool afterwards(bool condition, Strike &s, Fn &&act)
 	});
 }
 
-// In pieces of so many bytes, from the front or from the back
+// Writes the data in pieces of `step` bytes, in forward or reverse order.
 bool inPieces(Strike &s, std::size_t step, bool backwards)
 {
 	return when(keyedRead(s) && s.answer->data.size() > step, [&] {
@@ -139,12 +139,12 @@ constexpr auto io = When::io;
 constexpr auto idle = When::idle;
 constexpr auto nothing = Needs::nothing;
 using S = Strike;
-constexpr std::uint16_t busy = 0x181; // Controller Busy of Connect, which is an NVMe status and no reason of RDMA's
+constexpr std::uint16_t busy = 0x181; // NVMe status Controller Busy of Connect, not an RDMA reject reason
 constexpr std::uint64_t far = 1ull << 30;
 
 // clang-format off
 constexpr Misbehaviour table[] = {
-	// The message that accepts: its private data decide nothing
+	// Private data of the accept message: a host must not depend on it
 	{"cm-accept-empty", 21, Hook::cmAccept, connecting, Expect::harmless, nothing,
 		[](S &s) { s.data->clear(); return true; }},
 	{"cm-accept-short", 21, Hook::cmAccept, connecting, Expect::harmless, nothing,
@@ -162,7 +162,7 @@ constexpr Misbehaviour table[] = {
 	{"cm-accept-noise", 21, Hook::cmAccept, connecting, Expect::harmless, nothing,
 		[](S &s) { return told(s, [](auto &a) { std::ranges::fill(a.reserved, 0xff); }); }},
 
-	// Rejects, each with its reason
+	// Rejects, one per reason
 	{"cm-reject-length", 22, Hook::cmAccept, connecting, Expect::refused, nothing,
 		[](S &s) { return rejected(true, s, rj_length); }},
 	{"cm-reject-recfmt", 22, Hook::cmAccept, connecting, Expect::refused, nothing,
@@ -195,7 +195,7 @@ constexpr Misbehaviour table[] = {
 		[](S &s) { return rejected(!admin(s), s, rj_hsqsize); }},
 	{"cm-reject-last-queue", 22, Hook::cmAccept, connecting, Expect::harmless, nothing,
 		[](S &s) { return rejected(s.qid == 2, s, rj_qid); }},
-	// Asked again until its time is over
+	// Retried until the connect timeout
 	{"cm-reject-resources-never", 22, Hook::cmAccept, connecting, Expect::refused, nothing,
 		[](S &s) { return rejected(true, s, rj_resources); }},
 	{"cm-reject-busy-never", 22, Hook::cmAccept, connecting, Expect::refused, nothing,
@@ -203,7 +203,7 @@ constexpr Misbehaviour table[] = {
 	{"cm-reject-io-busy-never", 22, Hook::cmAccept, connecting, Expect::refused, nothing,
 		[](S &s) { return rejected(!admin(s), s, busy); }},
 
-	// Silence and ends at the steps of a connect
+	// No answer, or a disconnect, at each step of a connect
 	{"cm-answer-never", 22, Hook::cmAccept, connecting, Expect::refused, nothing,
 		[](S &s) { return verdict(true, s, Verdict::drop); }},
 	{"cm-answer-io-never", 22, Hook::cmAccept, connecting, Expect::refused, nothing,
@@ -261,7 +261,7 @@ constexpr Misbehaviour table[] = {
 	{"rdma-responses-unasked", 4, Hook::command, idle, Expect::reset, nothing,
 		[](S &s) { return strayResponse(s, Bytes(16, 0xff), 1000); }},
 
-	// Keys that a response invalidates
+	// Keys to invalidate remotely
 	{"rdma-invalidate-not", 30, Hook::answer, io, Expect::harmless, nothing,
 		[](S &s) { return when(keyedRead(s), [&] { s.answer->invalidate.reset(); }); }},
 	{"rdma-invalidate-not-write", 30, Hook::answer, io, Expect::harmless, nothing,
@@ -281,7 +281,7 @@ constexpr Misbehaviour table[] = {
 	{"rdma-invalidate-of-capsule", 30, Hook::answer, io, Expect::reset, nothing,
 		[](S &s) { return when(s.ioWrite() && !s.answer->room, [&] { s.answer->invalidate = 0x1234; }); }},
 
-	// The host's memory, written
+	// Writes to host memory
 	{"rdma-write-beyond", 30, Hook::answer, io, Expect::reset, nothing,
 		[](S &s) { return when(keyedRead(s), [&] { s.answer->data.resize(s.answer->room + 512); }); }},
 	{"rdma-write-one-beyond", 30, Hook::answer, io, Expect::reset, nothing,
@@ -324,7 +324,7 @@ constexpr Misbehaviour table[] = {
 		[](S &s) { return response(keyedRead(s), s, [](auto &c) {
 				c.status = static_cast<std::uint16_t>((st_internal | st_dnr) << 1); }); }},
 
-	// And read
+	// Reads of host memory
 	{"rdma-read-beyond", 30, Hook::answer, io, Expect::reset, nothing,
 		[](S &s) { return reads(keyedWrite(s), s, s.answer->to, s.answer->room + 512); }},
 	{"rdma-read-before", 30, Hook::answer, io, Expect::reset, nothing,
@@ -347,7 +347,7 @@ constexpr Misbehaviour table[] = {
 	{"rdma-read-again", 30, Hook::answer, io, Expect::harmless, nothing,
 		[](S &s) { return reads(keyedWrite(s), s, s.answer->to, s.answer->room); }},
 
-	// Silence, and the ends of a connection
+	// No answer, or a disconnect
 	{"rdma-answer-never", 22, Hook::answer, io, Expect::silence, nothing,
 		[](S &s) { return verdict(s.io(), s, Verdict::mute); }},
 	{"rdma-answer-lost", 22, Hook::answer, io, Expect::silence, nothing,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A target that is wrong about its reservations. Armed for ever when one host is registered with a key; the test asks
-// who holds the disk by the command, or changes something by an ioctl.
+// Misbehaviour about reservations. Always armed, while one host is registered with a key; the test runs the command
+// that shows the holder, or changes something by ioctl.
 #include "acts.h"
 #include "connection.h"
 
@@ -12,7 +12,7 @@ using S = Strike;
 constexpr auto io = When::io;
 constexpr auto nothing = Needs::nothing;
 
-// Of a report, and of its entries
+// Offsets in a report, and in its entries
 constexpr std::size_t type = 4, count = 5, entries = 64;
 constexpr std::size_t status = 2, key = 8, host = 16;
 
@@ -21,7 +21,7 @@ bool holds(const S &s, std::size_t nr)
 	return s.data->size() >= entries * (1 + nr);
 }
 
-// Two entries, where the second is a copy of the first with a change
+// Two entries; the second is a copy of the first with one field changed
 bool second(S &s, std::size_t field, std::uint64_t value)
 {
 	return when(holds(s, 2), [&] {
@@ -51,11 +51,11 @@ const Misbehaviour table[] = {
 		[](S &s) { return told<std::uint16_t>(s, count, 0xffff); }},
 	{"resv-count-beyond", 21, Hook::report, io, Expect::refused, nothing,
 		[](S &s) { return told<std::uint16_t>(s, count, 1024); }},
-	{"resv-count-more", 21, Hook::report, io, Expect::refused, nothing, // entries of zeroes follow
+	{"resv-count-more", 21, Hook::report, io, Expect::refused, nothing, // zeroed entries follow
 		[](S &s) { return told<std::uint16_t>(s, count, 2); }},
 	{"resv-count-grows", 21, Hook::report, io, Expect::refused, nothing,
 		[](S &s) { return told(s, count, static_cast<std::uint16_t>(s.data->size() / entries)); }},
-	{"resv-count-none", 21, Hook::report, io, Expect::refused, nothing, // but held
+	{"resv-count-none", 21, Hook::report, io, Expect::refused, nothing, // although the namespace is held
 		[](S &s) { return told<std::uint8_t>(s, type, 1) && told<std::uint16_t>(s, count, 0); }},
 	{"resv-no-key", 21, Hook::report, io, Expect::refused, nothing,
 		[](S &s) { return told<std::uint64_t>(s, entries + key, 0); }},
@@ -68,7 +68,7 @@ const Misbehaviour table[] = {
 	{"resv-two-holders", 21, Hook::report, io, Expect::refused, nothing,
 		[](S &s) { return told<std::uint8_t>(s, type, 1) && told<std::uint8_t>(s, entries + status, 1) &&
 				  second(s, host, ~0ull) && told<std::uint64_t>(s, 2 * entries + key, 0x0bad); }},
-	{"resv-host-twice", 21, Hook::report, io, Expect::harmless, nothing, // one entry for each controller
+	{"resv-host-twice", 21, Hook::report, io, Expect::harmless, nothing, // one entry per controller
 		[](S &s) { return second(s, key, get<std::uint64_t>(*s.data, entries + key)); }},
 	{"resv-generation-wild", 21, Hook::report, io, Expect::harmless, nothing,
 		[](S &s) { return told<std::uint32_t>(s, 0, 0xffffffff); }},
@@ -76,23 +76,23 @@ const Misbehaviour table[] = {
 		[](S &s) { std::fill(s.data->begin(), s.data->end(), 0xff); return true; }},
 	{"resv-report-failed", 21, Hook::execute, io, Expect::refused, nothing,
 		[](S &s) { return failed(is(s, op_resv_report), s, st_internal | st_dnr); }},
-	{"resv-report-not-now", 21, Hook::execute, io, Expect::retried, nothing, // by another path
+	{"resv-report-not-now", 21, Hook::execute, io, Expect::retried, nothing, // retried on another path
 		[](S &s) { return failed(is(s, op_resv_report), s, st_ns_not_ready); }},
-	{"resv-report-conflict", 21, Hook::execute, io, Expect::refused, nothing, // which a report cannot have
+	{"resv-report-conflict", 21, Hook::execute, io, Expect::refused, nothing, // a status that reports cannot have
 		[](S &s) { return failed(is(s, op_resv_report), s, st_resv_conflict); }},
 };
 
-// What is armed by name: the test knows what has to come of each
+// Armed by name; the test knows the expected outcome.
 const Misbehaviour others[] = {
 	{"resv-conflict-dnr", 26, Hook::execute, io, Expect::error, nothing,
 		[](S &s) { return failed(s.ioWrite(), s, st_resv_conflict | st_dnr); }},
-	{"resv-conflict-again", 26, Hook::execute, io, Expect::error, nothing, // no DNR: an answer all the same
+	{"resv-conflict-again", 26, Hook::execute, io, Expect::error, nothing, // without DNR, still not retried
 		[](S &s) { return failed(s.ioWrite(), s, st_resv_conflict); }},
-	{"resv-register-forgotten", 26, Hook::execute, io, Expect::error, nothing, // answers, and does nothing
+	{"resv-register-forgotten", 26, Hook::execute, io, Expect::error, nothing, // succeeds without doing anything
 		[](S &s) { return failed(is(s, op_resv_register), s, st_ok); }},
 	{"resv-register-unknown", 26, Hook::execute, io, Expect::error, nothing,
 		[](S &s) { return failed(is(s, op_resv_register), s, st_invalid_opcode | st_dnr); }},
-	{"resv-acquire-busy", 26, Hook::execute, io, Expect::error, nothing, // for ever
+	{"resv-acquire-busy", 26, Hook::execute, io, Expect::error, nothing, // always
 		[](S &s) { return failed(is(s, op_resv_acquire), s, st_internal); }},
 };
 // clang-format on

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A target that is wrong about its zones: of a zoned namespace alone.
+// Misbehaviour about zones, on zoned namespaces only
 #include "acts.h"
 #include "connection.h"
 #include "zones.h"
@@ -12,9 +12,9 @@ using S = Strike;
 constexpr auto connecting = When::connecting;
 constexpr auto nothing = Needs::nothing;
 
-// Identify Namespace of the zoned command set, and its fields
+// Offsets in Identify Namespace of the ZNS command set
 constexpr std::size_t zoc = 0, mar = 4, mor = 8, zsze = 2816;
-// Of a zone in a report
+// Offsets in a zone descriptor of a report
 constexpr std::size_t state = 1, capacity = 8, start = 16, pointer = 24;
 
 bool zoned(Strike &s, std::uint8_t cns)

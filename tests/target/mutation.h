@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The ways in which what a target sends is changed at random.
+// Kinds of random mutation of what a target sends.
 #pragma once
 
 #include <array>
@@ -10,25 +10,25 @@
 namespace target {
 
 enum class Mutation : std::uint8_t {
-	field,    // a field of the PDU's header, digests still right
-	shorten,  // data cut short, lengths and digests right
-	payload,  // a field of what Identify or a log page returns
-	flip,     // bits of the PDU as it goes out
-	corrupt,  // likewise, of its data only
-	truncate, // its end is missing
-	garbage,  // bytes in between
-	splice,   // the end of another one
-	twice,    // sent two times
-	replay,   // one that was sent before is sent again
-	swap,     // sent after the next one
-	forge,    // a completion that nobody waits for
+	field,    // a field of the PDU header; digests are correct
+	shorten,  // data truncated; lengths and digests are correct
+	payload,  // a field of Identify or log page data
+	flip,     // bits of the PDU as sent
+	corrupt,  // bits of its data as sent
+	truncate, // the end of the PDU is missing
+	garbage,  // random bytes inserted
+	splice,   // the end of another PDU
+	twice,    // sent twice
+	replay,   // an earlier PDU is sent again
+	swap,     // sent after the next PDU
+	forge,    // a completion for a command that is not outstanding
 	event,    // an asynchronous event of any kind
 	term,     // C2HTermReq
 	drop,     // not sent
 	delay,    // sent late
 	dribble,  // sent in pieces
-	close,    // the connection ends behind a part of it
-	reset,    // likewise, with a reset
+	close,    // the connection is closed after part of the PDU
+	reset,    // the connection is reset after part of the PDU
 };
 
 constexpr std::size_t mutation_kinds = std::size_t(Mutation::reset) + 1;

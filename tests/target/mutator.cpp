@@ -10,14 +10,14 @@
 namespace target {
 namespace {
 
-constexpr std::size_t remembered = 8; // fewer commands back than a generation of command identifiers lasts
+constexpr std::size_t remembered = 8; // fewer than the commands after which an identifier's generation repeats
 
 const char *const names[] = {"field",  "shorten", "payload", "flip",  "corrupt", "truncate", "garbage",
 			     "splice", "twice",   "replay",  "swap",  "forge",   "event",    "term",
 			     "drop",   "delay",   "dribble", "close", "reset"};
 static_assert(std::size(names) == mutation_kinds);
 
-// How often each kind is chosen. Those that end the connection end the session's use as well, mostly.
+// Weights of the kinds. Kinds that end the connection are rare, because they usually end the session, too.
 constexpr Mutation choices[] = {
 	Mutation::field,   Mutation::field,  Mutation::field, Mutation::field,   Mutation::field,   Mutation::field,
 	Mutation::shorten, Mutation::flip,   Mutation::flip,  Mutation::corrupt, Mutation::corrupt, Mutation::truncate,
@@ -68,7 +68,7 @@ std::string typeName(const Bytes &pdu)
 	return "type " + std::to_string(pdu[0]);
 }
 
-// Where the CID is; 0: there is none
+// Offset of the command identifier; 0: none
 std::size_t cidAt(std::uint8_t type)
 {
 	if (type == pdu_response)
@@ -207,7 +207,7 @@ void MutatedStream::changeField(Bytes &head)
 	note(text);
 }
 
-// All that tells its length follows, but where it is the last part the flags still say so.
+// Adapts all length fields. Flags stay, so a last part still has its Last flag.
 void MutatedStream::shorten(Bytes &head, Bytes &data)
 {
 	auto &pdu = *reinterpret_cast<DataPdu *>(head.data());
@@ -270,7 +270,7 @@ Bytes MutatedStream::forged()
 	return out;
 }
 
-// Pieces in the order they go out
+// Puts the PDUs into the order in which they are sent.
 void MutatedStream::order(Outgoing &out, Bytes raw)
 {
 	switch (*now_) {
@@ -329,7 +329,7 @@ void MutatedStream::finish(Outgoing &out)
 	}
 }
 
-// Another command's answer, or a failure that looks like success
+// Detects completions of another command, and failures turned into success.
 void MutatedStream::judge(const Bytes &raw, const std::set<std::uint16_t> &outstanding)
 {
 	if (raw.size() < 24)
@@ -352,7 +352,7 @@ Outgoing MutatedStream::wire(Bytes raw, const std::set<std::uint16_t> &outstandi
 		order(out, std::move(raw));
 	else
 		out.pieces.push_back(std::move(raw));
-	if (now_ == Mutation::forge) { // done, says the target; or what would have failed
+	if (now_ == Mutation::forge) { // success of a command still outstanding, or of one that failed
 		auto cid = cidOf(out.pieces.front());
 		if (outstanding.contains(cid) || (status_ && cid == cid_))
 			mutator_->deceived_ = true;

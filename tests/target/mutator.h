@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Changes what a target sends, at random, for one session of a host: from its first connection until it has left.
-// What is done to the n-th PDU of the m-th connection depends on the seed, the session, m and n alone, so a session
-// can be played again.
+// Randomly mutates what a target sends during one session of a host: from its first connection until no connection is
+// left. The mutation of PDU n of connection m depends only on seed, session, m and n, so a session can be replayed.
 #pragma once
 
 #include "association.h"
@@ -16,7 +15,7 @@
 
 namespace target {
 
-// What is to be done in place of sending a PDU
+// What to send or do instead of sending the PDU
 struct Outgoing {
 	std::vector<Bytes> pieces = {};
 	std::chrono::milliseconds delay{0};
@@ -26,16 +25,16 @@ struct Outgoing {
 
 class Mutator;
 
-// One connection's part. Used on that connection's thread alone.
+// The mutator of one connection. Used on that connection's thread only.
 class MutatedStream {
 public:
 	MutatedStream(std::shared_ptr<Mutator> mutator, unsigned connection);
 
-	// Data that an admin command returns
+	// Mutates data that an admin command returns.
 	void payload(const Command &cmd, Bytes &data);
-	// A PDU before its digests are made
+	// Mutates a PDU before its digests are computed.
 	void contents(Bytes &head, Bytes &data);
-	// And as it is on the wire. outstanding: commands that another answer could reach
+	// Mutates a PDU as sent. outstanding: identifiers of commands in flight that a forged completion could hit.
 	Outgoing wire(Bytes raw, const std::set<std::uint16_t> &outstanding, bool dataDigest);
 
 private:
@@ -53,8 +52,8 @@ private:
 	unsigned connection_;
 	unsigned pdus_ = 0, payloads_ = 0, left_;
 	Random random_;
-	std::optional<Mutation> now_; // for the PDU that is being sent
-	std::uint16_t cid_ = 0;       // as it was to be
+	std::optional<Mutation> now_; // for the PDU being sent
+	std::uint16_t cid_ = 0;       // before the mutation
 	std::uint16_t status_ = 0;
 	Bytes held_;
 	std::deque<Bytes> sent_;
@@ -64,11 +63,11 @@ class Mutator : public std::enable_shared_from_this<Mutator> {
 public:
 	Mutator(std::uint64_t seed, std::uint64_t session);
 
-	// For the next connection of the session
+	// for the next connection of the session
 	std::unique_ptr<MutatedStream> stream();
-	// What was done, in one line
+	// One line that lists the mutations done.
 	std::string line() const;
-	// Something was done that makes wrong data look right, such as data of another command without a digest.
+	// A mutation can make wrong data look right, e.g. data of another command without a data digest.
 	bool deceived() const { return deceived_; }
 	const MutationCounts &counts() const { return counts_; }
 	std::uint64_t total() const;
@@ -77,11 +76,11 @@ private:
 	friend class MutatedStream;
 
 	const std::uint64_t seed_, session_;
-	unsigned skip_ = 0;        // PDUs of a connection that are left alone
-	unsigned rate_ = 0;        // then one in so many is changed; 0: none
-	unsigned payloadSkip_ = 0; // likewise, of admin data
+	unsigned skip_ = 0;        // leading PDUs of a connection that are not mutated
+	unsigned rate_ = 0;        // then one PDU in `rate_` is mutated; 0: none
+	unsigned payloadSkip_ = 0; // the same for admin data
 	unsigned payloadRate_ = 0;
-	unsigned most_ = 1; // per connection
+	unsigned most_ = 1; // maximum per connection
 	MutationCounts counts_{};
 	std::atomic<bool> deceived_{false};
 	std::atomic<unsigned> connections_{0};
@@ -89,15 +88,15 @@ private:
 	std::string done_;
 };
 
-// "7:123" as seed and session; without the second part every session from 0 on. Nothing: it is neither.
+// "7:123" is seed and session; without a session, all sessions from 0. Empty if the text is invalid.
 struct MutationSeed {
 	std::uint64_t seed = 0;
 	std::optional<std::uint64_t> session = {};
 };
 std::optional<MutationSeed> parseMutationSeed(const std::string &text);
 
-// Where to get a stream for each connection of a target that hosts come to one after another: a session ends when no
-// connection is left. report: the line of each session, when the next one begins
+// Creates the streams of a target that serves hosts one after another: a session ends when no connection is left.
+// report: gets the line of a session when the next session begins.
 class MutatedSessions {
 public:
 	MutatedSessions(MutationSeed seed, std::function<void(const std::string &)> report);

@@ -8,7 +8,7 @@
 namespace target {
 namespace {
 
-// A field of a data structure: the width is in bytes
+// A field of a data structure; width in bytes
 struct Place {
 	const char *name;
 	std::size_t offset;
@@ -21,7 +21,7 @@ struct Place {
 	template <class T> constexpr Place(const char *called, Field<T> field) : Place(called, field.offset, sizeof(T))
 	{
 	}
-	constexpr Place(const char *called, TextField field) : Place(called, field.offset, 8) {} // its beginning
+	constexpr Place(const char *called, TextField field) : Place(called, field.offset, 8) {} // its first 8 bytes
 };
 
 const Place ctrl_fields[] = {
@@ -157,7 +157,7 @@ std::string change(const Place &f, Bytes &data, Random &random)
 	return std::string(f.name) + " " + std::to_string(was) + "->" + std::to_string(is);
 }
 
-// Everything from somewhere on
+// Overwrites everything from a random offset on.
 std::string flood(Bytes &data, Random &random)
 {
 	auto from = random.below(std::min<std::size_t>(data.size(), 256));

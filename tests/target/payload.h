@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Changes at random to the data of admin commands, by their structure.
+// Random mutation of the data of admin commands, by data structure.
 #pragma once
 
 #include "random.h"
@@ -9,7 +9,7 @@
 
 namespace target {
 
-// What was done, for a person. Nothing is done to data that are empty.
+// Returns a description of the mutation. Empty data stay unchanged.
 std::string mutatePayload(const Command &cmd, Bytes &data, Random &random);
 
 } // namespace target

@@ -113,7 +113,7 @@ std::uint16_t Protection::protect(const Command &cmd, Bytes &data)
 	auto slba = cmd.slba(), first = firstReference(cmd);
 	auto size = std::size_t(1) << shift_, stride = dataBytes(cmd) / cmd.blocks();
 	bool theirs = carried(cmd);
-	if (!theirs && !has(cmd, pract)) // where it is kept apart it cannot be transferred
+	if (!theirs && !has(cmd, pract)) // separate metadata cannot be transferred
 		return st_invalid_pi | st_dnr;
 	if (format_.type == 1 && first != reference(slba))
 		return st_invalid_pi | st_dnr;

@@ -11,8 +11,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t a_receive = 1ull << 63; // in the ID of a work request; the rest is its slot
-constexpr std::uint32_t most_inline = 64;       // bytes that need no registration to be sent
+constexpr std::uint64_t a_receive = 1ull << 63; // flag in a work request ID; the other bits are the slot
+constexpr std::uint32_t most_inline = 64;       // bytes; shorter messages are sent inline, without registration
 
 template <class T> T *must(T *object, const char *what)
 {
@@ -44,7 +44,7 @@ QueuePair::QueuePair(rdma_cm_id *id, unsigned receives, std::size_t bytes)
 		receive(slot);
 }
 
-// What is registered goes after it, when nothing can reach it any more.
+// The memory regions are freed after the queue pair, when no work request can access them.
 QueuePair::~QueuePair()
 {
 	::rdma_destroy_qp(id_);
@@ -78,7 +78,7 @@ void QueuePair::receive(std::size_t slot)
 		error_ = "a receive cannot be posted";
 }
 
-// Asked for before they are looked for, so that none is missed.
+// Re-arms the notification before polling, so that no completion is missed.
 void QueuePair::poll()
 {
 	ibv_cq *cq = nullptr;
@@ -138,7 +138,7 @@ void QueuePair::post(ibv_send_wr &wr, Work work)
 		auto before = posted_.size();
 		poll();
 		idle = posted_.size() < before ? 0 : idle + 1;
-		// the host is gone, and the device tries as often as that has asked for: rxe without end
+		// the host is gone and the device retries as long as the host requested: forever on rxe
 		if (idle > 1000) {
 			error_ = "nothing that is sent gets through";
 			fail();
@@ -185,7 +185,7 @@ void QueuePair::write(const Remote &to, Bytes data)
 void QueuePair::read(const Remote &from, std::size_t length, Read then)
 {
 	Work work{Bytes(length), {}, std::move(then)};
-	work.region = share(work.data, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE); // iWARP wants both
+	work.region = share(work.data, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE); // iWARP requires both
 	ibv_sge to{reinterpret_cast<std::uintptr_t>(work.data.data()), static_cast<std::uint32_t>(length),
 		   work.region->lkey};
 	ibv_send_wr wr{};

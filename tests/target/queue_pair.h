@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A queue pair of an RDMA connection with all that belongs to it: buffers, registrations, completions. It knows nothing
-// of NVMe.
+// Queue pair of an RDMA connection with its buffers, memory regions and completion queue. Independent of NVMe.
 #pragma once
 
 #include "wire.h"
@@ -15,13 +14,13 @@
 
 namespace target {
 
-// The peer's memory
+// Memory of the peer
 struct Remote {
 	std::uint64_t addr = 0;
 	std::uint32_t key = 0;
 };
 
-// What libibverbs wants back by a function of its own
+// Deleter that calls a libibverbs function
 template <auto free> struct Freed {
 	template <class T> void operator()(T *object) const { free(object); }
 };
@@ -32,28 +31,28 @@ using Region = std::unique_ptr<ibv_mr, Freed<ibv_dereg_mr>>;
 
 class QueuePair {
 public:
-	// For that connection, which has to outlive it: so many receives of so many bytes. Throws where the device has
-	// no more.
+	// `receives` receive buffers of `bytes` bytes. The connection must outlive the queue pair. Throws if the device
+	// has no resources left.
 	QueuePair(rdma_cm_id *id, unsigned receives, std::size_t bytes);
 	~QueuePair();
 	QueuePair(const QueuePair &) = delete;
 	QueuePair &operator=(const QueuePair &) = delete;
 
-	int fd() const; // readable when poll() may have something
-	// Takes what was completed.
+	int fd() const; // readable when poll() has work
+	// Processes completions.
 	void poll();
-	// What the peer has sent, in its order; its buffer is free again. Nothing: there is none.
+	// Next message of the peer, in order; its buffer has been posted again. Empty: none.
 	std::optional<Bytes> received();
-	// Why nothing goes on any more; null: it does.
+	// Null, or why the queue pair has failed.
 	const char *error() const { return error_; }
 
 	using Done = std::function<void()>;
 	using Read = std::function<void(Bytes)>;
-	// What is posted is done in the order of the calls, and may wait in poll() for room.
+	// Work requests execute in the order of the calls. A call may wait in poll() for a free entry.
 	void send(std::span<const std::uint8_t> bytes, std::optional<std::uint32_t> invalidate = {}, Done done = {});
 	void write(const Remote &to, Bytes data);
 	void read(const Remote &from, std::size_t length, Read then);
-	void fail(); // into the error state
+	void fail(); // moves it into the error state
 
 private:
 	struct Work {
@@ -71,7 +70,7 @@ private:
 
 	rdma_cm_id *id_;
 	std::size_t bytes_;
-	unsigned room_; // work requests that may be under way
+	unsigned room_; // maximum of outstanding work requests
 	Bytes buffers_;
 	Domain domain_;
 	Channel channel_;

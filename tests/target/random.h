@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Random numbers that are the same on every machine: splitmix64.
+// Pseudo-random numbers (splitmix64), the same on every machine.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace target {
 
 class Random {
 public:
-	// A sequence of its own for each list of numbers
+	// Each list of seeds gives its own sequence.
 	Random(std::initializer_list<std::uint64_t> seeds)
 	{
 		for (auto s : seeds)
@@ -30,7 +30,7 @@ public:
 	bool oneIn(std::uint64_t n) { return below(n) == 0; }
 	template <class T, std::size_t N> const T &pick(const T (&from)[N]) { return from[below(N)]; }
 
-	// A value of so many bits that is likely to hurt: near a bound, near what it was, or anything
+	// A value of `bits` bits that is likely to expose a bug: near a bound, near `was`, or arbitrary
 	std::uint64_t interesting(unsigned bits, std::uint64_t was = 0)
 	{
 		std::uint64_t mask = bits >= 64 ? ~0ull : (1ull << bits) - 1;

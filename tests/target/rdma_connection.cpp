@@ -14,7 +14,7 @@ constexpr std::size_t max_transfer = 4 << 20;
 
 } // namespace
 
-// Its events come to it alone from here on.
+// From here on the connection receives its own CM events.
 RdmaConnection::RdmaConnection(Server &server, Arrived arrived)
 	: Connection(server), events_(::rdma_create_event_channel()), id_(arrived.id),
 	  privateData_(std::move(arrived.privateData)), reads_(arrived.reads)
@@ -46,7 +46,7 @@ std::uint16_t RdmaConnection::fault(std::size_t length) const
 		return rj_hsqsize;
 	if (request_.hrqsize < entries)
 		return rj_hrqsize;
-	// hosts of older kernels do not say
+	// older kernels leave CNTLID 0
 	if (request_.qid && request_.cntlid && !server_.associations().find(request_.cntlid))
 		return rj_cntlid;
 	return 0;
@@ -57,7 +57,7 @@ bool RdmaConnection::begin(Verdict verdict)
 	if (auto request = decode<RdmaRequest>(privateData_))
 		request_ = *request;
 	if (auto status = fault(privateData_.size())) {
-		if (status != rj_cntlid) // that the controller is gone is no fault of the host's
+		if (status != rj_cntlid) // the controller may have ended meanwhile
 			broken("connect request, reason " + std::to_string(status));
 		reject(encode(RdmaReject{0, status}));
 		return false;
@@ -77,7 +77,7 @@ try {
 		reject(told);
 		return false;
 	}
-	if (strike.verdict == Verdict::drop) { // the host waits for an answer
+	if (strike.verdict == Verdict::drop) { // the request stays unanswered
 		mute_ = true;
 		return true;
 	}
@@ -97,7 +97,7 @@ try {
 	if (strike.after)
 		strike.after();
 	return true;
-} catch (const std::system_error &) { // the device has no more, or the host has given up meanwhile
+} catch (const std::system_error &) { // no resources left, or the host has given up
 	reject(encode(RdmaReject{0, rj_resources}));
 	return false;
 }
@@ -113,12 +113,12 @@ void RdmaConnection::close(bool rst)
 	if (!pair_)
 		return;
 	if (rst)
-		pair_->fail(); // what is under way does not come to its end
+		pair_->fail(); // aborts outstanding work requests
 	if (answered_)
 		::rdma_disconnect(id_);
 }
 
-// Completions are taken before the end is: what the host sent before it left has come.
+// Completions are processed before CM events, because capsules sent before a disconnect have already arrived.
 bool RdmaConnection::exchange(bool stalled, int timeout)
 {
 	pollfd fds[] = {{wake_.fd(), POLLIN, 0}, {events_->fd, POLLIN, 0}, {pair_->fd(), POLLIN, 0}};
@@ -137,7 +137,7 @@ bool RdmaConnection::takeEvents()
 	bool live = true;
 	for (rdma_cm_event *event; ::rdma_get_cm_event(events_, &event) == 0; ::rdma_ack_cm_event(event)) {
 		if (event->event != RDMA_CM_EVENT_ESTABLISHED)
-			live = false; // disconnected, rejected by the host, its device or ours is gone
+			live = false; // disconnected, rejected by the host, or a device was removed
 	}
 	return live;
 }
@@ -172,7 +172,7 @@ bool RdmaConnection::takeCapsule(const Bytes &capsule)
 	} else if (cmd->sgl.type == sgl_keyed || cmd->sgl.type == sgl_keyed_invalidate) {
 		auto place = KeyedSgl::of(cmd->sgl);
 		places_[cmd->cid] = place;
-		cmd->sgl.length = place.length(); // as others here know it
+		cmd->sgl.length = place.length(); // where the other code expects the length
 	} else {
 		return broken("a descriptor of type " + std::to_string(cmd->sgl.type));
 	}
@@ -252,7 +252,7 @@ void RdmaConnection::carryOut(const Answer &answer, Verdict verdict)
 		end();
 }
 
-// At the hooks before anything is sent
+// Verdicts of hooks at which nothing is being sent
 void RdmaConnection::misbehave(Verdict verdict)
 {
 	if (verdict == Verdict::mute)

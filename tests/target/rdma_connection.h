@@ -8,25 +8,25 @@
 
 namespace target {
 
-// How a command is answered: what is done, in this order, unless a misbehaviour has it otherwise. Hook::answer
+// The work requests that answer a command, in this order. A misbehaviour can change it at Hook::answer.
 struct Answer {
 	Bytes data = {}; // written to the host's memory
 	Remote to = {};
-	std::uint32_t room = 0;                       // bytes that the host has there
-	Bytes response = {};                          // and sent; a Completion
-	std::optional<std::uint32_t> invalidate = {}; // the key that the response invalidates
-	bool dataLater = false;                       // written after the response
-	unsigned sends = 1;                           // times that the response is sent
+	std::uint32_t room = 0;                       // bytes available there
+	Bytes response = {};                          // sent after the data; a Completion
+	std::optional<std::uint32_t> invalidate = {}; // key that the response invalidates
+	bool dataLater = false;                       // data are written after the response
+	unsigned sends = 1;                           // how often the response is sent
 
 	Completion cqe() const { return *decode<Completion>(response); }
 	void setCqe(const Completion &cqe) { response = encode(cqe); }
 };
 
-// A connect request, as it came
+// A received connect request
 struct Arrived {
 	rdma_cm_id *id;
 	Bytes privateData;
-	std::uint8_t reads; // that the host lets be outstanding
+	std::uint8_t reads; // initiator depth of the host
 };
 
 class RdmaConnection : public Connection {
@@ -49,7 +49,7 @@ private:
 	void fetch(const Command &cmd) override;
 	void misbehave(Verdict verdict) override;
 
-	std::uint16_t fault(std::size_t length) const; // 0: the request is in order
+	std::uint16_t fault(std::size_t length) const; // 0: the request is valid
 	bool accept();
 	void reject(Bytes privateData);
 	bool takeEvents();
@@ -66,7 +66,7 @@ private:
 	std::uint8_t reads_;
 	bool answered_ = false;
 	std::unique_ptr<QueuePair> pair_;
-	std::map<std::uint16_t, KeyedSgl> places_; // of the host's memory, by command identifier
+	std::map<std::uint16_t, KeyedSgl> places_; // host memory by command identifier
 };
 
 } // namespace target

@@ -7,7 +7,7 @@ namespace target {
 namespace {
 
 constexpr std::uint16_t conflict = st_resv_conflict | st_dnr, invalid = st_invalid_field | st_dnr;
-constexpr std::size_t entry = 64; // of a report, and its header, bytes
+constexpr std::size_t entry = 64; // bytes of a report entry and of the report header
 
 enum : std::uint8_t { enroll_new, enroll_end, enroll_replace };
 enum : std::uint8_t { acquire_plain, acquire_preempt, acquire_abort };
@@ -21,7 +21,7 @@ Reservations::Registrant *Reservations::find(const HostId &host)
 	return at == registrants_.end() ? nullptr : &*at;
 }
 
-// Nobody holds it any more; where registrants had access they are told
+// Releases the reservation; registrants of a shared type get a notice.
 void Reservations::free(const HostId &by, Notices &tell)
 {
 	bool shared = type_ >= resv_write_exclusive_registrants;
@@ -160,10 +160,10 @@ Bytes Reservations::report(std::size_t bytes) const
 	put<std::uint32_t>(data, 0, generation_);
 	put<std::uint8_t>(data, 4, type_);
 	put<std::uint16_t>(data, 5, static_cast<std::uint16_t>(registrants_.size()));
-	put<std::uint8_t>(data, 9, 1); // persists
+	put<std::uint8_t>(data, 9, 1); // PTPLS: persists through power loss
 	auto at = entry;
 	for (auto &r : registrants_) {
-		put<std::uint16_t>(data, at, 0xffff); // any controller
+		put<std::uint16_t>(data, at, 0xffff); // CNTLID: dynamic
 		put<std::uint8_t>(data, at + 2, holdsLocked(r));
 		put<std::uint64_t>(data, at + 8, r.key);
 		std::ranges::copy(r.host, data.begin() + static_cast<std::ptrdiff_t>(at) + 16);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reservations of a namespace; NVMe Base 2.0, 8.19. A registrant is a host, by its Host Identifier.
+// Reservations of a namespace; NVMe Base 2.0, 8.19. The Host Identifier identifies a registrant.
 #pragma once
 
 #include "wire.h"
@@ -22,7 +22,7 @@ enum ReservationType : std::uint8_t {
 	resv_exclusive_access_all = 6,
 };
 
-// What a host is told that has not done it itself: log page 80h
+// Entry of the Reservation Notification log (80h) for a host affected by another host's command
 struct ReservationNotice {
 	enum Kind : std::uint8_t { registration_preempted = 1, released = 2, reservation_preempted = 3 };
 	HostId host{};
@@ -40,7 +40,7 @@ class Reservations {
 public:
 	using Notices = std::vector<ReservationNotice>;
 
-	// As the commands have them; each returns an NVMe status. action: byte 0 of dword 10, bits 2:0
+	// Parameters as in the commands; each returns an NVMe status. action: dword 10, bits 2:0
 	std::uint16_t enroll(const HostId &host, std::uint8_t action, bool ignoreKey, std::uint64_t key,
 			     std::uint64_t newKey, Notices &tell);
 	std::uint16_t acquire(const HostId &host, std::uint8_t action, std::uint8_t type, std::uint64_t key,
@@ -55,7 +55,7 @@ public:
 	std::uint64_t keyOf(const HostId &host) const; // 0: not registered
 	bool holds(const HostId &host) const;
 	ReservationType type() const;
-	std::uint64_t changes() const; // commands that were taken, reports apart
+	std::uint64_t changes() const; // commands that succeeded, except reports
 
 private:
 	struct Registrant {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Commands about reservations; NVMe Base 2.0, 7.2 to 7.5, and their log page.
+// Reservation commands (NVMe Base 2.0, 7.2 to 7.5) and the Reservation Notification log
 #include "connection.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ Reply Connection::reserving(Store &store, const Command &cmd, const Bytes &data)
 	bool ignoreKey = cmd.cdw10 >> 3 & 1;
 	if (cmd.opcode == op_resv_report) {
 		auto bytes = (std::size_t(cmd.cdw10) + 1) * 4;
-		if (!(cmd.cdw11 & 1)) // fabrics have 128-bit identifiers only
+		if (!(cmd.cdw11 & 1)) // NVMe over Fabrics requires 128-bit Host Identifiers
 			return {st_host_id_format | st_dnr};
 		if (cmd.sgl.length != bytes)
 			server_.violation("report of reservations: SGL and length differ");
@@ -46,7 +46,7 @@ Reply Connection::reserving(Store &store, const Command &cmd, const Bytes &data)
 	return {status};
 }
 
-// To each controller of the hosts concerned
+// Queues the notices at all controllers of the hosts concerned.
 void Connection::tellReservations(const Store &store, const std::vector<ReservationNotice> &notices)
 {
 	for (auto &notice : notices)
@@ -54,7 +54,7 @@ void Connection::tellReservations(const Store &store, const std::vector<Reservat
 			if (a->hostid != notice.host || a->discovery)
 				continue;
 			std::lock_guard guard(a->lock);
-			if (a->reservationLog.empty()) // until it is read
+			if (a->reservationLog.empty()) // one event until the log has been read
 				a->asyncEvents.push_back(event_reservation);
 			a->reservationLog.push_back(notice);
 			a->reservationLog.back().nsid = store.nsid();
@@ -63,7 +63,7 @@ void Connection::tellReservations(const Store &store, const std::vector<Reservat
 		}
 }
 
-// The oldest notice, which leaves the log
+// Returns the oldest notice and removes it.
 Bytes Connection::reservationLog()
 {
 	Bytes log(64);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where a connection asks whether it should misbehave, and how.
+// The points at which a connection consults the armed misbehaviour, and the possible verdicts.
 #pragma once
 
 #include "wire.h"
@@ -15,56 +15,56 @@ class Connection;
 struct Answer;
 struct Misbehaviour;
 
-// The points at which a misbehaviour may strike.
+// Points at which a misbehaviour can act; each says which members of Strike are set.
 enum class Hook {
-	accept,    // a connection was accepted; nothing was read yet
-	cmAccept,  // of RDMA: about to accept a connect request; data: with this private data, or rejected (failed)
+	accept,    // a connection was accepted; nothing has been read yet
+	cmAccept,  // RDMA only: a connect request is about to be accepted; data: private data. failed: reject it
 	icResp,    // pdu: the ICResp
-	command,   // cmd has arrived, with its in-capsule data, and was not executed
-	execute,   // an I/O command and all its data are there; nothing was done with it yet
-	property,  // value: what a Property Get is going to return
-	adminData, // data: what an admin command returns
-	discovery, // data: one block of the discovery log; value: its number, 0 is the header
-	zones,     // data: a report of zones
-	report,    // data: a report of reservations
-	feature,   // value: result of Get or Set Features
-	c2hData,   // pdu: DataPdu about to be sent; its data is in place
+	command,   // cmd has arrived with its in-capsule data and is not executed yet
+	execute,   // an I/O command and all its data have arrived; it is not executed yet
+	property,  // value: result of a Property Get
+	adminData, // data: data that an admin command returns
+	discovery, // data: one block of the discovery log; value: block number, 0 is the header
+	zones,     // data: a zone report
+	report,    // data: a reservation report
+	feature,   // value: result of Get Features or Set Features
+	c2hData,   // pdu: DataPdu about to be sent, with its data
 	r2t,       // pdu: R2tPdu about to be sent
 	response,  // pdu: ResponsePdu about to be sent
-	answer,    // of RDMA, answer: what is going to be done to answer cmd
-	h2cData,   // a part of the data of cmd has arrived
-	wire,      // raw: the bytes of a whole PDU as they go out, digests included
+	answer,    // RDMA only; answer: the work requests that will answer cmd
+	h2cData,   // part of the data of cmd has arrived
+	wire,      // raw: a whole PDU as sent, including digests
 };
 
-// What becomes of the thing at the hook.
+// What happens to the event at the hook.
 enum class Verdict {
 	pass,
-	drop,   // it does not happen
-	twice,  // it is sent two times
-	close,  // it is sent, and the connection closed in the orderly way
-	abort,  // half of it is sent, and the connection reset
-	slow,   // it is sent byte by byte, a fifth of a second apart
-	crawl,  // likewise, a second apart
-	mute,   // from here on the connection reads but says nothing
-	hold,   // hook command: kept until Server::releaseHeld()
-	failed, // hooks command and execute: answered with Strike::status
-	ghost,  // hook execute: not answered, and a write is kept for Subsystem::ghosts()
-	haunt,  // likewise, and the controller falls silent on all its connections, as if the network had lost it
+	drop,   // not done or not sent
+	twice,  // sent twice
+	close,  // sent, then the connection is closed with FIN
+	abort,  // half of it is sent, then the connection is reset
+	slow,   // sent byte by byte, 200 ms apart
+	crawl,  // sent byte by byte, 1 s apart
+	mute,   // from now on the connection reads but sends nothing
+	hold,   // hook command: deferred until Server::releaseHeld()
+	failed, // hooks command and execute: completed with Strike::status
+	ghost,  // hook execute: not completed; a write is kept in Subsystem::ghosts()
+	haunt,  // as ghost, and all connections of the controller go silent, as if the network dropped everything
 };
 
-// One opportunity. Pointers are set as said at the Hook.
+// One opportunity to misbehave. The Hook says which pointers are set.
 struct Strike {
 	Connection &conn;
 	std::uint16_t qid = 0;
 	const Command *cmd = nullptr;
-	Bytes *pdu = nullptr;  // header without digest; the lengths in it are used as they are
-	Bytes *data = nullptr; // payload: of the PDU, or of the admin command
+	Bytes *pdu = nullptr;  // header without digest; its length fields are sent unchanged
+	Bytes *data = nullptr; // payload of the PDU or of the admin command
 	Bytes *raw = nullptr;
 	std::uint64_t *value = nullptr;
 	Answer *answer = nullptr;
 	Verdict verdict = Verdict::pass;
 	std::uint16_t status = 0;
-	std::function<void()> after = {}; // called when the thing at the hook is done
+	std::function<void()> after = {}; // called after the event at the hook has been handled
 
 	bool io() const { return qid != 0 && cmd && cmd->opcode != op_fabrics; }
 	bool is(std::uint8_t opcode) const { return cmd && cmd->opcode == opcode; }
@@ -77,15 +77,15 @@ struct Strike {
 	template <class Pdu> Pdu &as() { return *reinterpret_cast<Pdu *>(pdu->data()); }
 };
 
-// The misbehaviour that is armed now, if any. Thread safe.
+// Holds the armed misbehaviour, if any. Thread-safe.
 class Script {
 public:
 	static constexpr int forever = -1;
 
 	void arm(const Misbehaviour &what, int times = 1);
-	void arm(const Misbehaviour &&what, int times = 1) = delete; // it is kept by reference
+	void arm(const Misbehaviour &&what, int times = 1) = delete; // would dangle: a reference is kept
 	void disarm();
-	// Offers an opportunity to what is armed.
+	// Calls the armed misbehaviour if it belongs to this hook.
 	void offer(Hook hook, Strike &strike);
 
 	std::uint64_t strikes() const;

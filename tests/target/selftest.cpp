@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The target itself, over its own sockets: what the guest tests rely on it for.
+// Tests of the target itself over its own sockets: behaviour that the guest tests rely on
 #include "target/client.h"
 #include "target/identify.h"
 #include "target/misbehaviour.h"
@@ -83,7 +83,7 @@ struct Pair {
 
 } // namespace
 
-TEST_CASE("two ports, one store, controllers of their own")
+TEST_CASE("two ports share one store and have separate controllers")
 {
 	Pair p;
 	Controller one(p.a), two(p.b);
@@ -95,7 +95,7 @@ TEST_CASE("two ports, one store, controllers of their own")
 	CHECK(two.io->data() == Bytes(512, 7));
 }
 
-TEST_CASE("ANA states are each port's own, in the log, as an event and as a status")
+TEST_CASE("ANA states are per port: in the log, as an event and as a status")
 {
 	Pair p;
 	Controller one(p.a), two(p.b);
@@ -118,11 +118,11 @@ TEST_CASE("ANA states are each port's own, in the log, as an event and as a stat
 	CHECK(get<std::uint32_t>(page, 20) == 1);
 	CHECK(page[32] == ana_inaccessible);
 	CHECK(get<std::uint32_t>(page, 48) == 1);
-	REQUIRE(one.admin.run(log(log_ana, 8, 1, 16)) == st_ok); // a piece of it, groups only
+	REQUIRE(one.admin.run(log(log_ana, 8, 1, 16)) == st_ok); // a piece of the log, groups only
 	CHECK(get<std::uint32_t>(one.admin.data(), 4) == 0);
 }
 
-TEST_CASE("a stalled write is executed when told, into the store that the ports share")
+TEST_CASE("a stalled write is executed on demand, into the store that the ports share")
 {
 	Pair p;
 	Controller one(p.a, 10000), two(p.b);
@@ -130,11 +130,11 @@ TEST_CASE("a stalled write is executed when told, into the store that the ports 
 	CHECK(one.admin.run(command(op_keep_alive)) == -1); // silent
 	CHECK(two.io->run(write(0), Bytes(512, 2)) == st_ok);
 	CHECK(p.ghosts.execute() == 1);
-	CHECK(p.stored(0) == 1); // the old write over the newer one
+	CHECK(p.stored(0) == 1); // the old write overwrites the newer one
 	CHECK(p.ghosts.waiting() == 0);
 }
 
-TEST_CASE("a write of a controller that another one has followed is known for a ghost")
+TEST_CASE("a late write after one by a newer controller is counted as a ghost")
 {
 	Pair p;
 	auto store = p.a.stores().find(1);
@@ -165,30 +165,30 @@ TEST_CASE("a stalled write outlives its connection")
 	CHECK(p.ghosts.execute() == 1);
 }
 
-TEST_CASE("nothing is executed once the keep-alive timer and the quiesce time have passed")
+TEST_CASE("stalled writes are not executed after the keep-alive timer and CQT")
 {
 	Pair p;
 	auto begin = Clock::now();
 	Controller one(p.a, 250);
 	p.stall(one);
-	CHECK(p.ghosts.deadline() - begin >= 400ms); // 250 rounded up to 300, and 100
+	CHECK(p.ghosts.deadline() - begin >= 400ms); // 250 rounded up to 300, plus CQT of 100
 	CHECK(p.ghosts.deadline() - Clock::now() < 400ms);
-	SECTION("but until then")
+	SECTION("before that they are")
 	{
 		std::this_thread::sleep_until(p.ghosts.deadline() - 50ms);
 		CHECK(p.ghosts.execute() == 1);
 	}
-	SECTION("then not")
+	SECTION("after that they are not")
 	{
 		std::this_thread::sleep_until(p.ghosts.deadline() + 1ms);
 		CHECK(p.ghosts.execute() == 0);
 		CHECK(p.ghosts.dropped() == 1);
 		std::this_thread::sleep_for(300ms);
-		CHECK_FALSE(one.admin.open()); // the controller has given up as well
+		CHECK_FALSE(one.admin.open()); // the controller has given up, too
 	}
 }
 
-TEST_CASE("traffic as a sign of life doubles the time")
+TEST_CASE("with traffic-based keep-alive the timer may take twice as long")
 {
 	auto config = configured();
 	config.trafficKeepAlive = true;
@@ -201,7 +201,7 @@ TEST_CASE("traffic as a sign of life doubles the time")
 	CHECK(associations[0]->quietAt() - associations[0]->lostAt() == 100ms);
 }
 
-TEST_CASE("Cross-Controller Reset, at once")
+TEST_CASE("an immediate Cross-Controller Reset ends the controller and its writes")
 {
 	Pair p;
 	Controller one(p.a, 10000), two(p.b);
@@ -214,14 +214,14 @@ TEST_CASE("Cross-Controller Reset, at once")
 	CHECK(two.admin.result() == 1);
 	CHECK(p.ghosts.execute() == 0);
 	CHECK(p.ghosts.dropped() == 1);
-	CHECK(two.admin.run(two.resetOf(one)) == st_ok); // gone already
+	CHECK(two.admin.run(two.resetOf(one)) == st_ok); // already gone
 	CHECK(two.admin.result() == 1);
 	std::this_thread::sleep_for(300ms);
 	CHECK_FALSE(one.admin.open());
 	CHECK_FALSE(one.io->open());
 }
 
-TEST_CASE("Cross-Controller Reset of another instance does nothing")
+TEST_CASE("a Cross-Controller Reset of another instance does nothing")
 {
 	Pair p;
 	Controller one(p.a, 10000), two(p.b);
@@ -232,7 +232,7 @@ TEST_CASE("Cross-Controller Reset of another instance does nothing")
 	CHECK(one.io->run(write(0), Bytes(512, 1)) == st_ok);
 }
 
-TEST_CASE("Cross-Controller Reset that takes its time, and one that fails")
+TEST_CASE("a slow Cross-Controller Reset reports success or failure in the log")
 {
 	bool succeeds = GENERATE(true, false);
 	Pair p;
@@ -263,10 +263,10 @@ TEST_CASE("Cross-Controller Reset that takes its time, and one that fails")
 	CHECK(page[14] == (succeeds ? ccr_success : ccr_failed));
 	CHECK(page[15] == (ccr_validated | ccr_initiated));
 	REQUIRE(two.admin.run(log(log_ccr, 16)) == st_ok);
-	CHECK(get<std::uint16_t>(two.admin.data(), 0) == 0); // removed when read
+	CHECK(get<std::uint16_t>(two.admin.data(), 0) == 0); // removed by the read
 }
 
-TEST_CASE("more Cross-Controller Resets than the limit")
+TEST_CASE("Cross-Controller Resets above the limit are refused")
 {
 	Pair p;
 	Controller one(p.a, 10000), two(p.a, 10000), three(p.a, 10000), source(p.b);
@@ -276,7 +276,7 @@ TEST_CASE("more Cross-Controller Resets than the limit")
 	CHECK(source.admin.run(source.resetOf(three)) == st_ccr_limit);
 }
 
-TEST_CASE("a port behind a network that loses everything, for a while")
+TEST_CASE("a silent port answers nothing until the silence ends")
 {
 	Pair p;
 	Controller one(p.a), two(p.b);
@@ -285,12 +285,11 @@ TEST_CASE("a port behind a network that loses everything, for a while")
 	CHECK(two.io->run(write(1), Bytes(512, 1)) == st_ok);
 	CHECK(p.stored(0) == 0);
 	p.a.silence(false);
-	CHECK(one.io->completion()); // late, but it comes
+	CHECK(one.io->completion()); // late, but it arrives
 	CHECK(p.stored(0) == 1);
 }
 
-// Not those of the discovery service, as long as no host reads its log.
-TEST_CASE("each line of the table says what has to come of it")
+TEST_CASE("each table line states its expected outcome")
 {
 	for (auto &m : misbehaviours()) {
 		INFO(m.name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The discovery service as it should be.
+// The discovery service without misbehaviour
 #include "target/discovery_client.h"
 #include "target/identify.h"
 
@@ -10,7 +10,7 @@
 using namespace target;
 using namespace std::chrono_literals;
 
-TEST_CASE("a discovery controller is one, and nothing else")
+TEST_CASE("a discovery controller has the type and the commands of one")
 {
 	Server server;
 	auto q = discover(server);
@@ -46,7 +46,7 @@ TEST_CASE("a discovery controller is one, and nothing else")
 	CHECK(server.violations().empty());
 }
 
-TEST_CASE("discovery controllers have no I/O queues, and others no discovery log")
+TEST_CASE("discovery controllers have no I/O queues, and I/O controllers no discovery log")
 {
 	Server server;
 	auto q = discover(server);
@@ -59,7 +59,7 @@ TEST_CASE("discovery controllers have no I/O queues, and others no discovery log
 	CHECK(storage.run(getLog(log_discovery, 0, 1024)) == (st_invalid_log | st_dnr));
 }
 
-TEST_CASE("the discovery log names the service itself, and each port of each subsystem")
+TEST_CASE("the discovery log contains the service itself and each port of each subsystem")
 {
 	auto both = std::make_shared<Discovery>();
 	Config other;
@@ -98,7 +98,7 @@ TEST_CASE("the discovery log names the service itself, and each port of each sub
 		CHECK(e.subnqn[255] == 0);
 	}
 
-	SECTION("a port that stops leaves it, and comes back")
+	SECTION("a port that stops disappears from the log, and returns")
 	{
 		a.stop();
 		auto less = readLog(q);
@@ -110,7 +110,7 @@ TEST_CASE("the discovery log names the service itself, and each port of each sub
 		CHECK(again.header.genctr == log.header.genctr + 2);
 		CHECK(again.content() == log.content());
 	}
-	SECTION("and without anything to tell it is a header")
+	SECTION("an empty log is a header")
 	{
 		both->setMost(0);
 		auto none = readLog(q);
@@ -120,7 +120,7 @@ TEST_CASE("the discovery log names the service itself, and each port of each sub
 	}
 }
 
-TEST_CASE("a discovery log of some megabytes, in pieces of any size")
+TEST_CASE("a discovery log of some megabytes can be read in pieces of any size")
 {
 	Server server;
 	auto list = made(5000);
@@ -134,7 +134,7 @@ TEST_CASE("a discovery log of some megabytes, in pieces of any size")
 	CHECK(std::equal(list.begin(), list.end(), log.entries.begin() + 2, same));
 }
 
-TEST_CASE("pieces of the discovery log that cannot be had")
+TEST_CASE("invalid pieces of the discovery log are refused")
 {
 	Server server;
 	server.subsystem().discovery().add(made(10));
@@ -150,7 +150,7 @@ TEST_CASE("pieces of the discovery log that cannot be had")
 	CHECK(piece(q, 0, (1u << 20) + 4) == bad_field);
 }
 
-TEST_CASE("referrals, in a circle too")
+TEST_CASE("referrals work, also in a circle")
 {
 	Server a, b;
 	a.subsystem().discovery().refer("127.0.0.1", b.port());
@@ -171,14 +171,14 @@ TEST_CASE("referrals, in a circle too")
 	CHECK(readLog(q).entries.size() == 2);
 }
 
-TEST_CASE("who has asked is told that the discovery log has changed, once until it has read that")
+TEST_CASE("a subscribed host gets one event about log changes until it has read the log")
 {
 	Server server;
 	auto &discovery = server.subsystem().discovery();
 	auto q = discover(server, 10000);
 	q.send(command(op_async_event));
 	discovery.add(made(1));
-	CHECK(q.event() == 0); // not asked for
+	CHECK(q.event() == 0); // not enabled
 	askForEvents(q);
 	discovery.add(made(1));
 	CHECK(q.event() == changed);
@@ -197,14 +197,14 @@ TEST_CASE("who has asked is told that the discovery log has changed, once until 
 	discovery.add(made(1));
 	server.namespacesChanged();
 	q.send(command(op_async_event));
-	CHECK(q.event() == 0); // other controllers' business
+	CHECK(q.event() == 0); // events of other controllers
 }
 
-TEST_CASE("a discovery controller is kept by keep-alives, and ends without")
+TEST_CASE("a discovery controller is kept by Keep Alive, and ends without")
 {
 	Config config;
 	config.discoveryIdle = 100ms;
-	SECTION("kept")
+	SECTION("with Keep Alive")
 	{
 		Server server(config);
 		auto kept = discover(server, 1000), idle = discover(server);
@@ -224,7 +224,7 @@ TEST_CASE("a discovery controller is kept by keep-alives, and ends without")
 			std::this_thread::sleep_for(100ms);
 		}
 	}
-	SECTION("not to be kept")
+	SECTION("without support for KATO")
 	{
 		config.persistentDiscovery = false;
 		Server server(config);
@@ -236,7 +236,7 @@ TEST_CASE("a discovery controller is kept by keep-alives, and ends without")
 	}
 }
 
-TEST_CASE("a discovery service with an NQN of its own")
+TEST_CASE("a discovery service can have its own NQN")
 {
 	Server server;
 	constexpr const char *own = "nqn.2024-01.io.nvmeof:discovery";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Each misbehaviour of the discovery service does what its line says.
+// Each misbehaviour of the discovery service does what its table line says.
 #include "target/discovery_client.h"
 #include "target/identify.h"
 #include "target/misbehaviour.h"
@@ -12,7 +12,7 @@ using namespace target;
 
 namespace {
 
-// A line of the table, armed at a service whose log was read before.
+// A misbehaviour, armed after the log has been read once
 struct Play {
 	Server server;
 	Discovery &discovery = server.subsystem().discovery();
@@ -35,7 +35,7 @@ struct Play {
 	}
 };
 
-// The header is as the good one with a change, and the entries are the good ones.
+// The header differs from the good one by this change; the entries are the good ones.
 void headerIs(Play &p, void (*change)(DiscoveryHeader &))
 {
 	auto wanted = p.good.header;
@@ -50,7 +50,7 @@ void headerIs(Play &p, void (*change)(DiscoveryHeader &))
 
 using Entry = DiscoveryEntry;
 
-// Every other entry is spoilt, those between are not.
+// Every other entry is corrupted, the entries between are not.
 void entriesAre(Play &p, bool (*spoilt)(const Entry &, const Entry &good))
 {
 	auto log = p.read();
@@ -83,7 +83,7 @@ void refersToItself(Play &p, const std::string &nqn)
 		CHECK(same(log.entries[i], i % 2 ? p.good.entries[i] : wanted));
 }
 
-// Neither a NUL nor a blank in it
+// Contains neither NUL nor blank
 template <std::size_t room> bool endless(const char (&field)[room])
 {
 	return std::none_of(field, field + room, [](char c) { return c == 0 || c == ' '; });
@@ -102,7 +102,7 @@ template <class T> bool isOnes(const T &field)
 	return std::all_of(at, at + sizeof(field), [](auto b) { return b == 0xff; });
 }
 
-// Each read ends well, and each time the log is another one, by its header at least.
+// Each read succeeds, and each returns another log, at least another header.
 void neverSettles(Play &p)
 {
 	for (int i = 0; i < 4; i++) {
@@ -132,7 +132,7 @@ void readsFail(Play &p, int status)
 		CHECK(p.read().status == status);
 }
 
-// The header can be had.
+// Only the header can be read.
 void piecesFail(Play &p, int status)
 {
 	auto log = p.read();
@@ -208,7 +208,7 @@ const Check changes[] = {
 		settlesTo(p, turned(p.good.entries)); }},
 	{"disc-moves-always", [](P &p) {
 		neverSettles(p);
-		CHECK(p.read().content() != p.good.content()); }}, // one came twice, or not at all
+		CHECK(p.read().content() != p.good.content()); }}, // an entry is duplicated or missing
 	{"disc-moves-unseen", [](P &p) {
 		auto log = p.read();
 		CHECK_FALSE(log.torn());
@@ -222,7 +222,7 @@ const Check changes[] = {
 	{"disc-shrinks", [](P &p) {
 		auto log = p.read();
 		CHECK(log.header.numrec == 26);
-		CHECK(log.status == bad_field); // behind its end
+		CHECK(log.status == bad_field); // beyond its end
 		settlesTo(p, {p.good.entries[0]}); }},
 	{"disc-vanishes", [](P &p) {
 		auto log = p.read();
@@ -321,7 +321,7 @@ const Check events[] = {
 			p.q.send(command(op_async_event));
 			REQUIRE(p.q.event() == changed);
 		}
-		CHECK(p.discovery.generation() == p.good.header.genctr); }}, // for nothing
+		CHECK(p.discovery.generation() == p.good.header.genctr); }}, // the event was unfounded
 	{"disc-event-each-read", [](P &p) {
 		for (int i = 0; i < 10; i++) {
 			p.q.send(command(op_async_event));
@@ -358,7 +358,7 @@ const Check events[] = {
 
 const std::span<const Check> all_checks[] = {controller, reading, changes, headers, fields, texts, loops, events};
 
-// Null: there is none.
+// Null: not found
 const Check *checkOf(std::string_view name)
 {
 	for (auto checks : all_checks)
@@ -370,7 +370,7 @@ const Check *checkOf(std::string_view name)
 
 } // namespace
 
-TEST_CASE("each line of the discovery service's misbehaviours has a check, and each check a line")
+TEST_CASE("each misbehaviour of the discovery service has exactly one check")
 {
 	std::size_t lines = 0, checks = 0;
 	for (auto &m : misbehaviours()) {
@@ -378,7 +378,7 @@ TEST_CASE("each line of the discovery service's misbehaviours has a check, and e
 		INFO(m.name);
 		CHECK(discovery == (std::string_view(m.name).substr(0, 5) == "disc-"));
 		CHECK((checkOf(m.name) != nullptr) == discovery);
-		CHECK(findMisbehaviour(m.name) == &m); // no name twice
+		CHECK(findMisbehaviour(m.name) == &m); // names are unique
 		lines += discovery;
 	}
 	for (auto list : all_checks)
@@ -401,7 +401,7 @@ TEST_CASE("misbehaviour of the discovery service does what it says")
 				CHECK(p.server.script().strikes() == 1);
 			CHECK(p.server.violations().empty());
 			p.server.script().disarm();
-			auto q = discover(p.server); // and then all is well again
+			auto q = discover(p.server); // afterwards the service works
 			CHECK(readLog(q).status == st_ok);
 		}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Changes at random: that they can be repeated, that all kinds occur, and that the target stands them itself.
+// Random mutation: sessions are reproducible, all kinds occur, and the target survives a bad host
 #include "target/identify.h"
 #include "target/mutator.h"
 #include "target/payload.h"
@@ -50,7 +50,7 @@ void send(Played &to, MutatedStream &stream, Bytes head, Bytes data, const std::
 		to.sent.push_back(piece);
 }
 
-// The same PDUs each time, of reads that are answered one after another
+// Always sends the same PDUs: reads, answered one after another
 Played play(std::uint64_t seed, std::uint64_t session, const std::set<std::uint16_t> &outstanding = {})
 {
 	Played played{{}, std::make_shared<Mutator>(seed, session)};
@@ -67,7 +67,7 @@ Played play(std::uint64_t seed, std::uint64_t session, const std::set<std::uint1
 	return played;
 }
 
-// A host that asks without looking at what it is told
+// A host that sends commands without reading the responses
 void blunder(std::uint16_t port)
 {
 	Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -96,7 +96,7 @@ void blunder(std::uint16_t port)
 
 } // namespace
 
-TEST_CASE("mutation: a session is the same when played again, and others differ")
+TEST_CASE("mutation: a session is reproducible, and others differ")
 {
 	unsigned differ = 0;
 	for (std::uint64_t session = 0; session < 50; session++) {
@@ -108,7 +108,7 @@ TEST_CASE("mutation: a session is the same when played again, and others differ"
 	CHECK(differ > 25);
 }
 
-TEST_CASE("mutation: every kind occurs, and what was done is told")
+TEST_CASE("mutation: every kind occurs and is reported")
 {
 	std::map<std::size_t, std::uint64_t> sum;
 	for (std::uint64_t session = 0; session < 1000; session++) {
@@ -123,7 +123,7 @@ TEST_CASE("mutation: every kind occurs, and what was done is told")
 	}
 }
 
-TEST_CASE("mutation: what makes wrong data look right is known")
+TEST_CASE("mutation: changes that make wrong data look right are flagged")
 {
 	unsigned deceived = 0, honest = 0;
 	for (std::uint64_t session = 0; session < 500; session++) {
@@ -137,7 +137,7 @@ TEST_CASE("mutation: what makes wrong data look right is known")
 	CHECK(honest > 0);
 }
 
-TEST_CASE("mutation: a forged success of a command that is outstanding makes wrong data look right")
+TEST_CASE("mutation: a forged completion of an outstanding command is flagged")
 {
 	std::set<std::uint16_t> every;
 	for (unsigned cid = 0; cid <= 0xffff; cid++)
@@ -153,7 +153,7 @@ TEST_CASE("mutation: a forged success of a command that is outstanding makes wro
 	CHECK(forged > 0);
 }
 
-TEST_CASE("mutation: payload is changed by its structure")
+TEST_CASE("mutation: payload is changed by data structure")
 {
 	Random random{5};
 	std::set<std::string> names;
@@ -176,7 +176,7 @@ TEST_CASE("mutation: payload is changed by its structure")
 	CHECK(tiny.size() == 3);
 }
 
-TEST_CASE("mutation: seeds as words")
+TEST_CASE("mutation: seeds are parsed")
 {
 	CHECK(parseMutationSeed("7")->seed == 7);
 	CHECK_FALSE(parseMutationSeed("7")->session);
@@ -185,7 +185,7 @@ TEST_CASE("mutation: seeds as words")
 		CHECK_FALSE(parseMutationSeed(text));
 }
 
-TEST_CASE("mutation: the target serves on, session after session")
+TEST_CASE("mutation: the target keeps serving, session after session")
 {
 	std::vector<std::string> lines;
 	{

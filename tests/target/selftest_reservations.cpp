@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reservations and protection information of the target, and that each misbehaviour about them does what it says.
+// Reservations and protection information of the target, and misbehaviours about them
 #include "target/client.h"
 #include "target/identify.h"
 #include "target/misbehaviour.h"
@@ -60,7 +60,7 @@ struct Played {
 
 } // namespace
 
-TEST_CASE("reservations: registrants, types, conflicts, as hosts in use have them")
+TEST_CASE("reservations: registrants, types and conflicts work as hosts in the field use them")
 {
 	Reservations r;
 	Reservations::Notices told;
@@ -82,7 +82,7 @@ TEST_CASE("reservations: registrants, types, conflicts, as hosts in use have the
 	CHECK(r.allows(three, op_read, false));
 	CHECK_FALSE(r.allows(three, op_write, true));
 	CHECK(r.allows(two, op_write, true));
-	CHECK(r.release(two, 0, resv_write_exclusive_registrants, 0xbb, told) == st_ok); // not the holder: nothing
+	CHECK(r.release(two, 0, resv_write_exclusive_registrants, 0xbb, told) == st_ok); // not the holder: no effect
 	CHECK(r.holds(one));
 	CHECK(r.release(one, 0, resv_write_exclusive, 0xa, told) == invalid);
 	CHECK(told.empty());
@@ -102,7 +102,7 @@ TEST_CASE("reservations: registrants, types, conflicts, as hosts in use have the
 	CHECK(r.type() == resv_none);
 	CHECK(r.registrants() == 0);
 
-	// all registrants hold it, until the last has gone
+	// all registrants hold it, until the last one is gone
 	CHECK(r.enroll(one, 0, false, 0, 0xa, told) == st_ok);
 	CHECK(r.enroll(two, 0, false, 0, 0xb, told) == st_ok);
 	CHECK(r.acquire(one, 0, resv_exclusive_access_all, 0xa, 0, told) == st_ok);
@@ -113,7 +113,7 @@ TEST_CASE("reservations: registrants, types, conflicts, as hosts in use have the
 	CHECK(r.type() == resv_none);
 }
 
-TEST_CASE("reservations: over the wire, and only where they are offered")
+TEST_CASE("reservations: over the wire, and only if configured")
 {
 	Played p(Played::reserving());
 	CHECK(p.identify(cns_ns)[at::rescap.offset] == 0x7f);
@@ -125,7 +125,7 @@ TEST_CASE("reservations: over the wire, and only where they are offered")
 	CHECK(none.enroll(0xa) == (st_invalid_opcode | st_dnr));
 }
 
-TEST_CASE("protection information: made, checked, and found wrong")
+TEST_CASE("protection information is generated and checked, and corruption is detected")
 {
 	Played p{Config{}};
 	p.server.stores().find(1)->makeProtected({});
@@ -155,7 +155,7 @@ TEST_CASE("protection information: made, checked, and found wrong")
 	CHECK(get<std::uint16_t>(id, at::lbaf0_ms.offset) == 8);
 }
 
-TEST_CASE("protection information that comes and goes with the blocks")
+TEST_CASE("protection information is transferred with the blocks")
 {
 	Config config;
 	config.extendedFormats = true;
@@ -166,7 +166,7 @@ TEST_CASE("protection information that comes and goes with the blocks")
 	write.cdw12 = read.cdw12 = 1u << 28 | 1u << 26;
 	read.sgl.length = 512 + 16;
 	Bytes block(512 + 16);
-	CHECK(p.io->run(write, block) == (st_invalid_ns | st_dnr)); // the host has not said that it knows the guard
+	CHECK(p.io->run(write, block) == (st_invalid_ns | st_dnr)); // the host has not enabled LBAFEE
 	Command behavior = command(op_set_features, feat_host_behavior);
 	REQUIRE(p.admin.run(Played::of(behavior), Bytes{0, 0, 1}) == st_ok);
 	CHECK(p.io->run(write, block) == (st_guard_check | st_dnr));
@@ -208,7 +208,7 @@ TEST_CASE("each misbehaviour of reports and formats changes what it says")
 			case Hook::adminData:
 				changed = p.identify(cns_ctrl) != ctrl || p.identify(cns_ns) != ns;
 				break;
-			default: { // another answer than that of the command
+			default: { // the completion or the effect of a command differs
 				Bytes keys(16);
 				put<std::uint64_t>(keys, 0, 0xa);
 				put<std::uint64_t>(keys, 8, 0xb);

@@ -10,7 +10,7 @@
 namespace target {
 namespace {
 
-// Notices of a discovery controller are not those of one with namespaces.
+// Discovery Log Page Change notices go to discovery controllers only, other notices to the others.
 bool concerns(const Association &a, AsyncEvent event)
 {
 	return event.type != 2 || a.discovery == (event.log == log_discovery);
@@ -78,7 +78,7 @@ void Server::accept()
 
 void Server::serve(std::shared_ptr<Connection> conn)
 {
-	counters_.open++; // before it is counted, so that counted and none open means over
+	counters_.open++; // first, so that a counted connection is over when open is 0
 	counters_.connections++;
 	auto over = std::make_shared<std::atomic<bool>>(false);
 	std::lock_guard guard(lock_);
@@ -89,7 +89,7 @@ void Server::serve(std::shared_ptr<Connection> conn)
 			   })});
 }
 
-// Forgets connections that are over.
+// Removes connections that have ended.
 void Server::reap()
 {
 	std::list<Served> gone;

@@ -7,7 +7,7 @@
 namespace target {
 namespace {
 
-// Identifiers that depend on the NSID alone, so that a namespace removed and added again is the same one.
+// Depends only on the NSID, so that a namespace that is removed and added again keeps its identifiers
 Id16 makeId(std::uint8_t kind, std::uint32_t nsid)
 {
 	Id16 id{};

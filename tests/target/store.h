@@ -28,35 +28,35 @@ public:
 	const Id16 &nguid() const { return nguid_; }
 	std::uint32_t anaGroup() const { return anaGroup_; }
 
-	// False when the range is not inside the namespace; then nothing has happened. writer: controller ID, which
-	// grows
+	// False if the range exceeds the namespace; nothing is changed then. writer: controller ID; a newer controller
+	// has a larger one.
 	bool read(std::uint64_t slba, std::span<std::uint8_t> to) const;
 	bool write(std::uint64_t slba, std::span<const std::uint8_t> from, std::uint16_t writer);
 	bool zero(std::uint64_t slba, std::uint64_t blocks);
 	void resize(std::uint64_t size);
-	// Before a host sees it: UUID and NGUID by the subsystem's NQN too, not by the NSID alone, as other processes
-	// serve others beside it
+	// Derives UUID and NGUID from the subsystem NQN, too, because other processes serve namespaces with the same
+	// NSID. Call before a host sees the namespace.
 	void identifyBy(std::string_view nqn);
-	// Likewise, for a target whose Config is zoned
+	// Call before a host sees the namespace. Requires Config::zoned.
 	void makeZoned(const ZoneShape &shape) { zones_ = std::make_unique<ZoneTable>(shape, blocks()); }
-	ZoneTable *zones() const { return zones_.get(); } // null: it has none
-	// Likewise, with protection information
+	ZoneTable *zones() const { return zones_.get(); } // null: not zoned
+	// Adds protection information; call before a host sees the namespace.
 	void makeProtected(const ProtectionFormat &format)
 	{
 		protection_ = std::make_unique<Protection>(format, shift_, blocks());
 	}
-	Protection *protection() const { return protection_.get(); } // null: it has none
-	// Likewise, of the Key Value command set, for a target whose Config is keyValue
+	Protection *protection() const { return protection_.get(); } // null: no protection information
+	// Key Value command set; call before a host sees the namespace. Requires Config::keyValue.
 	void makeKeyValue() { keyValue_ = std::make_unique<KeyValue>(); }
-	KeyValue *keyValue() const { return keyValue_.get(); } // null: it has blocks
+	KeyValue *keyValue() const { return keyValue_.get(); } // null: block storage
 	Reservations &reservations() { return reservations_; }
 	bool writeProtected() const { return writeProtected_; }
 	void writeProtect(bool on) { writeProtected_ = on; }
 
-	// Bytes as a host should see them; for tests.
+	// Content as a host should read it, for tests.
 	Bytes peek(std::uint64_t offset, std::size_t length) const;
-	// Ghost writes so far: blocks that a controller wrote after a later controller had; and whether this one was
-	// written so since there were so many, and not again
+	// Number of ghost writes: blocks that a controller wrote after a newer controller had written them.
+	// overtaken(): whether a ghost write later than number `ghosts` hit this block and has not been overwritten.
 	std::uint64_t ghosts() const;
 	bool overtaken(std::uint64_t slba, std::uint64_t ghosts) const;
 
@@ -68,13 +68,13 @@ private:
 	const std::uint32_t anaGroup_;
 	Id16 uuid_{}, nguid_{};
 	struct Written {
-		std::uint16_t latest = 0; // controller
-		std::uint64_t ghost = 0;  // number of the last ghost write
+		std::uint16_t latest = 0; // controller ID
+		std::uint64_t ghost = 0;  // number of the last ghost write; 0: none since
 	};
 
 	mutable std::mutex lock_;
 	Bytes data_;
-	std::vector<Written> written_; // by block
+	std::vector<Written> written_; // indexed by block
 	std::uint64_t ghosts_ = 0;
 	std::unique_ptr<ZoneTable> zones_;
 	std::unique_ptr<Protection> protection_;
@@ -88,11 +88,11 @@ class Stores {
 public:
 	std::shared_ptr<Store> add(std::uint32_t nsid, std::uint64_t size, unsigned shift = 9,
 				   std::uint32_t anaGroup = 1);
-	// Identifiers of those that are there, and of those that are added, follow from the subsystem's NQN as well.
+	// Applies Store::identifyBy() to all present and future namespaces.
 	void identifyBy(std::string_view nqn);
-	// What is seen by this NSID from now on, its own NSID or another; null: nothing
+	// Presents a namespace under this NSID, which need not be its own. Null: removes it.
 	void put(std::uint32_t nsid, std::shared_ptr<Store> store);
-	// All at once
+	// Replaces all in one step.
 	void replace(std::map<std::uint32_t, std::shared_ptr<Store>> stores);
 	void remove(std::uint32_t nsid);
 	std::shared_ptr<Store> find(std::uint32_t nsid) const;

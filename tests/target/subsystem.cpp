@@ -85,7 +85,7 @@ void Subsystem::endInstance(std::uint16_t cntlid, std::uint8_t ciu, std::uint64_
 {
 	auto a = associations_.find(cntlid);
 	if (a && a->ciu == ciu && a->cirn == cirn && a->hostnqn == hostnqn) {
-		std::lock_guard guard(a->executing); // what is being executed now is waited for
+		std::lock_guard guard(a->executing); // waits for a command that is executing
 		a->dead = true;
 		associations_.remove(*a);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the ports of one target have in common: namespaces, controllers, and writes that are executed late.
+// State that the ports of a target share: namespaces, controllers, and writes that are executed late.
 #pragma once
 
 #include "association.h"
@@ -10,28 +10,27 @@
 
 namespace target {
 
-// Writes that were taken and neither answered nor executed. A controller may do that to a write for as long as its host
-// has no proof that it is gone: until a Cross-Controller Reset of it has succeeded, or the keep-alive timer and the
-// command quiesce time have passed. What the host's newer writes meet after that is a breach by the target, so later
-// than that none is executed here.
+// Writes that were received but neither completed nor executed. A controller may execute such a write as long as its
+// host has no proof that the controller has stopped: until a Cross-Controller Reset has succeeded, or the keep-alive
+// timer and CQT have passed. Executing it later would be a fault of the target, so it is dropped then.
 class Ghosts {
 public:
 	void keep(std::shared_ptr<Association> owner, std::shared_ptr<Store> store, std::uint64_t slba, Bytes data);
-	// Writes those which may be written still, and forgets the others. Returns how many were written.
+	// Executes the writes that are still permitted and drops the others. Returns the number executed.
 	std::size_t execute();
-	// Those of an instance of a controller
+	// Drops those of one controller instance.
 	void drop(std::uint16_t cntlid, std::uint64_t cirn);
-	// Those of a host whose commands were aborted
+	// Drops those of a host whose commands were aborted.
 	void drop(const HostId &host);
 	void clear();
 
 	std::size_t waiting() const;
 	std::uint64_t executed() const;
 	std::uint64_t dropped() const;
-	// Until so many were kept, since the beginning; what became of them does not matter.
+	// Waits until `count` writes have been kept in total, executed or not.
 	bool wait(std::uint64_t count, std::chrono::milliseconds timeout) const;
 	std::uint64_t kept() const;
-	// The last moment at which the oldest of them may be executed; now when there is none.
+	// Latest time at which the oldest may be executed; the current time if there is none.
 	Clock::time_point deadline() const;
 
 private:
@@ -40,7 +39,7 @@ private:
 		std::shared_ptr<Store> store;
 		std::uint64_t slba;
 		Bytes data;
-		Clock::time_point until; // by what the controller has heard of its host when it took the write
+		Clock::time_point until; // from the last sign of life of the host when the write was received
 	};
 
 	mutable std::mutex lock_;
@@ -62,8 +61,7 @@ public:
 	Ghosts &ghosts() { return ghosts_; }
 	Discovery &discovery() { return *discovery_; }
 
-	// Ends an instance of a controller, where there is one. When it returns, nothing more is executed of what that
-	// was told.
+	// Ends a controller instance if it exists. After return, none of its commands executes any more.
 	void endInstance(std::uint16_t cntlid, std::uint8_t ciu, std::uint64_t cirn, const std::string &hostnqn);
 
 private:

@@ -52,7 +52,7 @@ bool TcpConnection::exchange(bool stalled, int timeout)
 	if (!fds[0].revents)
 		return true;
 	if (stalled) {
-		// closed by the peer, and what it has sent is to stay unread for now
+		// closed by the peer while its data must stay unread: avoids spinning
 		std::this_thread::sleep_for(5ms);
 		return true;
 	}
@@ -191,7 +191,7 @@ bool TcpConnection::takeH2cData(const Pdu &pdu)
 	else if (strike.verdict != Verdict::pass)
 		applyVerdict(strike.verdict, none);
 	if (strike.verdict == Verdict::failed)
-		t.cmd.opcode = 0xff; // the rest of its data is swallowed
+		t.cmd.opcode = 0xff; // the remaining data are dropped
 	if (t.received < t.asked || t.cmd.opcode == 0xff)
 		return true;
 	if (t.asked < t.data.size()) {

@@ -14,14 +14,14 @@ public:
 
 	std::uint64_t unreadBytes() const override;
 
-	// On the connection's thread; misbehaviours use these too.
-	void sendPdu(Bytes head, Bytes data, const Command *cmd, Hook hook); // head: as of make()
+	// Only on the connection's thread; misbehaviours use these, too.
+	void sendPdu(Bytes head, Bytes data, const Command *cmd, Hook hook); // head: as from make()
 	void sendBytes(std::span<const std::uint8_t> bytes);
 	void sendR2t(const Command &cmd, std::uint16_t ttag, std::uint32_t offset, std::uint32_t length);
 	void sendData(const Command &cmd, const Bytes &data) override;
 
 private:
-	// A command whose data comes with H2CData PDUs
+	// A command whose data the host sends in H2CData PDUs
 	struct Transfer {
 		Command cmd;
 		Bytes data;
@@ -56,7 +56,7 @@ private:
 	PduFormat format_;
 	std::map<std::uint16_t, Transfer> transfers_;
 	std::uint16_t lastTtag_ = 0;
-	std::unique_ptr<MutatedStream> mutated_; // null: what is sent stays as it is
+	std::unique_ptr<MutatedStream> mutated_; // null: nothing is mutated
 };
 
 } // namespace target

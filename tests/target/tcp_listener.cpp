@@ -16,7 +16,7 @@ namespace {
 	throw std::system_error(errno, std::generic_category(), what);
 }
 
-// IPv4 addresses are used in their mapped form, so that one kind of socket does for both.
+// IPv4 addresses use their IPv4-mapped form, so that one socket type suffices.
 sockaddr_in6 makeAddress(const std::string &text, std::uint16_t port)
 {
 	sockaddr_in6 sa{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The wire format is that of libctl/wire: the target adds nothing to it but mistakes.
+// The target uses the wire format definitions of libctl/wire.
 #pragma once
 
 #include "libctl/wire/discovery_log.h"

@@ -8,7 +8,7 @@
 
 namespace target {
 
-// In blocks; maxOpen, maxActive: 0 for no limit
+// All in blocks except maxOpen and maxActive, in zones (0: no limit)
 struct ZoneShape {
 	std::uint64_t blocks = 2048;
 	std::uint64_t capacity = 2048;
@@ -31,18 +31,18 @@ public:
 	ZoneTable(const ZoneShape &shape, std::uint64_t blocks);
 
 	const ZoneShape &shape() const { return shape_; }
-	// Each returns an NVMe status. append: at is where it begins
+	// Each returns an NVMe status. append() sets `at` to the first block written.
 	std::uint16_t write(std::uint64_t slba, std::uint64_t blocks);
 	std::uint16_t append(std::uint64_t slba, std::uint64_t blocks, std::uint64_t &at);
 	std::uint16_t manage(std::uint64_t slba, std::uint8_t action, bool all);
-	// Zones from that of slba on, as many as fit
+	// Reports zones from the one that contains slba, as many as fit.
 	Bytes report(std::uint64_t slba, std::size_t bytes, bool partial);
 
 	// For tests
 	ZoneState state(std::uint64_t zone) const;
 	std::uint64_t wp(std::uint64_t zone) const;
-	std::uint64_t refused() const; // writes and actions, in all
-	std::uint64_t managed() const; // actions
+	std::uint64_t refused() const; // writes and actions refused so far
+	std::uint64_t managed() const; // actions executed
 	std::uint64_t reports() const;
 
 private:

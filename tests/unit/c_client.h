@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a C program does with the C interface, for a test in C++ that has the kernel. Each: 0, or a line number. */
+/* C code that uses the C interface, called by C++ tests that provide the kernel. Each function returns 0, or the
+ * number of the line that failed. */
 #pragma once
 
 #ifdef __cplusplus

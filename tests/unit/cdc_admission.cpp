@@ -20,7 +20,7 @@ std::vector<std::uint64_t> everyTurn(Admission &admission)
 
 } // namespace
 
-TEST_CASE("so many are served at once, some wait, the rest is refused", "[admission]")
+TEST_CASE("admission serves a limited number, queues a limited number and refuses the rest", "[admission]")
 {
 	Admission admission({2, 2});
 	CHECK(admission.ask(1, "a", true) == Verdict::now);
@@ -32,15 +32,15 @@ TEST_CASE("so many are served at once, some wait, the rest is refused", "[admiss
 	CHECK(admission.leave(1));
 	CHECK(admission.next() == 3u);
 	CHECK_FALSE(admission.next());
-	CHECK(admission.ask(6, "f", true) == Verdict::later); // there is room to wait again
-	CHECK_FALSE(admission.leave(4));                      // it waited, and has gone
+	CHECK(admission.ask(6, "f", true) == Verdict::later); // client 3 left the queue, which has room again
+	CHECK_FALSE(admission.leave(4));                      // it was waiting, not being served
 	CHECK(admission.leave(2));
 	CHECK(admission.next() == 6u);
 	CHECK(admission.waiting() == 0);
 	CHECK(admission.active() == 2);
 }
 
-TEST_CASE("hosts have their turn, however many connections one makes", "[admission]")
+TEST_CASE("hosts are admitted in turn, however many connections one host opens", "[admission]")
 {
 	Admission admission({1, 100});
 	REQUIRE(admission.ask(1, "first", true) == Verdict::now);
@@ -52,7 +52,7 @@ TEST_CASE("hosts have their turn, however many connections one makes", "[admissi
 	CHECK(everyTurn(admission) == std::vector<std::uint64_t>{10, 20, 21, 11, 12, 13, 14});
 }
 
-TEST_CASE("who has another instance as its first choice waits longer, but not for ever", "[admission]")
+TEST_CASE("a host whose first choice is another instance waits longer, but is admitted in the end", "[admission]")
 {
 	Admission admission({1, 100});
 	REQUIRE(admission.ask(1, "x", true) == Verdict::now);
@@ -64,7 +64,7 @@ TEST_CASE("who has another instance as its first choice waits longer, but not fo
 	CHECK(everyTurn(admission) == std::vector<std::uint64_t>{10, 11, 12, 13, 14, 15, 16, 17, 100, 18, 19, 101});
 }
 
-TEST_CASE("where there is no room to wait, others' hosts make some", "[admission]")
+TEST_CASE("when the queue is full, a host of this instance displaces a host of another one", "[admission]")
 {
 	Admission admission({1, 2});
 	REQUIRE(admission.ask(1, "x", true) == Verdict::now);
@@ -76,5 +76,5 @@ TEST_CASE("where there is no room to wait, others' hosts make some", "[admission
 	CHECK(admission.displaced().empty());
 	admission.leave(1);
 	CHECK(everyTurn(admission) == std::vector<std::uint64_t>{5, 2});
-	CHECK_FALSE(admission.leave(99)); // nobody
+	CHECK_FALSE(admission.leave(99)); // unknown client
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Lines to the control socket of a service that runs, and their answers
+// Client of a running service's control socket: sends lines and reads answers
 #pragma once
 
 #include <sys/socket.h>
@@ -22,7 +22,7 @@ public:
 	}
 	~Caller() { ::close(socket_); }
 
-	// False: nobody takes it
+	// Returns false if the peer has closed the connection.
 	bool say(const std::string &text)
 	{
 		for (std::size_t sent = 0; sent < text.size();) {
@@ -33,7 +33,7 @@ public:
 		}
 		return true;
 	}
-	// Null: the connection has ended
+	// Returns null at the end of the connection.
 	Json next()
 	{
 		for (;;) {

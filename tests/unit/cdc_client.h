@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Workers that listen on this machine, and a host of a few lines that may send them anything.
+// Workers that listen on this machine, and a minimal host that can send arbitrary bytes.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -25,7 +25,7 @@ inline std::uint16_t portOf(int socket)
 	return ntohs(address.sin_port);
 }
 
-// A listening socket on a free port
+// Returns a listening socket on a free port.
 inline int anySocket(std::uint16_t &port)
 {
 	const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -84,7 +84,7 @@ public:
 		format = {bool(digests & 1), bool(digests & 2), 0};
 		return *this;
 	}
-	// Its status
+	// Returns the status of the Connect command.
 	int connect(const std::string &hostnqn = "nqn.host", std::uint8_t attributes = 0)
 	{
 		Connect connect;
@@ -110,7 +110,7 @@ public:
 		out.cmd = cmd;
 		send(out, payload);
 	}
-	// Its status; its data are in @data. -1: the connection has ended
+	// Returns the status; the data are in @data. -1: the connection has ended; -2: an R2T came.
 	int run(const Command &cmd, std::span<const std::uint8_t> payload = {})
 	{
 		data.clear();
@@ -151,9 +151,9 @@ public:
 	}
 	void raw(std::span<const std::uint8_t> bytes)
 	{
-		(void)!::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL); // that it has ended shows elsewhere
+		(void)!::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL); // a later read notices the end
 	}
-	// The next PDU; false: the connection has ended
+	// Reads the next PDU. Returns false at the end of the connection.
 	bool next()
 	{
 		stream_.erase(stream_.begin(), stream_.begin() + static_cast<std::ptrdiff_t>(pdu.length));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The control socket: what is asked over it, by whom, and how badly.
+// The control socket: requests, permissions, limits and malformed input.
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
@@ -38,7 +38,7 @@ std::string codeIn(const Json &answer)
 
 } // namespace
 
-TEST_CASE("requests of the control socket", "[control]")
+TEST_CASE("requests of the control socket are parsed", "[control]")
 {
 	CHECK(parseControlRequest(R"({"command": "status"})")->what == What::status);
 	CHECK(parseControlRequest(R"({"command": "changes", "follow": true})")->follow);
@@ -54,7 +54,7 @@ TEST_CASE("requests of the control socket", "[control]")
 	CHECK(gone->keys == std::vector<std::string>{"targets/nqn.a tcp 10.0.0.1 4420", "zones/z", "hosts/nqn.h"});
 }
 
-TEST_CASE("wrong requests are refused in words", "[control]")
+TEST_CASE("invalid requests are refused with a reason", "[control]")
 {
 	CHECK(refusal("") == "the line is not a JSON object");
 	CHECK(refusal("[]") == "the line is not a JSON object");
@@ -77,7 +77,7 @@ TEST_CASE("wrong requests are refused in words", "[control]")
 	      "the line is not a JSON object");
 }
 
-TEST_CASE("what is told elsewhere is not removed by hand, as it would be told again", "[control]")
+TEST_CASE("a record of another source is not removed by hand, because the source would add it again", "[control]")
 {
 	Sample sample;
 	Target pulled = someTarget(2), pushed = someTarget(3);
@@ -100,7 +100,7 @@ TEST_CASE("what is told elsewhere is not removed by hand, as it would be told ag
 	CHECK(removal(4, true).error().code == nvmeof::ErrorCode::noSuchObject);
 }
 
-TEST_CASE("what is set by hand holds against all others, and only what differs is written", "[control]")
+TEST_CASE("records set by hand override all others, and only differences are written", "[control]")
 {
 	Sample sample;
 	sample.tell({putOf(fileTarget(0, self_id)), putOf(someTarget(1))});
@@ -109,7 +109,7 @@ TEST_CASE("what is set by hand holds against all others, and only what differs i
 	REQUIRE(changes->size() == 1);
 	CHECK(changes->front().key == someTarget(0).key());
 	Target others = someTarget(2);
-	others.origin.owner = "somebody"; // of a version that has owners
+	others.origin.owner = "somebody"; // written by a version that has owners
 	sample.tell({putOf(others)});
 	CHECK_FALSE(controlChanges(sample.model, {.what = What::set, .targets = {someTarget(2)}}));
 }
@@ -134,7 +134,7 @@ TEST_CASE("records are set, shown and removed over the socket", "[control]")
 	CHECK(caller.ask(R"({"command": "zones"})")["zones"][0]["name"] == "z");
 	CHECK(caller.ask(R"({"command": "hosts"})")["hosts"].empty());
 	CHECK(caller.ask(R"({"command": "instances"})")["instances"][0]["self"] == true);
-	// Removed, the configuration's holds again.
+	// After the removal, the record of the configuration applies again.
 	const Json removal{{"command", "remove"}, {"targets", {record}}, {"zones", {"z"}}};
 	CHECK(caller.ask(removal.dump())["records"] == 2);
 	const Json after = caller.ask(R"({"command": "targets"})");
@@ -144,7 +144,7 @@ TEST_CASE("records are set, shown and removed over the socket", "[control]")
 	CHECK(caller.ask(R"({"command": "changes"})")["changes"].size() >= 3);
 }
 
-TEST_CASE("reload and drain are the service's", "[control]")
+TEST_CASE("the service executes reload and drain", "[control]")
 {
 	Running running;
 	running.start();
@@ -161,7 +161,7 @@ TEST_CASE("reload and drain are the service's", "[control]")
 	CHECK_FALSE(std::filesystem::exists(running.rules.control));
 }
 
-TEST_CASE("who follows has each change as it comes", "[control]")
+TEST_CASE("a follower receives each change as it happens", "[control]")
 {
 	Running running;
 	running.start();
@@ -176,7 +176,7 @@ TEST_CASE("who follows has each change as it comes", "[control]")
 	}
 }
 
-TEST_CASE("a change of thousands of records names some of them", "[control]")
+TEST_CASE("a change of thousands of records lists some of them and counts the rest", "[control]")
 {
 	Running running;
 	running.start();
@@ -189,7 +189,7 @@ TEST_CASE("a change of thousands of records names some of them", "[control]")
 	CHECK(last["more"] == 1900);
 }
 
-TEST_CASE("who does not read what it follows costs no more than was agreed on", "[control]")
+TEST_CASE("a follower that does not read uses bounded memory and receives the number of dropped changes", "[control]")
 {
 	Running running({.waiting = 4096});
 	running.start();
@@ -197,7 +197,7 @@ TEST_CASE("who does not read what it follows costs no more than was agreed on", 
 	REQUIRE(caller.say("{\"command\": \"changes\", \"follow\": true}\n"));
 	while (!caller.next().contains("synced"))
 		;
-	constexpr int many = 200; // changes, each of some KiB: more than sockets hold
+	constexpr int many = 200; // changes of some KiB each: more than the sockets buffer
 	for (int i = 0; i < many; i++) {
 		std::vector<Change> hosts;
 		for (int j = 0; j < 100; j++)
@@ -220,7 +220,7 @@ TEST_CASE("who does not read what it follows costs no more than was agreed on", 
 	CHECK(dropped > 0);
 }
 
-TEST_CASE("bad lines are answered, and the next one is taken", "[control]")
+TEST_CASE("an invalid line gets an error, and the next line is processed", "[control]")
 {
 	Running running;
 	running.start();
@@ -234,7 +234,7 @@ TEST_CASE("bad lines are answered, and the next one is taken", "[control]")
 	REQUIRE(caller.say(many));
 	for (int i = 0; i < 2000; i++)
 		CHECK(codeIn(caller.next()) == "invalid");
-	// Two at once, and nothing more: both are answered
+	// Two lines in one write, then end of input: both are answered
 	REQUIRE(caller.say("{\"command\": \"status\"}\n{\"command\": \"zones\"}\n"));
 	caller.end();
 	CHECK(caller.next().contains("instance"));
@@ -242,7 +242,7 @@ TEST_CASE("bad lines are answered, and the next one is taken", "[control]")
 	CHECK(caller.next().is_null());
 }
 
-TEST_CASE("a line without an end is refused", "[control]")
+TEST_CASE("a line that exceeds the limit is refused", "[control]")
 {
 	Running running;
 	running.start();
@@ -252,7 +252,7 @@ TEST_CASE("a line without an end is refused", "[control]")
 	CHECK(caller.next().is_null());
 }
 
-TEST_CASE("there are so many callers at a time, and none is kept who says nothing", "[control]")
+TEST_CASE("the number of clients is limited, and idle clients are disconnected", "[control]")
 {
 	Running running({.clients = 2, .idle = 1500ms});
 	running.start();
@@ -270,7 +270,7 @@ TEST_CASE("there are so many callers at a time, and none is kept who says nothin
 	CHECK(again.ask(R"({"command": "status"})").contains("instance"));
 }
 
-TEST_CASE("the socket is the group's to read, and no other instance's", "[control]")
+TEST_CASE("the socket is accessible to its group, and a second instance cannot take it", "[control]")
 {
 	Running running;
 	running.start();
@@ -289,7 +289,7 @@ TEST_CASE("the socket is the group's to read, and no other instance's", "[contro
 	CHECK(still.ask(R"({"command": "status"})").contains("instance"));
 }
 
-TEST_CASE("what one that was killed has left makes room", "[control]")
+TEST_CASE("a socket that a killed instance left behind is replaced", "[control]")
 {
 	Running running;
 	const int left = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -303,8 +303,8 @@ TEST_CASE("what one that was killed has left makes room", "[control]")
 	CHECK(caller.ask(R"({"command": "status"})").contains("instance"));
 }
 
-// Whoever is root can be somebody else; others can only be themselves, and may change things.
-TEST_CASE("others may read, and change nothing", "[control]")
+// Only root can change to another user. Without root the test uses its own user, which may make changes.
+TEST_CASE("other users may read, and change nothing", "[control]")
 {
 	Running running;
 	running.start();
@@ -316,7 +316,7 @@ TEST_CASE("others may read, and change nothing", "[control]")
 	::chmod(running.dir.path().c_str(), 0755);
 	const pid_t child = ::fork();
 	REQUIRE(child >= 0);
-	if (child == 0) { // of the socket's group
+	if (child == 0) { // a member of the socket's group
 		if (::setgroups(0, nullptr) || ::setresuid(65534, 65534, 65534))
 			::_exit(2);
 		sockaddr_un address{};

@@ -49,7 +49,7 @@ public:
 		REQUIRE(outcome);
 		return *std::move(outcome);
 	}
-	// The bytes that an answer sends
+	// The data that an answer transfers
 	static Bytes dataOf(const Answer &answer)
 	{
 		Bytes data = answer.data;
@@ -93,7 +93,7 @@ std::uint64_t countOf(const Bytes &log)
 
 } // namespace
 
-TEST_CASE("which Connect is none, and where that is told to be", "[controller]")
+TEST_CASE("an invalid Connect is refused with the offset of the invalid field", "[controller]")
 {
 	std::uint64_t result = 0;
 	CHECK(checked(someConnect(), result) == st_ok);
@@ -109,7 +109,7 @@ TEST_CASE("which Connect is none, and where that is told to be", "[controller]")
 	connect.hostnqn = "";
 	CHECK(checked(connect, result) == (st_connect_param | st_dnr));
 	CHECK(result == (1 << 16 | 512));
-	connect.hostnqn = std::string(256, 'x'); // no NUL
+	connect.hostnqn = std::string(256, 'x'); // not terminated
 	CHECK(checked(connect, result) == (st_connect_param | st_dnr));
 	connect = someConnect();
 	connect.cntlid = 1;
@@ -133,7 +133,7 @@ TEST_CASE("which Connect is none, and where that is told to be", "[controller]")
 	CHECK(Controller::check(later, data, identity, read, result) == (st_connect_format | st_dnr));
 }
 
-TEST_CASE("properties, and what waits until the controller is ready", "[controller]")
+TEST_CASE("properties are accessible before the controller is ready, commands are not", "[controller]")
 {
 	Sample sample(1);
 	Controller controller(identity, 7, someConnect(), sample.views);
@@ -152,7 +152,7 @@ TEST_CASE("properties, and what waits until the controller is ready", "[controll
 	CHECK(run(someConnect().command()).status == (st_sequence | st_dnr));
 }
 
-TEST_CASE("what a discovery controller is identified by", "[controller]")
+TEST_CASE("Identify Controller describes a discovery controller", "[controller]")
 {
 	Fixture fixture;
 	Answer answer = fixture.run(admin(op_identify, cns_ctrl));
@@ -167,7 +167,7 @@ TEST_CASE("what a discovery controller is identified by", "[controller]")
 	CHECK(fixture.run(admin(op_identify + 1)).status == (st_invalid_opcode | st_dnr));
 }
 
-TEST_CASE("a log in pieces of any size is the log", "[controller]")
+TEST_CASE("a log that is read in pieces of any size is complete", "[controller]")
 {
 	Fixture fixture(5);
 	const std::size_t size = 6 * discovery_block;
@@ -187,14 +187,14 @@ TEST_CASE("a log in pieces of any size is the log", "[controller]")
 	CHECK(std::equal(whole.begin(), whole.end(), more.begin()));
 	CHECK(std::all_of(more.begin() + size, more.end(), [](std::uint8_t byte) { return byte == 0; }));
 
-	CHECK(fixture.log(size, 4) == Bytes(4)); // its end
+	CHECK(fixture.log(size, 4) == Bytes(4)); // the end of the log
 	CHECK(fixture.run(getLog(log_discovery, size + 4, 4)).status == (st_invalid_field | st_dnr));
 	CHECK(fixture.run(getLog(log_discovery, 2, 4)).status == (st_invalid_field | st_dnr));
 	CHECK(fixture.run(getLog(log_discovery, 0, 1u << 30)).status == (st_invalid_field | st_dnr));
 	CHECK(fixture.run(getLog(log_smart, 0, 512)).status == (st_invalid_log | st_dnr));
 }
 
-TEST_CASE("what is read on is what was begun, and its generation tells that there is something newer", "[controller]")
+TEST_CASE("a log read in pieces keeps its version, and a new read has a greater generation", "[controller]")
 {
 	Fixture fixture(2);
 	const Bytes first = fixture.log(0, 2 * discovery_block);
@@ -206,7 +206,7 @@ TEST_CASE("what is read on is what was begun, and its generation tells that ther
 	CHECK(countOf(again) == 3);
 }
 
-TEST_CASE("supported pages and the error log", "[controller]")
+TEST_CASE("the log of supported pages and the error log have their contents", "[controller]")
 {
 	Fixture fixture;
 	const Bytes supported = Fixture::dataOf(fixture.run(getLog(0, 0, 1024)));
@@ -220,10 +220,10 @@ TEST_CASE("supported pages and the error log", "[controller]")
 	const Bytes errors = Fixture::dataOf(fixture.run(getLog(log_error, 0, 5 * 64)));
 	CHECK(get<std::uint64_t>(errors, 0) == 10);
 	CHECK(get<std::uint64_t>(errors, 3 * 64) == 7);
-	CHECK(get<std::uint64_t>(errors, 4 * 64) == 0); // beyond the last
+	CHECK(get<std::uint64_t>(errors, 4 * 64) == 0); // beyond the last entry
 }
 
-TEST_CASE("features, and those that there are not", "[controller]")
+TEST_CASE("supported features work, others are refused", "[controller]")
 {
 	Fixture fixture;
 	CHECK(fixture.controller.kato() == 5100); // KAS counts in units of 100 ms
@@ -240,13 +240,13 @@ TEST_CASE("features, and those that there are not", "[controller]")
 	CHECK(fixture.run(admin(op_get_features, feat_keep_alive | 1 << 8)).status == (st_invalid_field | st_dnr));
 }
 
-TEST_CASE("an event for each change of the view, once until it is read", "[controller]")
+TEST_CASE("each change of the view raises one event until the log is read", "[controller]")
 {
 	Fixture fixture(2);
 	fixture.change(20);
 	fixture.log(0, 1024);
 	fixture.wantEvents(1);
-	CHECK_FALSE(fixture.controller.event()); // it has been read
+	CHECK_FALSE(fixture.controller.event()); // the change was read before the request
 	fixture.change(21);
 	auto event = fixture.controller.event();
 	REQUIRE(event);
@@ -254,23 +254,23 @@ TEST_CASE("an event for each change of the view, once until it is read", "[contr
 	CHECK(event->result == 0x70f002);
 	fixture.wantEvents(2);
 	fixture.change(22);
-	CHECK_FALSE(fixture.controller.event()); // the log has not been read since
+	CHECK_FALSE(fixture.controller.event()); // the log has not been read since the last event
 	fixture.log(0, 1024, true);
-	CHECK_FALSE(fixture.controller.event()); // it was to be retained
+	CHECK_FALSE(fixture.controller.event()); // read with Retain Asynchronous Event
 	fixture.change(23);
 	fixture.log(0, 1024);
 	CHECK_FALSE(fixture.controller.event());
 	fixture.change(24);
 	CHECK(fixture.controller.event()->cid == 2);
 	fixture.change(25);
-	CHECK_FALSE(fixture.controller.event()); // none is asked for
+	CHECK_FALSE(fixture.controller.event()); // no request is outstanding
 	fixture.log(0, 1024);
 	fixture.change(26);
-	fixture.wantEvents(3); // after the change
+	fixture.wantEvents(3); // the request arrives after the change
 	CHECK(fixture.controller.event()->cid == 3);
 }
 
-TEST_CASE("nobody is told of what its view does not show", "[controller]")
+TEST_CASE("a change outside a host's view raises no event for it", "[controller]")
 {
 	Fixture fixture(2);
 	fixture.sample.tell({putOf(someZone("z", {"nqn.2024-01.io.nvmeof:host"}, {"nqn.2024-01.com.example:s1"}))});
@@ -285,7 +285,7 @@ TEST_CASE("nobody is told of what its view does not show", "[controller]")
 	CHECK(countOf(fixture.log(0, 1024)) == 2);
 }
 
-TEST_CASE("requests for events: how many, and their end", "[controller]")
+TEST_CASE("asynchronous event requests are limited, can be aborted and end with a reset", "[controller]")
 {
 	Fixture fixture;
 	for (std::uint16_t cid = 1; cid <= 4; cid++)
@@ -299,14 +299,14 @@ TEST_CASE("requests for events: how many, and their end", "[controller]")
 	CHECK(aborted->status == st_abort_requested);
 	fixture.change(20);
 	CHECK(fixture.controller.event()->cid == 1);
-	fixture.run(propertySet(prop_cc, 0)); // a reset ends them
+	fixture.run(propertySet(prop_cc, 0)); // a controller reset discards them
 	fixture.run(propertySet(prop_cc, 1));
 	fixture.log(0, 1024);
 	fixture.change(21);
 	CHECK_FALSE(fixture.controller.event());
 }
 
-TEST_CASE("registrations that a host may send", "[controller]")
+TEST_CASE("a host may register only its own NQN, and malformed registrations are refused", "[controller]")
 {
 	Fixture fixture;
 	Registration host{dim_host, "nqn.2024-01.io.nvmeof:host", {}, "node", "Linux", {}};

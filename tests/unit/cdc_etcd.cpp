@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Instances that share an etcd, which is a real one: killed, stopped, compacted, or not one of theirs.
+// Instances that share an etcd. A real etcd is killed, stopped, compacted, or replaced by one with other data.
 #include "etcd_store.h"
 
 #include <fstream>
@@ -17,13 +17,13 @@ EtcdOptions optionsFor(const EtcdServer &server, const std::string &prefix = "/t
 	EtcdOptions options;
 	options.etcd.endpoints = {server.endpoint()};
 	options.prefix = prefix;
-	options.etcd.timeout = 20s; // nothing is lost while the machine has much else to do
+	options.etcd.timeout = 20s; // long enough not to expire while the machine is busy
 	options.pulse = 100ms;
 	options.slowest = 300ms;
 	return options;
 }
 
-// One for all tests that do it no harm, each of which has a prefix of its own
+// One server for all tests that do not disturb it; each test has its own key prefix.
 EtcdServer &shared()
 {
 	static EtcdServer server;
@@ -63,7 +63,7 @@ struct Stage {
 	{
 		return written(loop, replica.store, std::move(changes));
 	}
-	// Etcd may be between two leaders: as whoever writes would do it
+	// Repeats a write while etcd elects a leader.
 	bool writeAtLast(Replica &replica, const std::vector<Change> &changes)
 	{
 		const auto end = std::chrono::steady_clock::now() + 30s;
@@ -74,7 +74,7 @@ struct Stage {
 		}
 		return true;
 	}
-	// Both know the same, by the same number.
+	// Both replicas have the same records and the same generation.
 	bool agree(const Replica &one, const Replica &other)
 	{
 		return until([&] {
@@ -85,12 +85,12 @@ struct Stage {
 
 } // namespace
 
-TEST_CASE("two instances on one etcd know the same, by the same generation", "[cdc][etcd]")
+TEST_CASE("two instances on one etcd have the same records and the same generation", "[cdc][etcd]")
 {
 	Stage stage;
 	const EtcdOptions options = optionsFor(shared(), ownPrefix());
 	const std::uint64_t begin = nowMs();
-	Replica one(stage.loop, options), other(stage.loop, options); // both find it empty
+	Replica one(stage.loop, options), other(stage.loop, options); // both find an empty store
 	REQUIRE(stage.synced(one));
 	REQUIRE(stage.synced(other));
 	CHECK(one.told.generation >= begin);
@@ -101,14 +101,15 @@ TEST_CASE("two instances on one etcd know the same, by the same generation", "[c
 	bool told = false;
 	one.store.write({is(aTarget("a")), is(aZone("z"))}, [&](const nvmeof::Result<void> &done) {
 		CHECK(done.ok());
-		told = one.told.has(aTarget("a")) && one.told.has(aZone("z")); // before the answer
+		// the records are reported before the write completes
+		told = one.told.has(aTarget("a")) && one.told.has(aZone("z"));
 	});
 	CHECK(stage.write(other, {is(aTarget("b"))}) == "");
 	REQUIRE(stage.until([&] { return told && one.told.records.size() == 5; }));
 	CHECK(stage.agree(one, other));
 
 	const std::uint64_t before = one.told.generation;
-	CHECK(stage.write(one, {is(aHost("h"))}) == ""); // of which no host is told
+	CHECK(stage.write(one, {is(aHost("h"))}) == ""); // no host sees this record
 	CHECK(stage.write(one, {is(aTarget("a"))}) == "");
 	CHECK(stage.write(one, {isGone(aHost("never there"))}) == "");
 	CHECK(one.told.generation == before);
@@ -124,7 +125,7 @@ TEST_CASE("two instances on one etcd know the same, by the same generation", "[c
 	CHECK(one.store.state().writable);
 }
 
-TEST_CASE("all of a write comes together, or nothing", "[cdc][etcd]")
+TEST_CASE("a write of many records is applied completely or not at all", "[cdc][etcd]")
 {
 	Stage stage;
 	const EtcdOptions options = optionsFor(shared(), ownPrefix());
@@ -138,7 +139,7 @@ TEST_CASE("all of a write comes together, or nothing", "[cdc][etcd]")
 	REQUIRE(stage.until([&] { return other.told.records.size() == 3000; }));
 	CHECK(other.told.news == news + 1);
 	CHECK(stage.agree(one, other));
-	Replica late(stage.loop, options); // page by page
+	Replica late(stage.loop, options); // reads page by page
 	REQUIRE(stage.synced(late));
 	CHECK(stage.agree(one, late));
 
@@ -146,7 +147,7 @@ TEST_CASE("all of a write comes together, or nothing", "[cdc][etcd]")
 	CHECK_THAT(stage.write(one, many), Contains("6000 records") && Contains("in parts"));
 	CHECK_THAT(stage.write(one, {{"zones/long", std::string(2 << 20, 'x')}}), Contains("in parts"));
 
-	// in one turn, the last word on a key, and nobody waits for another one for long
+	// writes of one loop turn are batched: the last value of a key wins, and all complete soon
 	int done = 0;
 	for (int i = 0; i < 200; i++)
 		one.store.write({{"zones/same", std::to_string(i)}, is(aHost(std::to_string(i)))},
@@ -156,7 +157,7 @@ TEST_CASE("all of a write comes together, or nothing", "[cdc][etcd]")
 	CHECK(stage.agree(one, other));
 }
 
-TEST_CASE("an etcd that was killed comes back", "[cdc][etcd]")
+TEST_CASE("an instance resumes after etcd was killed and restarted", "[cdc][etcd]")
 {
 	Stage stage;
 	EtcdServer server;
@@ -175,12 +176,12 @@ TEST_CASE("an etcd that was killed comes back", "[cdc][etcd]")
 		std::string outcome;
 		one.store.write({is(aTarget("b"))},
 				[&](const nvmeof::Result<void> &done) { outcome = done ? "" : done.error().message; });
-		CHECK_THAT(outcome, Contains("does not answer since") && Contains(server.endpoint())); // at once
+		CHECK_THAT(outcome, Contains("does not answer since") && Contains(server.endpoint())); // fails at once
 		CHECK(one.told.has(aTarget("a")));
 		before = one.told.generation;
 	}
 	{
-		// what was known last is served after a restart, too
+		// a restarted instance serves the records that it read last
 		Replica again(stage.loop, options);
 		CHECK(again.told.has(aTarget("a")));
 		CHECK(again.told.generation == before);
@@ -207,7 +208,7 @@ TEST_CASE("an etcd that was killed comes back", "[cdc][etcd]")
 	REQUIRE(stage.synced(rebuilt));
 	CHECK(rebuilt.told.has(aTarget("c")));
 
-	// an etcd that has lost everything: what hosts are told is another thing, by a greater number
+	// an etcd that has lost its data: hosts get other records under a greater generation
 	server.kill();
 	std::filesystem::remove_all(server.folder() / "data");
 	server.start();
@@ -216,7 +217,7 @@ TEST_CASE("an etcd that was killed comes back", "[cdc][etcd]")
 	CHECK_FALSE(rebuilt.told.fell);
 }
 
-TEST_CASE("an etcd that stands still is noticed, and so is that it goes on", "[cdc][etcd]")
+TEST_CASE("a stopped etcd is detected, and so is its return", "[cdc][etcd]")
 {
 	Stage stage;
 	EtcdServer server;
@@ -231,7 +232,7 @@ TEST_CASE("an etcd that stands still is noticed, and so is that it goes on", "[c
 	one.store.write({is(aTarget("b"))},
 			[&](const nvmeof::Result<void> &done) { outcome = done ? "" : done.error().message; });
 	REQUIRE(stage.until([&] { return !one.store.state().writable && !outcome.empty(); }));
-	CHECK_THAT(outcome, Contains("is not known")); // it may go on with it
+	CHECK_THAT(outcome, Contains("is not known")); // etcd may execute the write later
 	CHECK_THAT(stage.write(one, {is(aTarget("c"))}), Contains("does not answer"));
 	server.thaw();
 	REQUIRE(stage.synced(one));
@@ -240,7 +241,7 @@ TEST_CASE("an etcd that stands still is noticed, and so is that it goes on", "[c
 	CHECK_FALSE(one.told.fell);
 }
 
-TEST_CASE("who has missed what etcd has forgotten reads all anew", "[cdc][etcd]")
+TEST_CASE("an instance whose revisions etcd has compacted reads everything again", "[cdc][etcd]")
 {
 	Stage stage;
 	EtcdServer server;
@@ -252,7 +253,7 @@ TEST_CASE("who has missed what etcd has forgotten reads all anew", "[cdc][etcd]"
 	const std::uint64_t before = one.told.generation;
 
 	server.kill();
-	server.usePort(freePort()); // where the other one does not find it
+	server.usePort(freePort()); // a port that the first instance does not know
 	server.start();
 	{
 		Replica other(stage.loop, optionsFor(server));
@@ -276,7 +277,7 @@ TEST_CASE("who has missed what etcd has forgotten reads all anew", "[cdc][etcd]"
 	CHECK_FALSE(one.told.fell);
 }
 
-TEST_CASE("an instance is there as long as its lease", "[cdc][etcd]")
+TEST_CASE("the record of an instance lasts as long as its lease", "[cdc][etcd]")
 {
 	Stage stage;
 	EtcdOptions options = optionsFor(shared(), ownPrefix());
@@ -293,7 +294,7 @@ TEST_CASE("an instance is there as long as its lease", "[cdc][etcd]")
 	REQUIRE(stage.until([&] { return other.told.has(draining); }));
 	CHECK(stage.agree(*one, other));
 
-	SECTION("it dies, and another one takes its record away")
+	SECTION("after an instance crashed, another one removes its record")
 	{
 		const std::uint64_t before = other.told.generation;
 		one.reset();
@@ -303,14 +304,14 @@ TEST_CASE("an instance is there as long as its lease", "[cdc][etcd]")
 		REQUIRE(stage.synced(fresh));
 		CHECK(stage.agree(other, fresh));
 	}
-	SECTION("it leaves, and none has to wait")
+	SECTION("an instance that leaves removes its record at once")
 	{
 		bool left = false;
 		one->store.leave([&](const nvmeof::Result<void> &done) { left = done.ok(); });
 		REQUIRE(stage.until([&] { return left && !other.told.records.contains(draining.key()); }));
 		CHECK(stage.agree(*one, other));
 	}
-	SECTION("its lease is lost, and it is there again")
+	SECTION("after its lease was revoked, an instance gets a new lease")
 	{
 		EtcdAdmin admin(stage.loop, options.etcd);
 		const auto alive = admin.call("kv/range", {{"key", etcd::toBase64(options.prefix + "alive/one")}});
@@ -326,7 +327,7 @@ TEST_CASE("an instance is there as long as its lease", "[cdc][etcd]")
 		CHECK(stage.agree(*one, other));
 		CHECK(other.told.generation >= before);
 	}
-	SECTION("all die while nobody is there to see")
+	SECTION("records of instances that all crashed are removed by the next instance")
 	{
 		const std::uint64_t before = other.told.generation;
 		one.reset();
@@ -341,7 +342,7 @@ TEST_CASE("an instance is there as long as its lease", "[cdc][etcd]")
 	}
 }
 
-TEST_CASE("who etcd does not know is told so, and who it has forgotten makes itself known again", "[cdc][etcd]")
+TEST_CASE("failed authentication is reported, and a rejected token leads to a new authentication", "[cdc][etcd]")
 {
 	Stage stage;
 	EtcdServer server;
@@ -379,19 +380,19 @@ TEST_CASE("who etcd does not know is told so, and who it has forgotten makes its
 	REQUIRE(stage.synced(one));
 	REQUIRE(stage.until([&] { return one.told.has(anInstance("one")); }));
 	CHECK(stage.write(one, {is(aTarget("a"))}) == "");
-	server.kill(); // which forgets who has made himself known
+	server.kill(); // the restarted etcd does not know the issued tokens
 	server.start();
 	REQUIRE(stage.until([&] { return !one.store.state().writable; }));
 	REQUIRE(stage.synced(one));
 	CHECK(stage.writeAtLast(one, {is(aTarget("b"))}));
-	// a new password makes what etcd has handed out void, while all goes on
+	// a change of roles invalidates the issued tokens while etcd runs
 	EtcdAdmin root(stage.loop, {.endpoints = {server.endpoint()}, .user = "root", .password = "r"});
 	root.call("auth/role/add", {{"name", "another"}});
 	CHECK(stage.writeAtLast(one, {is(aTarget("c"))}));
 	CHECK_FALSE(one.told.fell);
 }
 
-TEST_CASE("etcd over TLS, with certificates on both sides", "[cdc][etcd]")
+TEST_CASE("etcd over TLS with certificates on both sides", "[cdc][etcd]")
 {
 	Stage stage;
 	Scratch folder;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What etcd 3.4.23 was seen to answer, and what it never would.
+// Answers recorded from etcd 3.4.23, and malformed answers.
 #include "etcd_view.h"
 
 #include "cdc_support.h"
@@ -31,7 +31,7 @@ Event is(const std::string &key, const std::string &value, std::uint64_t revisio
 
 } // namespace
 
-TEST_CASE("base64 there and back", "[cdc][etcd]")
+TEST_CASE("base64 is encoded and decoded as RFC 4648 has it", "[cdc][etcd]")
 {
 	const std::pair<std::string, std::string> known[] = {
 		{"", ""},
@@ -51,14 +51,14 @@ TEST_CASE("base64 there and back", "[cdc][etcd]")
 		CHECK_FALSE(ofBase64(wrong).has_value());
 }
 
-TEST_CASE("a range ends behind all that begins alike", "[cdc][etcd]")
+TEST_CASE("a range ends behind the last key with the prefix", "[cdc][etcd]")
 {
 	CHECK(endOf("/nvmeof/cdc/") == "/nvmeof/cdc0");
 	CHECK(endOf("a\xff\xff") == "b");
 	CHECK(endOf("\xff") == std::string(1, '\0'));
 }
 
-TEST_CASE("etcd's answers are understood", "[cdc][etcd]")
+TEST_CASE("etcd's answers are decoded", "[cdc][etcd]")
 {
 	const auto range = rangeOf(parsed(R"({"header":{"cluster_id":"14841639068965178418","revision":"12"},
 		"kvs":[{"key":"YQ==","create_revision":"2","mod_revision":"7","version":"3","value":"Yg=="},
@@ -71,7 +71,7 @@ TEST_CASE("etcd's answers are understood", "[cdc][etcd]")
 	CHECK(range->records[0].key == "a");
 	CHECK(range->records[0].value == "b");
 	CHECK(range->records[0].revision == 7);
-	CHECK(range->records[1].value == ""); // left out, as it is empty
+	CHECK(range->records[1].value == ""); // etcd omits an empty value
 
 	const auto written = transactionOf(parsed(R"({"header":{"revision":"3"},"succeeded":true,"responses":[
 		{"response_delete_range":{"header":{"revision":"3"}}},
@@ -96,7 +96,7 @@ TEST_CASE("etcd's answers are understood", "[cdc][etcd]")
 	CHECK(canceled->compacted == 5);
 
 	CHECK(leaseOf(parsed(R"({"ID":"2324035582273456392","TTL":"5"})"))->id == 2324035582273456392);
-	CHECK(leaseOf(parsed(R"({"result":{"ID":"77"}})"))->ttl == 0); // it is gone
+	CHECK(leaseOf(parsed(R"({"result":{"ID":"77"}})"))->ttl == 0); // the lease has expired
 
 	for (const char *wrong :
 	     {R"({"kvs":{}})", R"({"kvs":[1]})", R"({"kvs":[{"key":"!"}]})", R"([])", R"({"header":7})",
@@ -104,7 +104,7 @@ TEST_CASE("etcd's answers are understood", "[cdc][etcd]")
 		CHECK_FALSE(rangeOf(parsed(wrong)).ok());
 }
 
-TEST_CASE("etcd's refusals say what was done", "[cdc][etcd]")
+TEST_CASE("etcd's errors say whether a write was executed", "[cdc][etcd]")
 {
 	auto of = [](long status, const char *message, int code) {
 		return answerOf(httpAnswer(
@@ -128,7 +128,7 @@ TEST_CASE("etcd's refusals say what was done", "[cdc][etcd]")
 	CHECK(answerOf(nobody).outcome == Outcome::unsent);
 }
 
-TEST_CASE("options for etcd that cannot be are refused", "[cdc][etcd]")
+TEST_CASE("invalid etcd options are refused", "[cdc][etcd]")
 {
 	auto wrong = [](etcd::Options options) { return check(options) ? "" : check(options).error().message; };
 	CHECK(wrong({.endpoints = {"http://10.0.0.1:2379", "https://etcd.example:2379"}}) == "");
@@ -140,7 +140,7 @@ TEST_CASE("options for etcd that cannot be are refused", "[cdc][etcd]")
 	CHECK_THAT(wrong({.password = "p"}), Contains("user"));
 }
 
-TEST_CASE("the generation is a matter of what etcd has", "[cdc][etcd]")
+TEST_CASE("the generation is computed from etcd's keys alone", "[cdc][etcd]")
 {
 	View view("/p/");
 	view.begin({.cluster = 1, .revision = 20});
@@ -153,10 +153,10 @@ TEST_CASE("the generation is a matter of what etcd has", "[cdc][etcd]")
 	CHECK(view.dead().empty());
 
 	News news = view.apply({is("/p/hosts/h", "{}", 21), is("/p/zones/z", "{}", 21), is("/other", "", 21)});
-	CHECK(news.changes.size() == 1); // the zone is as it was
+	CHECK(news.changes.size() == 1); // the zone is unchanged
 	CHECK(news.generation == 1007);
 	news = view.apply({{"/p/alive/i", {}, 22}});
-	CHECK((news.changes.empty() && news.generation == 1007)); // another instance changes what is told
+	CHECK((news.changes.empty() && news.generation == 1007)); // the record stays
 	CHECK(view.dead() == std::vector<std::string>{"i"});
 	news = view.apply({{"/p/instances/i", {}, 23}, is("/p/generation", "", 23)});
 	CHECK(news.changes.size() == 1);
@@ -166,15 +166,15 @@ TEST_CASE("the generation is a matter of what etcd has", "[cdc][etcd]")
 	CHECK(view.apply({is("/p/base", "rubbish", 26)}).generation == 0);
 }
 
-TEST_CASE("another etcd is told from one that has gone on", "[cdc][etcd]")
+TEST_CASE("marks tell the same etcd at a later revision from another or restored one", "[cdc][etcd]")
 {
 	const View::Marks before{{.cluster = 1, .revision = 20}, 1000, 2, 7};
 	CHECK(before.leadsTo(before));
 	CHECK(before.leadsTo({{.cluster = 1, .revision = 25}, 1000, 2, 25}));
-	CHECK(before.leadsTo({{.cluster = 1, .revision = 25}, 2000, 25, 25}));      // raised since
+	CHECK(before.leadsTo({{.cluster = 1, .revision = 25}, 2000, 25, 25}));      // raised meanwhile
 	CHECK_FALSE(before.leadsTo({{.cluster = 2, .revision = 25}, 1000, 2, 25})); // another cluster
-	CHECK_FALSE(before.leadsTo({{.cluster = 1, .revision = 19}, 1000, 2, 7}));  // from a copy
-	CHECK_FALSE(before.leadsTo({{.cluster = 1, .revision = 25}, 3000, 2, 25})); // made anew
+	CHECK_FALSE(before.leadsTo({{.cluster = 1, .revision = 19}, 1000, 2, 7}));  // restored from an older copy
+	CHECK_FALSE(before.leadsTo({{.cluster = 1, .revision = 25}, 3000, 2, 25})); // created again
 	CHECK_FALSE(before.leadsTo({{.cluster = 1, .revision = 25}, 0, 0, 0}));     // emptied
-	CHECK_FALSE(View::Marks{}.leadsTo(before));                                 // nothing was known
+	CHECK_FALSE(View::Marks{}.leadsTo(before));                                 // no marks are known
 }

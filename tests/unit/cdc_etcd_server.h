@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// An etcd of a test's own, on free ports of 127.0.0.1, with what it has written in a folder that goes with it.
+// An etcd on free ports of 127.0.0.1. Its data are in a temporary directory.
 #pragma once
 
 #include <csignal>
@@ -38,7 +38,7 @@ public:
 	std::uint16_t port() const { return port_; }
 	void useOptions(std::vector<std::string> options) { options_ = std::move(options); }
 
-	// @cluster: nameAndPeer() of all members; empty: it is alone
+	// @cluster: nameAndPeer() of all members; empty: a cluster of one
 	void start(const std::string &cluster = {})
 	{
 		if (!cluster.empty())
@@ -48,7 +48,7 @@ public:
 			"--listen-client-urls=" + endpoint(), "--advertise-client-urls=" + endpoint(),
 			"--listen-peer-urls=" + peer(), "--initial-advertise-peer-urls=" + peer(),
 			"--initial-cluster=" + (cluster_.empty() ? nameAndPeer() : cluster_),
-			// short ones make short leases possible
+			// short intervals allow short leases
 			"--heartbeat-interval=50", "--election-timeout=500"};
 		arguments.insert(arguments.end(), options_.begin(), options_.end());
 		std::vector<char *> argv;
@@ -86,12 +86,12 @@ private:
 	Scratch folder_;
 };
 
-// What an operator does with etcd
+// etcd operations of an administrator
 class EtcdAdmin {
 public:
 	EtcdAdmin(serving::Loop &loop, etcd::Options options) : loop_(loop), client_(loop, std::move(options)) {}
 
-	// Until it is answered well: 30 s. @path as in etcd::Client::call()
+	// Repeats the call until it succeeds, for at most 30 s. @path as in etcd::Client::call()
 	etcd::Json call(const char *path, const etcd::Json &body)
 	{
 		const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);

@@ -25,7 +25,7 @@ std::vector<std::string> keysOf(const std::vector<Change> &changes)
 
 } // namespace
 
-TEST_CASE("what a source tells is taken over, and what it does not tell any more goes", "[feeds]")
+TEST_CASE("replaceAll() adds what a source reports and removes what it no longer reports", "[feeds]")
 {
 	Sample sample;
 	const Origin pull{"pull", "tcp 10.0.0.9:8009", 0};
@@ -33,14 +33,14 @@ TEST_CASE("what a source tells is taken over, and what it does not tell any more
 				 from(someTarget(2), "pull", "tcp 10.0.0.9:8009")};
 	sample.tell(replaceAll(sample.model, pull, told));
 	CHECK(sample.model.targets().size() == 2);
-	CHECK(replaceAll(sample.model, pull, told).empty()); // nothing new
+	CHECK(replaceAll(sample.model, pull, told).empty()); // unchanged
 	told[0].state = ana_inaccessible;
 	told.pop_back();
 	CHECK(keysOf(replaceAll(sample.model, pull, told)) ==
 	      std::vector<std::string>{"+nqn.2024-01.com.example:s1", "-nqn.2024-01.com.example:s2"});
 }
 
-TEST_CASE("the stronger source holds a record, and nobody takes away another's", "[feeds]")
+TEST_CASE("the source with precedence keeps a record, and no source removes another source's records", "[feeds]")
 {
 	Sample sample;
 	sample.tell({putOf(from(someTarget(1), "control", "")), putOf(from(someTarget(2), "pull", "a"))});

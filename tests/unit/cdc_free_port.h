@@ -10,7 +10,7 @@
 
 namespace cdc {
 
-// 127.0.0.1
+// The address of a port of 127.0.0.1
 inline sockaddr_in loopback(std::uint16_t port)
 {
 	sockaddr_in address{};
@@ -26,7 +26,7 @@ inline void connectTo(int socket, std::uint16_t port)
 	REQUIRE(::connect(socket, reinterpret_cast<const sockaddr *>(&to), sizeof(to)) == 0);
 }
 
-// A TCP port of 127.0.0.1 that nobody listens at now
+// Returns a TCP port of 127.0.0.1 on which no socket listens now.
 inline std::uint16_t freePort()
 {
 	const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

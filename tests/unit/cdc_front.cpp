@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Hosts of a few lines against workers, over TCP on this machine.
+// Minimal hosts connect to workers over TCP on this machine.
 #include <catch2/catch.hpp>
 
 #include <condition_variable>
@@ -13,7 +13,7 @@ using namespace cdc;
 using namespace nofctl::wire;
 using namespace std::chrono_literals;
 
-TEST_CASE("a host reads its log, with any digests and alignment", "[front]")
+TEST_CASE("a host reads its log with any digests and alignment", "[front]")
 {
 	Front front(5);
 	const std::uint32_t size = 6 * discovery_block;
@@ -28,10 +28,10 @@ TEST_CASE("a host reads its log, with any digests and alignment", "[front]")
 				plain = client.data;
 			CHECK(client.data == plain);
 			CHECK(client.cqe.sqhd == 3);
-			CHECK(client.readLog(size + 20) == st_ok); // zeros behind it
+			CHECK(client.readLog(size + 20) == st_ok); // the bytes behind the log are zero
 			CHECK(client.data.size() == size + 20);
 		}
-	Client quick(front); // without SQ flow control
+	Client quick(front); // SQ flow control disabled
 	quick.hello();
 	REQUIRE(quick.connect("nqn.host", ca_sqflow_off) == st_ok);
 	CHECK(quick.cqe.sqhd == 0xffff);
@@ -42,7 +42,7 @@ TEST_CASE("a host reads its log, with any digests and alignment", "[front]")
 	CHECK(front.hall.counters.logReads == 17);
 }
 
-TEST_CASE("times are counted in the classes that the histogram says", "[latency]")
+TEST_CASE("a latency is counted in the bucket that the histogram reports for it", "[latency]")
 {
 	for (std::size_t i = 0; i < nvmeof::histogramBuckets; i++) {
 		Latency latency;
@@ -59,13 +59,13 @@ TEST_CASE("times are counted in the classes that the histogram says", "[latency]
 	CHECK(latency.read().histogram[nvmeof::histogramBuckets - 1] == 1);
 }
 
-TEST_CASE("each command is counted with the time that it took, when its answer is gone", "[front]")
+TEST_CASE("each command is counted with its duration once its answer was sent", "[front]")
 {
 	Front front(5);
 	auto counted = [&](Served command) {
 		return nvmeof::countOf(front.hall.latencies.of(command).read().histogram);
 	};
-	// the client may have the answer before it is counted
+	// the client may get the answer before the command is counted
 	auto becomes = [&](Served command, std::uint64_t count) {
 		for (int i = 0; i < 1000 && counted(command) != count; i++)
 			std::this_thread::sleep_for(10ms);
@@ -78,14 +78,14 @@ TEST_CASE("each command is counted with the time that it took, when its answer i
 	CHECK(client.readLog(1024) == st_ok);
 	CHECK(client.run(dim(0), encodeRegistration(someRegistration(1))) == st_ok);
 	Command request{};
-	request.opcode = op_async_event; // is answered by an event
+	request.opcode = op_async_event; // completes with an event only
 	client.command(request);
 	CHECK(client.run(propertyGet(prop_csts)) == st_ok);
 	CHECK(becomes(Served::connect, 2));
 	CHECK(becomes(Served::getLogPage, 1));
 	CHECK(becomes(Served::registration, 1));
 	CHECK(becomes(Served::other, 2));
-	// a client that does not read has no answer yet: these are far more than sockets hold
+	// An answer that the client does not read does not count yet. The answers exceed the socket buffers.
 	constexpr int many = 10;
 	Command log = getLog(log_discovery, 0, 3 << 20);
 	log.sgl.type = sgl_transport;
@@ -120,7 +120,7 @@ TEST_CASE("reads of logs are counted by zone", "[front]")
 	CHECK(front.hall.counters.logReads == 3);
 }
 
-TEST_CASE("a change is told to who waits for it", "[front]")
+TEST_CASE("a change completes the event request of a host", "[front]")
 {
 	Front front;
 	Client client(front);
@@ -142,7 +142,7 @@ TEST_CASE("a change is told to who waits for it", "[front]")
 	CHECK(front.hall.counters.events == 1);
 }
 
-TEST_CASE("commands that come in bits, and many at once", "[front]")
+TEST_CASE("commands may arrive one byte at a time and many at once", "[front]")
 {
 	Front front;
 	Client client(front);
@@ -159,7 +159,7 @@ TEST_CASE("commands that come in bits, and many at once", "[front]")
 		CHECK(client.completion() == st_ok);
 }
 
-TEST_CASE("what hosts do not send ends the connection, with the reason", "[front]")
+TEST_CASE("a protocol error ends the connection with the reason", "[front]")
 {
 	Front front;
 	auto term = [&](auto prepare, auto send) {
@@ -195,19 +195,19 @@ TEST_CASE("what hosts do not send ends the connection, with the reason", "[front
 	      }) == fes_sequence);
 	CHECK(term(live, [](Client &c) { c.send(make<ResponsePdu>()); }) == fes_header);
 	CHECK(term(live, [](Client &c) { c.command(propertyGet(prop_cap), Bytes(65536)); }) == fes_header);
-	CHECK(term(live, [](Client &c) { c.send(make<TermPdu>(pdu_h2c_term)); }) == 0); // ends without an answer
+	CHECK(term(live, [](Client &c) { c.send(make<TermPdu>(pdu_h2c_term)); }) == 0); // ends without a C2HTermReq
 	Client good(front);
 	good.hello().enable();
 	CHECK(good.readLog(1024) == st_ok);
 }
 
-TEST_CASE("a registration of any size, asked for in one piece and sent in several", "[front]")
+TEST_CASE("a registration of any size is requested by one R2T and may arrive in several H2CData", "[front]")
 {
 	Front front;
 	Client client(front);
 	client.hello().enable();
 	const Bytes small = encodeRegistration(someRegistration(1));
-	CHECK(client.run(dim(0), small) == st_ok); // in the capsule
+	CHECK(client.run(dim(0), small) == st_ok); // in-capsule data
 	const Bytes data = encodeRegistration(someRegistration(40));
 	REQUIRE(data.size() > 32768);
 	CHECK(client.run(dim(data.size())) == -2);
@@ -220,19 +220,19 @@ TEST_CASE("a registration of any size, asked for in one piece and sent in severa
 	}
 	CHECK(client.completion() == st_ok);
 	CHECK(front.registrations == 2);
-	CHECK(client.run(dim((1 << 20) + 4)) == (0x00f | st_dnr)); // more than is taken
+	CHECK(client.run(dim((1 << 20) + 4)) == (0x00f | st_dnr)); // above the limit
 	CHECK(client.run(dim(0)) == (0x00f | st_dnr));
 	Bytes bad = small;
-	bad[8] = 200; // entries that are not there
+	bad[8] = 200; // more entries than the data have
 	CHECK(client.run(dim(0), bad) == (st_invalid_field | st_dnr));
 }
 
-TEST_CASE("registrations wait for the store within a bound, one of each connection", "[front]")
+TEST_CASE("registrations that wait for the store are bounded, to one for each connection", "[front]")
 {
 	FrontRules rules;
-	rules.registrationBytes = 512 << 10; // and so 64 KiB of one address
+	rules.registrationBytes = 512 << 10; // the share of one address is 64 KiB
 	Front front(3, rules);
-	std::vector<RegistrationRequest> held; // by a store that is slow
+	std::vector<RegistrationRequest> held; // as a slow store does
 	std::mutex mutex;
 	front.hall.registration = [&](Worker &, RegistrationRequest request) {
 		std::lock_guard lock(mutex);
@@ -260,7 +260,7 @@ TEST_CASE("registrations wait for the store within a bound, one of each connecti
 	CHECK(front.hall.reserve(*Peer::parse("10.0.0.2"), 1));
 }
 
-TEST_CASE("however many one address opens, another finds a place", "[front]")
+TEST_CASE("however many connections one address opens, another address gets one", "[front]")
 {
 	Peers peers({100, 40});
 	const Peer one = *Peer::parse("10.0.0.1"), other = *Peer::parse("10.0.0.2");
@@ -270,19 +270,19 @@ TEST_CASE("however many one address opens, another finds a place", "[front]")
 	int places = 0;
 	while (peers.come(other))
 		places++;
-	CHECK(places == 35); // three quarters are taken
+	CHECK(places == 35); // three quarters are in use
 	for (int i = 3; i < 9; i++)
 		for (int j = 0; j < 4; j++)
 			CHECK(peers.come(*Peer::parse("10.0.0." + std::to_string(i))));
 	CHECK_FALSE(peers.come(*Peer::parse("10.0.0.3")));
 	CHECK(peers.come(*Peer::parse("10.0.0.99")));
-	CHECK_FALSE(peers.come(*Peer::parse("10.0.0.98"))); // all of them
+	CHECK_FALSE(peers.come(*Peer::parse("10.0.0.98"))); // all are in use
 	peers.go(one);
 	CHECK_FALSE(peers.come(one));
 	CHECK(peers.come(*Peer::parse("10.0.0.98")));
 }
 
-TEST_CASE("an address has its share of registrations, and a little more at once", "[front]")
+TEST_CASE("the registrations of an address are limited in rate, with a burst", "[front]")
 {
 	PeerRates rates({5, 2});
 	const Peer one = *Peer::parse("10.0.0.1"), other = *Peer::parse("10.0.0.2");
@@ -300,10 +300,10 @@ TEST_CASE("an address has its share of registrations, and a little more at once"
 		rates.allow(many, start + 1s);
 	}
 	CHECK(rates.known() <= 65536);
-	CHECK(rates.allow(*Peer::parse("fe00::1"), start + 10s)); // those that are full again are forgotten
+	CHECK(rates.allow(*Peer::parse("fe00::1"), start + 10s)); // addresses with a full allowance are forgotten
 }
 
-TEST_CASE("a worker that does not run on is noticed", "[front]")
+TEST_CASE("a worker that does not make progress is detected", "[front]")
 {
 	std::promise<void> gate;
 	Front front;
@@ -321,7 +321,7 @@ TEST_CASE("a worker that does not run on is noticed", "[front]")
 	gate.set_value();
 }
 
-TEST_CASE("data that were not asked for end the connection", "[front]")
+TEST_CASE("H2CData that do not match their R2T end the connection", "[front]")
 {
 	Front front;
 	auto send = [&](std::uint32_t offset, std::size_t length, bool last, int cid = 0) {
@@ -341,7 +341,7 @@ TEST_CASE("data that were not asked for end the connection", "[front]")
 	CHECK(send(0, 4096, true, 1) == fes_parameter);
 }
 
-TEST_CASE("who does not go on is left, at every step", "[front]")
+TEST_CASE("a host that stops sending is disconnected in every state", "[front]")
 {
 	FrontRules rules;
 	rules.stepMs = 100;
@@ -361,7 +361,7 @@ TEST_CASE("who does not go on is left, at every step", "[front]")
 	CHECK(again.readLog(1024) == st_ok);
 }
 
-TEST_CASE("as many connections as may be from an address", "[front]")
+TEST_CASE("the connections from one address are limited", "[front]")
 {
 	FrontRules rules;
 	rules.connections.each = 3;
@@ -379,7 +379,7 @@ TEST_CASE("as many connections as may be from an address", "[front]")
 	Client(front).hello().enable();
 }
 
-TEST_CASE("a host waits until there is room, and is told when there is none to wait", "[front]")
+TEST_CASE("a host waits until it is admitted, and gets Connect Controller Busy if the queue is full", "[front]")
 {
 	FrontRules rules;
 	rules.admission = {1, 1};
@@ -395,7 +395,7 @@ TEST_CASE("a host waits until there is room, and is told when there is none to w
 		std::this_thread::sleep_for(1ms);
 	third.hello();
 	CHECK(third.connect("nqn.third") == (st_connect_busy | 1 << 11));
-	CHECK(first.readLog(4096) == st_ok); // all of it: has been served
+	CHECK(first.readLog(4096) == st_ok); // the whole log: this host has been served
 	CHECK(second.completion() == st_ok);
 	Command cmd = getLog(log_discovery, 0, 4096);
 	cmd.sgl.type = sgl_transport;
@@ -405,7 +405,7 @@ TEST_CASE("a host waits until there is room, and is told when there is none to w
 	CHECK(third.connect("nqn.third") == st_ok);
 }
 
-TEST_CASE("who takes nothing costs no more than the reference of a page", "[front]")
+TEST_CASE("a host that does not read its answers costs a reference to the page only", "[front]")
 {
 	Front front(400);
 	Client slow(front);
@@ -426,7 +426,7 @@ TEST_CASE("who takes nothing costs no more than the reference of a page", "[fron
 	CHECK(front.hall.counters.logReads == 101);
 }
 
-TEST_CASE("a worker that is to leave lets its hosts go within the time", "[front]")
+TEST_CASE("a draining worker disconnects its hosts within the given time", "[front]")
 {
 	Front front;
 	std::vector<std::unique_ptr<Client>> clients;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Input of a hostile client to nvmeof-cdc, a line for each kind: what the service answers, and that it then
- * serves a host as before, has caught no exception, and keeps neither connection nor memory of it.
+ * Input of a hostile client to nvmeof-cdc, one line for each kind: the answer of the service. Afterwards the service
+ * still serves a host, has caught no exception, and keeps neither a connection nor memory for the client.
  */
 #include <thread>
 
@@ -14,17 +14,17 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// How far the client has come before it misbehaves
+// State of the connection when the client misbehaves
 enum class Stage { opened, greeted, connected, enabled };
 
-constexpr int ends = -1;      // the connection, without a word
-constexpr int term = 0x10000; // with a C2HTermReq of this FES added
+constexpr int ends = -1;      // the connection ends without an answer
+constexpr int term = 0x10000; // a C2HTermReq; the FES is added
 
 struct Line {
 	const char *name;
 	Stage stage;
 	std::function<void(Client &)> send;
-	int outcome; // the status of the next completion, or one of the above
+	int outcome; // status of the next completion, or one of the constants above
 };
 
 template <typename Pdu, typename Change> auto pdu(Change change)
@@ -41,7 +41,7 @@ auto raw(Bytes bytes)
 	return [bytes](Client &client) { client.raw(bytes); };
 }
 
-// A PDU header that says what it likes, and nothing behind it
+// A PDU with an arbitrary header and no content
 auto header(std::uint8_t type, std::uint8_t flags, std::uint8_t hlen, std::uint8_t pdo, std::uint32_t plen)
 {
 	PduHeader head{type, flags, hlen, pdo, plen};
@@ -128,7 +128,7 @@ auto bytesAt(std::size_t at, Bytes bytes)
 		[at, bytes](Bytes &data) { std::ranges::copy(bytes, data.begin() + static_cast<std::ptrdiff_t>(at)); });
 }
 
-// Begins a transfer, and sends what @change makes of its data
+// Begins a transfer, and sends its data after @change has altered them.
 template <typename Change> auto transfer(std::size_t length, Change change)
 {
 	return [length, change](Client &client) {
@@ -322,7 +322,7 @@ int outcomeOf(Client &client)
 
 } // namespace
 
-TEST_CASE("no client keeps the discovery service from its hosts", "[hostile]")
+TEST_CASE("no hostile client keeps the discovery service from serving hosts", "[hostile]")
 {
 	Front front(3);
 	const auto caught = serving::caughtExceptions();

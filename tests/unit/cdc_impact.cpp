@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Targets that hosts would lose by a change
+// Targets that a change would take from hosts
 #include <catch2/catch.hpp>
 
 #include "cdc_sample.h"
@@ -24,7 +24,7 @@ std::vector<Loss> losses(const Sample &sample, const std::vector<Change> &change
 
 } // namespace
 
-TEST_CASE("the first zone takes everything else from who is in none", "[impact]")
+TEST_CASE("the first zone takes all targets from hosts that are in no zone", "[impact]")
 {
 	Sample sample(10);
 	const auto lost = losses(sample, {putOf(someZone("z", {"nqn.a"}, {"*"}))});
@@ -37,7 +37,7 @@ TEST_CASE("the first zone takes everything else from who is in none", "[impact]"
 	CHECK(losses(sample, {putOf(someZone("z", {"nqn.a"}, {"*"}))}, Unzoned::all).empty());
 }
 
-TEST_CASE("less than half is no large loss, and what is removed by name is none", "[impact]")
+TEST_CASE("a loss of less than half is not large, and records removed by name are no loss", "[impact]")
 {
 	Sample sample(10);
 	sample.tell({putOf(someZone("z", {"nqn.*"}, {"*"}))});
@@ -46,12 +46,12 @@ TEST_CASE("less than half is no large loss, and what is removed by name is none"
 	CHECK(lost[0].lost == 4);
 	CHECK_FALSE(lost[0].large());
 	CHECK(losses(sample, {removalOf(someTarget(3).key())}).empty());
-	CHECK(losses(sample, {removalOf(someZone("z", {}, {}).key())}).empty()); // then there is none, and all is seen
+	CHECK(losses(sample, {removalOf(someZone("z", {}, {}).key())}).empty()); // no zone is left: all see all
 	Target changed = someTarget(3, nofctl::wire::ana_inaccessible);
-	CHECK(losses(sample, {putOf(changed)}).empty()); // tells something else, and is seen
+	CHECK(losses(sample, {putOf(changed)}).empty()); // a target with another state is still visible
 }
 
-TEST_CASE("what many hosts lose of many targets is told in little memory", "[impact]")
+TEST_CASE("the report of what many hosts lose uses little memory", "[impact]")
 {
 	Sample sample(1000);
 	std::set<std::string> hosts;

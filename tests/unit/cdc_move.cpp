@@ -27,14 +27,14 @@ std::string outcomeOf(serving::Loop &loop, Store &from, Store &to, Moved &moved)
 
 } // namespace
 
-TEST_CASE("a backup is put into a new store, and generations go on", "[cdc][sqlite]")
+TEST_CASE("a backup is restored into a new store, and generations keep rising", "[cdc][sqlite]")
 {
 	serving::Loop loop(serving::Loop::Watchdog::none);
 	Scratch folder;
 	Model model("self");
 	Target target = aTarget("a");
 	target.origin = {"push", "nqn.jbof", 2000000000, "10.0.0.1"};
-	const std::uint64_t generation = nowMs() * 3; // as if it had been there for ages
+	const std::uint64_t generation = nowMs() * 3; // far above that of a new store
 	REQUIRE(model.apply({true,
 			     {is(target), is(aZone("z", {"*"}, {"*"})), is(aHost("h")), is(anInstance("self"))},
 			     generation})
@@ -64,7 +64,7 @@ TEST_CASE("a backup is put into a new store, and generations go on", "[cdc][sqli
 	CHECK_FALSE(openBackup(folder.path() / "missing.json").ok());
 }
 
-TEST_CASE("records move between engines, and generations go on", "[cdc][etcd][sqlite]")
+TEST_CASE("records move between engines, and generations keep rising", "[cdc][etcd][sqlite]")
 {
 	serving::Loop loop(serving::Loop::Watchdog::none);
 	Scratch folder;
@@ -87,7 +87,7 @@ TEST_CASE("records move between engines, and generations go on", "[cdc][etcd][sq
 			changes.push_back(is(aHost(std::to_string(i))));
 			CHECK(written(loop, store, changes) == "");
 		}
-		bool raised = false; // as if it had been there for ages
+		bool raised = false; // far above that of a new store
 		store.raise(nowMs() * 3, [&](const nvmeof::Result<void> &done) { raised = done.ok(); });
 		REQUIRE(raised);
 		first = all.generation;
@@ -102,7 +102,7 @@ TEST_CASE("records move between engines, and generations go on", "[cdc][etcd][sq
 		CHECK(to.state().writable);
 	}
 	{
-		// once more: it is there already
+		// a second time: the records are already there
 		SqliteStore from(loop, folder.path() / "from");
 		EtcdStore to(loop, options);
 		CHECK(outcomeOf(loop, from, to, moved) == "");

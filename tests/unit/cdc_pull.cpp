@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The service reads what others tell: targets in this process, that come, go, and tell nonsense.
+// The service reads other discovery services: targets in this process that appear, disappear and misbehave.
 #include <functional>
 #include <set>
 
@@ -32,7 +32,7 @@ PullSource sourceOf(const std::string &address, bool ana = false)
 	return {*nvmeof::parseAddress(address), {}, ana};
 }
 
-// A service that has nothing but what it reads
+// A service whose only records are those that it pulls
 struct Puller {
 	serving::Loop loop{serving::Loop::Watchdog::none};
 	Model model;
@@ -77,7 +77,7 @@ struct Puller {
 	{
 		until([] { return false; }, time);
 	}
-	// NQNs of records with that owner
+	// NQNs of the records with this owner
 	std::set<std::string> of(const std::string &owner) const
 	{
 		std::set<std::string> names;
@@ -97,7 +97,7 @@ const std::string own = "nqn.2024-01.io.nvmeof:target";
 
 } // namespace
 
-TEST_CASE("what a service tells becomes records, and follows it", "[cdc][pull]")
+TEST_CASE("the entries of a service become records, and changes are followed", "[cdc][pull]")
 {
 	target::Config config;
 	config.persistentDiscovery = GENERATE(true, false);
@@ -129,7 +129,7 @@ TEST_CASE("what a service tells becomes records, and follows it", "[cdc][pull]")
 	CHECK(server.violations().empty());
 }
 
-TEST_CASE("a service that cannot be read has ceased to tell nothing", "[cdc][pull]")
+TEST_CASE("the records of a service stay while it cannot be read", "[cdc][pull]")
 {
 	Server server;
 	auto &discovery = server.subsystem().discovery();
@@ -139,7 +139,7 @@ TEST_CASE("a service that cannot be read has ceased to tell nothing", "[cdc][pul
 	p.pull.setSources({sourceOf(owner)});
 	REQUIRE(p.until([&] { return p.of(owner).size() == 25; }));
 	const auto troubled = [&] { return !p.pull.state()[0].trouble.empty(); };
-	SECTION("it is gone")
+	SECTION("the service is down")
 	{
 		server.stop();
 		CHECK(p.until(troubled));
@@ -150,7 +150,7 @@ TEST_CASE("a service that cannot be read has ceased to tell nothing", "[cdc][pul
 		CHECK(p.until([&] { return p.of(owner).size() == 1; }));
 		CHECK_FALSE(troubled());
 	}
-	SECTION("it says nothing")
+	SECTION("the service does not answer")
 	{
 		server.silence(true);
 		CHECK(p.until(troubled));
@@ -158,7 +158,7 @@ TEST_CASE("a service that cannot be read has ceased to tell nothing", "[cdc][pul
 		server.silence(false);
 		CHECK(p.until([&] { return !troubled(); }));
 	}
-	SECTION("it tells nonsense")
+	SECTION("the service misbehaves")
 	{
 		for (const char *name : {"disc-moves-always", "disc-offset-ignored", "disc-log-failed",
 					 "disc-log-short", "disc-numrec-2^63", "disc-format-unknown", "disc-type-io",
@@ -176,7 +176,7 @@ TEST_CASE("a service that cannot be read has ceased to tell nothing", "[cdc][pul
 	CHECK(p.gone() == (server.subsystem().discovery().size(server) == 3072 ? 24 : 0));
 }
 
-TEST_CASE("of what several tell one has the record, and the next takes it over", "[cdc][pull]")
+TEST_CASE("of several services with the same entry one owns the record, and the next one takes it over", "[cdc][pull]")
 {
 	auto both = std::make_shared<target::Discovery>();
 	Server a({}, std::make_shared<target::Subsystem>(both)), b({}, std::make_shared<target::Subsystem>(both));
@@ -200,7 +200,7 @@ TEST_CASE("of what several tell one has the record, and the next takes it over",
 	CHECK(p.gone() == 0);
 }
 
-TEST_CASE("referrals are followed, and forgotten", "[cdc][pull]")
+TEST_CASE("referrals are followed, and forgotten when they disappear", "[cdc][pull]")
 {
 	target::Config other;
 	other.nqn = "nqn.2024-01.io.nvmeof:other";
@@ -214,7 +214,7 @@ TEST_CASE("referrals are followed, and forgotten", "[cdc][pull]")
 	REQUIRE(p.until([&] { return p.of(led) == std::set{other.nqn}; }));
 	CHECK(p.of(root) == std::set{own});
 	CHECK(p.pull.state().size() == 2);
-	SECTION("what it leads to may be silent")
+	SECTION("an unreachable referred service keeps its records")
 	{
 		b.silence(true);
 		CHECK(p.until(
@@ -222,18 +222,18 @@ TEST_CASE("referrals are followed, and forgotten", "[cdc][pull]")
 		CHECK(p.of(led).size() == 1);
 		b.silence(false);
 	}
-	SECTION("it does not lead there any more")
+	SECTION("records of a removed referral are removed")
 	{
 		a.subsystem().discovery().clear();
 		CHECK(p.until([&] { return p.of(led).empty(); }));
 		CHECK(p.pull.state().size() == 1);
 	}
-	SECTION("a source that is not wanted any more leaves nothing")
+	SECTION("a removed source leaves no record")
 	{
 		p.pull.setSources({});
 		CHECK(p.until([&] { return p.model.targets().empty(); }));
 	}
-	SECTION("after a restart nothing goes before all has been read")
+	SECTION("after a restart no record is removed before everything has been read")
 	{
 		b.silence(true);
 		Puller again;
@@ -249,7 +249,7 @@ TEST_CASE("referrals are followed, and forgotten", "[cdc][pull]")
 	}
 }
 
-TEST_CASE("each source is read by one instance, and goes on to another", "[cdc][pull]")
+TEST_CASE("each source is read by one instance, and moves to another one", "[cdc][pull]")
 {
 	Server server;
 	const std::string owner = addressOf(server);
@@ -266,11 +266,11 @@ TEST_CASE("each source is read by one instance, and goes on to another", "[cdc][
 	p.pull.setInstances(ids, chosen == "a" ? "b" : "a");
 	p.rest(100ms);
 	CHECK(p.pull.state().empty());
-	CHECK(p.of(owner).size() == 1); // somebody else's to say
+	CHECK(p.of(owner).size() == 1); // removing them is up to the instance that reads the source now
 	CHECK(server.counters().open == 0);
 }
 
-TEST_CASE("records of others stay as they are, and what cannot be written is tried again", "[cdc][pull]")
+TEST_CASE("records of other sources stay unchanged, and a failed write is retried", "[cdc][pull]")
 {
 	Server server;
 	server.subsystem().discovery().add({makeEntry(sub_nvm, "nqn.2024-01.io.nvmeof:made", "10.0.0.1", 4420)});
@@ -291,12 +291,12 @@ TEST_CASE("records of others stay as they are, and what cannot be written is tri
 	p.fails = false;
 	CHECK(p.until([&] { return p.of(owner).size() == 1; }));
 	CHECK(p.model.targets().at(mine.key()).target == mine);
-	CHECK(p.model.targets().contains(others.key())); // a source that was not read yet
+	CHECK(p.model.targets().contains(others.key())); // its source has not been read yet
 	p.write({{mine.key(), std::nullopt}});
 	CHECK(p.until([&] { return p.of(owner).size() == 2; }));
 }
 
-TEST_CASE("the states of ports", "[cdc][pull]")
+TEST_CASE("the states of ports are those of the ANA log", "[cdc][pull]")
 {
 	target::Config config;
 	config.ana = true;
@@ -322,7 +322,7 @@ TEST_CASE("the states of ports", "[cdc][pull]")
 	a.setAnaState(group, ana_non_optimized);
 	REQUIRE(p.until([&] { return state(a) == ana_non_optimized; }));
 	Bytes nonsense(16);
-	nonsense[8] = nonsense[9] = 0xff; // 65,535 groups, none of which follows
+	nonsense[8] = nonsense[9] = 0xff; // the header counts 65,535 groups, and none follows
 	a.setAnaLog(nonsense);
 	a.sendEvent(event_ana_changed);
 	p.rest(200ms);
@@ -333,7 +333,7 @@ TEST_CASE("the states of ports", "[cdc][pull]")
 	CHECK(a.violations().empty());
 }
 
-TEST_CASE("the best state of a port", "[cdc][pull]")
+TEST_CASE("the state of a port is that of its best ANA group with namespaces", "[cdc][pull]")
 {
 	const auto best = [](std::vector<AnaGroup> groups) { return bestState({1, std::move(groups)}); };
 	CHECK(best({}) == ana_optimized);

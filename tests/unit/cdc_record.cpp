@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Records there and back: as JSON, and as entries of a log.
+// Records are encoded and decoded: as JSON, and as entries of a discovery log.
 #include "record.h"
 
 #include "cdc_support.h"
@@ -26,7 +26,7 @@ template <typename T> std::string refusal(const std::string &json)
 
 } // namespace
 
-TEST_CASE("records come back from JSON as they were", "[cdc][record]")
+TEST_CASE("records survive a round trip through JSON", "[cdc][record]")
 {
 	Target target = aTarget("a", "fe80::1%eth0");
 	comesBack(target);
@@ -54,7 +54,7 @@ TEST_CASE("records come back from JSON as they were", "[cdc][record]")
 	comesBack(instance);
 }
 
-TEST_CASE("a target comes back from its entry", "[cdc][record]")
+TEST_CASE("a target survives a round trip through its log entry", "[cdc][record]")
 {
 	for (TransportType transport : {tr_tcp, tr_rdma}) {
 		Target target = aTarget("a", "10.0.0.7");
@@ -80,7 +80,7 @@ TEST_CASE("a target comes back from its entry", "[cdc][record]")
 	CHECK_FALSE(Target::of(entry).ok());
 }
 
-TEST_CASE("keys tell the kind and the name", "[cdc][record]")
+TEST_CASE("a key has the kind and the name of its record", "[cdc][record]")
 {
 	CHECK(aTarget("a").key() == "targets/nqn.2024-01.io.nvmeof:a tcp 10.0.0.1 4420");
 	CHECK(kindOf(aTarget("a").key()) == Kind::target);
@@ -93,7 +93,7 @@ TEST_CASE("keys tell the kind and the name", "[cdc][record]")
 	CHECK_FALSE(toldToHosts(Kind::host));
 }
 
-TEST_CASE("what is no record is refused, and why", "[cdc][record]")
+TEST_CASE("an invalid record is refused with the reason", "[cdc][record]")
 {
 	CHECK_THAT(refusal<Target>("[]"), Contains("must be an object"));
 	CHECK_THAT(refusal<Target>(R"({"nqn":"nqn.a:b"})"), Contains("traddr is missing"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Registrations: permission, leases and limits
+// Registrations: permissions, leases and limits
 #include <catch2/catch.hpp>
 
 #include "audit.h"
@@ -41,13 +41,13 @@ Registration ddcRegistration(const std::string &nqn, const std::vector<Target> &
 	return registration;
 }
 
-// A model in which registrations are written
+// A model that stores registrations
 struct Registry {
 	Sample sample;
 	RegistrationRules rules = someRules();
-	std::size_t written = 0; // records, by the last one
+	std::size_t written = 0; // number of records that the last registration wrote
 
-	// The status that it is refused with; 0: it is written
+	// Returns the status of a refusal, or 0 if the registration is written.
 	int take(DimTask task, const Registration &registration, const char *from = "10.0.0.1", std::int64_t time = now)
 	{
 		const auto changes = registrationChanges(sample.model, rules, task, registration, peerAt(from), time);
@@ -63,7 +63,7 @@ struct Registry {
 
 } // namespace
 
-TEST_CASE("a host registers, and takes it back", "[registrar]")
+TEST_CASE("a host registers and deregisters", "[registrar]")
 {
 	Registry registry;
 	REQUIRE(registry.take(dim_register, hostRegistration()) == 0);
@@ -80,7 +80,7 @@ TEST_CASE("a host registers, and takes it back", "[registrar]")
 	CHECK(registry.take(dim_register, hostRegistration()) == st_denied);
 }
 
-TEST_CASE("nothing is stored that is no UTF-8, or a control character", "[registrar]")
+TEST_CASE("a registration with invalid UTF-8 or control characters is refused", "[registrar]")
 {
 	Registry registry;
 	const char *const bad[] = {"\xff", "a\xc3",   "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80",
@@ -107,7 +107,7 @@ TEST_CASE("nothing is stored that is no UTF-8, or a control character", "[regist
 	CHECK(registry.take(dim_register, host) == 0);
 }
 
-TEST_CASE("discovery controllers that are named register, update and take back their own", "[registrar]")
+TEST_CASE("configured discovery controllers register, update and deregister their own targets", "[registrar]")
 {
 	Registry registry;
 	auto apply = [&](DimTask task, const Registration &registration) {
@@ -117,8 +117,8 @@ TEST_CASE("discovery controllers that are named register, update and take back t
 	CHECK(apply(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1), someTarget(2)})) == 2);
 	CHECK(apply(dim_register, ddcRegistration("nqn.jbof2", {someTarget(3)})) == 3);
 	CHECK(apply(dim_update, ddcRegistration("nqn.jbof1", {someTarget(4)})) == 4);
-	CHECK(apply(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1)})) == 2);   // instead of the earlier
-	CHECK(apply(dim_deregister, ddcRegistration("nqn.jbof2", {someTarget(1)})) == 2); // that is another's
+	CHECK(apply(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1)})) == 2);   // replaces the first one
+	CHECK(apply(dim_deregister, ddcRegistration("nqn.jbof2", {someTarget(1)})) == 2); // of another DDC
 	CHECK(apply(dim_deregister, ddcRegistration("nqn.jbof2", {})) == 1);
 	Registration bad = ddcRegistration("nqn.jbof1", {someTarget(1)});
 	bad.interfaces[0].trtype = tr_fc;
@@ -126,7 +126,7 @@ TEST_CASE("discovery controllers that are named register, update and take back t
 	CHECK(registry.targets() == 1);
 }
 
-TEST_CASE("who is not named, or comes from elsewhere, registers nothing for hosts", "[registrar]")
+TEST_CASE("an unknown discovery controller, or one at another address, cannot register targets", "[registrar]")
 {
 	Registry registry;
 	CHECK(registry.take(dim_register, ddcRegistration("nqn.other", {someTarget(1)})) == st_denied);
@@ -139,7 +139,7 @@ TEST_CASE("who is not named, or comes from elsewhere, registers nothing for host
 	CHECK(registry.targets() == 1);
 }
 
-TEST_CASE("a registration neither replaces nor joins what others define, unless it may", "[registrar]")
+TEST_CASE("a registration neither replaces nor joins others' subsystems without 'join'", "[registrar]")
 {
 	for (const char *source : {"file", "pull"}) {
 		CAPTURE(source);
@@ -155,7 +155,7 @@ TEST_CASE("a registration neither replaces nor joins what others define, unless 
 		registry.rules.ddcs[0].join = true;
 		CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {port})) == 0);
 		CHECK(registry.targets() == 2);
-		// and it goes when that is taken back
+		// without the permission, upkeep ends the registration
 		registry.rules.ddcs[0].join = false;
 		const Upkeep upkeep = upkeepOf(registry.sample.model, registry.rules, {{}, {"nqn.jbof1"}}, now);
 		REQUIRE(upkeep.ended.size() == 1);
@@ -164,7 +164,7 @@ TEST_CASE("a registration neither replaces nor joins what others define, unless 
 	}
 }
 
-TEST_CASE("a port that somebody sets by hand takes nothing else from a discovery controller", "[registrar]")
+TEST_CASE("a port set by hand does not affect the other ports of a discovery controller", "[registrar]")
 {
 	Registry registry;
 	Target second = someTarget(1);
@@ -179,7 +179,7 @@ TEST_CASE("a port that somebody sets by hand takes nothing else from a discovery
 	CHECK(registry.sample.model.targets().at(byHand.key()).target.state == ana_inaccessible);
 }
 
-TEST_CASE("few addresses leave room for other hosts", "[registrar]")
+TEST_CASE("two addresses cannot use up the registrations of all hosts", "[registrar]")
 {
 	Registry registry;
 	registry.rules.maxHosts = 40;
@@ -192,7 +192,7 @@ TEST_CASE("few addresses leave room for other hosts", "[registrar]")
 	CHECK(registry.take(dim_register, hostRegistration("nqn.new"), "10.0.0.3") == 0);
 }
 
-TEST_CASE("leases end, but not of who is connected; rules that change hold for what is there", "[registrar]")
+TEST_CASE("leases expire unless their owner is connected, and new rules apply to old registrations", "[registrar]")
 {
 	Registry registry;
 	REQUIRE(registry.take(dim_register, hostRegistration()) == 0);
@@ -207,16 +207,16 @@ TEST_CASE("leases end, but not of who is connected; rules that change hold for w
 	CHECK(upkeep({"nqn.host"}, now + 30) == Both(0, 0));
 	CHECK(upkeep({"nqn.host"}, now + 50) == Both(1, 0));
 	CHECK(upkeep({"nqn.host", "nqn.jbof1"}, now + 100) == Both(2, 0));
-	// who connects by the NQN of a discovery controller has not registered
+	// a host that connects with the NQN of a discovery controller does not renew that registration
 	const Connected claims{{"nqn.host", "nqn.jbof1"}, {}};
 	CHECK(upkeepOf(registry.sample.model, registry.rules, claims, now + 101).ended.size() == 1);
 	CHECK(registry.take(dim_register, hostRegistration(), "10.0.0.1", now + 39) == 0);
-	CHECK(registry.written == 0); // tells the same, and most of its lease is left
+	CHECK(registry.written == 0); // unchanged, and most of its lease is left
 	CHECK(registry.take(dim_register, hostRegistration(), "10.0.0.1", now + 41) == 0);
 	CHECK(registry.written == 1);
 	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1)}), "10.0.0.1", now + 39) == 0);
 	CHECK(registry.written == 0);
-	registry.rules.leaseSeconds = 10; // made shorter
+	registry.rules.leaseSeconds = 10; // the lease is shorter now
 	CHECK(upkeep({}, now) == Both(2, 0));
 	registry.rules.ddcs.clear();
 	registry.rules.hosts = false;
@@ -226,10 +226,10 @@ TEST_CASE("leases end, but not of who is connected; rules that change hold for w
 	old.origin = {"push", "nqn.old", 0};
 	registry.rules = someRules();
 	registry.sample.tell({putOf(old)});
-	CHECK(upkeep({}, now + 50) == Both(1, 0)); // of a version that had none
+	CHECK(upkeep({}, now + 50) == Both(1, 0)); // written by a version without leases
 }
 
-TEST_CASE("there is an end to what may be registered", "[registrar]")
+TEST_CASE("the number of registrations is limited", "[registrar]")
 {
 	Registry registry;
 	registry.rules.maxHosts = 5;
@@ -238,10 +238,10 @@ TEST_CASE("there is an end to what may be registered", "[registrar]")
 	CHECK(registry.take(dim_register, hostRegistration("nqn.1")) == 0);
 	CHECK(registry.take(dim_register, hostRegistration("nqn.2")) == 0);
 	CHECK(registry.take(dim_register, hostRegistration("nqn.3")) == st_discovery_resources);
-	CHECK(registry.take(dim_register, hostRegistration("nqn.2")) == 0); // is there
+	CHECK(registry.take(dim_register, hostRegistration("nqn.2")) == 0); // already registered
 	CHECK(registry.take(dim_register, hostRegistration("nqn.3"), "fd00::1") == 0);
 	CHECK(registry.take(dim_register, hostRegistration("nqn.4"), "fd00::2") == 0);
-	CHECK(registry.take(dim_register, hostRegistration("nqn.5"), "fd00::3") == st_discovery_resources); // one /64
+	CHECK(registry.take(dim_register, hostRegistration("nqn.5"), "fd00::3") == st_discovery_resources); // same /64
 	CHECK(registry.take(dim_register, hostRegistration("nqn.5"), "10.0.0.2") == 0);
 	CHECK(registry.take(dim_register, hostRegistration("nqn.6"), "10.0.0.3") == st_discovery_resources);
 	CHECK(registry.take(dim_deregister, hostRegistration("nqn.1")) == 0);
@@ -255,7 +255,7 @@ TEST_CASE("there is an end to what may be registered", "[registrar]")
 	CHECK(registry.targets() == 2);
 }
 
-TEST_CASE("the journal keeps what a record was and will be", "[registrar]")
+TEST_CASE("the journal has what a record was and becomes", "[registrar]")
 {
 	Registry registry;
 	REQUIRE(registry.take(dim_register, hostRegistration()) == 0);
@@ -275,14 +275,14 @@ TEST_CASE("the journal keeps what a record was and will be", "[registrar]")
 	CHECK(auditLines(registry.sample.model, many, 0) == std::vector<std::string>{"and up to 150 more records"});
 }
 
-TEST_CASE("the journal's lines of a change cost no more than a thousand records", "[registrar]")
+TEST_CASE("the journal's lines for a change compare at most a thousand records", "[registrar]")
 {
 	Registry registry;
 	std::vector<Change> same;
 	for (int i = 0; i < 5000; i++)
 		same.push_back(putOf(someTarget(i)));
 	registry.sample.tell(same);
-	std::vector<Change> changes = same; // of which the last one alone is a change
+	std::vector<Change> changes = same; // only the last one changes a record
 	changes.push_back(putOf(someTarget(5000)));
 	CHECK(auditLines(registry.sample.model, changes) == std::vector<std::string>{"and up to 4001 more records"});
 	serving::LogLimit limit(2, std::chrono::seconds(10));
@@ -295,7 +295,7 @@ TEST_CASE("the journal's lines of a change cost no more than a thousand records"
 	CHECK_FALSE(limit.full(now + std::chrono::seconds(10)));
 }
 
-TEST_CASE("prefixes hold the addresses that they begin", "[registrar]")
+TEST_CASE("a prefix matches the addresses that begin with it", "[registrar]")
 {
 	auto holds = [](const char *prefix, const char *address) { return Prefix::of(prefix)->holds(peerAt(address)); };
 	CHECK(holds("10.0.0.0/8", "10.255.1.1"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A changed configuration: targets that it would take from hosts, and the outcome of its reload.
+// A changed configuration: targets that it would take from hosts, and the result of its reload.
 #include <catch2/catch.hpp>
 
 #include <chrono>
@@ -45,7 +45,7 @@ struct Reloading : Running {
 		more.push_back(putOf(Host{"nqn.b", "", "", "", {}, {"push", "nqn.b", 4000000000}}));
 		write(more);
 	}
-	// The outcome of a reload of the rules as they are now
+	// Reloads the current rules and returns the result.
 	nvmeof::Result<Reloaded> turn(ReloadMode mode)
 	{
 		std::promise<nvmeof::Result<Reloaded>> done;
@@ -57,7 +57,7 @@ struct Reloading : Running {
 		const auto reloaded = turn(ReloadMode::judged);
 		return reloaded ? "" : reloaded.error().message;
 	}
-	// A reload is over before the store has written its records.
+	// The result of a reload arrives before the store has written its records.
 	bool comeTo(std::size_t targets, std::size_t zones)
 	{
 		const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
@@ -84,7 +84,7 @@ const std::string next = "; 'nvmeofctl cdc reload --dry-run' lists them, 'nvmeof
 
 } // namespace
 
-TEST_CASE("a zone in a changed configuration takes nobody's storage away unless it is forced", "[reload]")
+TEST_CASE("a reload does not take targets from hosts by a zone unless it is forced", "[reload]")
 {
 	Reloading running;
 	running.rules.zones = {someZone("z", {"nqn.a"}, {"*"})};
@@ -97,33 +97,33 @@ TEST_CASE("a zone in a changed configuration takes nobody's storage away unless 
 	CHECK(dry->losses[0].hostnqn == "nqn.b");
 	CHECK(dry->losses[0].targets.size() == 10);
 	CHECK(running.zonesNow() == 0);
-	// a change by hand meanwhile is judged by the configuration that holds
+	// until then, a change by hand is checked against the configuration in force
 	running.in([&] { CHECK(running.service->fileChanges(running.service->model()).empty()); });
 	CHECK(running.turn(ReloadMode::forced).ok());
 	CHECK(running.comeTo(10, 1));
-	CHECK(running.refusal().empty()); // now it holds
+	CHECK(running.refusal().empty()); // the forced configuration is in force now
 }
 
-TEST_CASE("targets that a changed configuration has no more are lost", "[reload]")
+TEST_CASE("targets that are missing in the changed configuration count as lost", "[reload]")
 {
 	Reloading running;
 	running.rules.targets = targets(4);
 	CHECK(running.refusal() ==
 	      "nqn.a would lose 6 of 10 targets, and 1 other hosts more than half of theirs" + next);
 	CHECK(running.targetsNow() == 10);
-	running.rules.targets = targets(5); // half of them
+	running.rules.targets = targets(5); // half of the targets
 	CHECK(running.refusal().empty());
 	CHECK(running.comeTo(5, 0));
-	running.rules.targets.clear(); // a file that was cut off
+	running.rules.targets.clear(); // as a truncated file has it
 	CHECK_FALSE(running.refusal().empty());
 	CHECK(running.targetsNow() == 5);
 	running.rules.targets = targets(5);
 	for (Target &target : running.rules.targets)
-		target.state = nofctl::wire::ana_inaccessible; // tells something else, and is seen
+		target.state = nofctl::wire::ana_inaccessible; // a target with another state is still visible
 	CHECK(running.refusal().empty());
 }
 
-TEST_CASE("sources and registrations that a changed configuration has no more are lost", "[reload]")
+TEST_CASE("targets of removed sources and registrations count as lost", "[reload]")
 {
 	Target pulled = someTarget(30), referred = someTarget(31);
 	pulled.origin = {"pull", "10.0.0.9:8009"};
@@ -146,7 +146,7 @@ TEST_CASE("sources and registrations that a changed configuration has no more ar
 	running.rules.registration.ddcs.clear();
 	CHECK(lost() == 22);
 	CHECK(running.refusal().starts_with("nqn.a would lose 22 of 22 targets, and 1 other hosts"));
-	// a subsystem that it defines itself has no ports of a DDC without 'join'
+	// a DDC without 'join' cannot keep ports of a subsystem that the configuration defines
 	running.rules.pulls = rules.pulls;
 	running.rules.registration = rules.registration;
 	running.rules.targets = {someTarget(40)};
@@ -154,7 +154,7 @@ TEST_CASE("sources and registrations that a changed configuration has no more ar
 	CHECK(lost() == 1);
 }
 
-TEST_CASE("a reload is judged over the control socket, too", "[reload][control]")
+TEST_CASE("a reload over the control socket is checked, too", "[reload][control]")
 {
 	CHECK(parseControlRequest(R"({"command": "reload", "force": true})")->force);
 	CHECK(parseControlRequest(R"({"command": "reload", "dry_run": true})")->dryRun);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A whole service in a thread of its own, with a store in a folder that goes with it.
+// A whole service in its own thread, with a store in a temporary directory.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -37,7 +37,7 @@ public:
 		auto waiting = ready.get_future();
 		thread_ = std::thread([this, &ready] { run(ready); });
 		waiting.get();
-		// It is told of itself as well, a little later.
+		// The store reports this instance's own record asynchronously.
 		for (bool joined = false; !joined;)
 			in([&] { joined = !service->model().instances().empty(); });
 		return *this;
@@ -50,7 +50,7 @@ public:
 			in([this] { loop_->end(0); });
 		thread_.join();
 	}
-	// In the service's thread; returns when it is done.
+	// Runs @work in the service's thread and waits for it.
 	void in(const std::function<void()> &work)
 	{
 		std::promise<void> done;
@@ -75,7 +75,7 @@ public:
 	Control::Limits limits;
 	Service *service = nullptr;
 	std::atomic<int> reloads{0};
-	std::string problem; // of a reload
+	std::string problem; // error of the next reload; empty: none
 
 private:
 	void run(std::promise<void> &ready)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Records, and models and views of them, for tests of the discovery service.
+// Sample records, models and views for tests of the discovery service.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -34,7 +34,7 @@ inline Change removalOf(const std::string &key)
 	return {key, {}};
 }
 
-// A model that changes like a store's
+// A model that is changed as by a store
 class Sample {
 public:
 	explicit Sample(int targets = 0, Unzoned unzoned = Unzoned::unlessZoned) : unzoned_(unzoned)

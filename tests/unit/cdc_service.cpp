@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A whole service: what registrations lead to, and how often hosts are told of changes.
+// A whole service: the effect of registrations, and how often hosts are notified of changes.
 #include "cdc_client.h"
 #include "cdc_running.h"
 #include "cdc_support.h"
@@ -27,7 +27,7 @@ template <typename Holds> bool within(std::chrono::seconds time, Holds holds)
 	return true;
 }
 
-// A store that tells what the test says
+// A store that reports what the test passes to it
 class ToldStore final : public Store {
 public:
 	nvmeof::Result<void> start(Told told) override
@@ -63,7 +63,7 @@ private:
 	Told told_;
 };
 
-// The status of a registration
+// Registers and returns the status.
 int registers(Client &client, const Registration &registration)
 {
 	return client.run(dim(0), encodeRegistration(registration));
@@ -78,7 +78,7 @@ std::size_t hostsOf(Running &running)
 
 } // namespace
 
-TEST_CASE("no registration ends the service, and what is stored of it can be read at the next start", "[service]")
+TEST_CASE("no registration stops the service, and all that is stored can be read at the next start", "[service]")
 {
 	Running running;
 	running.start();
@@ -106,7 +106,7 @@ TEST_CASE("no registration ends the service, and what is stored of it can be rea
 	CHECK(hostsOf(running) == 1);
 }
 
-TEST_CASE("a registration ends when its owner has gone, and not before", "[service]")
+TEST_CASE("a registration expires after its owner disconnected, and not before", "[service]")
 {
 	Running running;
 	running.rules.registration.leaseSeconds = 2;
@@ -120,7 +120,7 @@ TEST_CASE("a registration ends when its owner has gone, and not before", "[servi
 	CHECK(within(30s, [&] { return hostsOf(running) == 0; }));
 }
 
-TEST_CASE("hosts are told of a change at once, of many together, and of other hosts not at all", "[service]")
+TEST_CASE("hosts are notified of a change at once, once for many changes, and not for records of hosts", "[service]")
 {
 	serving::Loop loop(serving::Loop::Watchdog::none);
 	Scratch folder;
@@ -146,7 +146,7 @@ TEST_CASE("hosts are told of a change at once, of many together, and of other ho
 	CHECK(service.counters().merged == 998);
 	CHECK(until(loop, current));
 	CHECK(told() == begun + 2);
-	// another instance leaves, or the store says so without a generation of its own
+	// changes without a new generation of the store notify hosts, too: a draining instance, a changed state
 	store.tell({putOf(Instance{"22222222-2222-4333-8444-555555555555", "nqn.other", {"10.0.0.2:8009"}, true})},
 		   1001);
 	CHECK(told() == begun + 3);
@@ -154,7 +154,7 @@ TEST_CASE("hosts are told of a change at once, of many together, and of other ho
 	CHECK(until(loop, [&] { return told() == begun + 4; }));
 }
 
-TEST_CASE("the time from a change until hosts are told is counted, once for changes told together", "[service]")
+TEST_CASE("the time until hosts are notified is counted once for changes that are notified together", "[service]")
 {
 	Running running;
 	running.start();
@@ -164,7 +164,7 @@ TEST_CASE("the time from a change until hosts are told is counted, once for chan
 	CHECK(within(30s, [&] { return nvmeof::countOf(counted().histogram) > before; }));
 	Host host;
 	host.nqn = "nqn.host";
-	running.write({putOf(host)}); // nobody is told of it
+	running.write({putOf(host)}); // no host is notified of this record
 	const auto sum = counted().sum;
 	running.in([&] {
 		for (int i = 1; i < 100; i++)
@@ -183,7 +183,7 @@ TEST_CASE("the time from a change until hosts are told is counted, once for chan
 	CHECK(counted().sum > sum);
 }
 
-TEST_CASE("leases of many hosts are written in parts that every store takes", "[service]")
+TEST_CASE("the renewals of many leases are split into writes that every store accepts", "[service]")
 {
 	serving::Loop loop(serving::Loop::Watchdog::none);
 	Rules rules;
@@ -195,7 +195,7 @@ TEST_CASE("leases of many hosts are written in parts that every store takes", "[
 	for (int i = 0; i < 5000; i++) {
 		Host host;
 		host.nqn = "nqn.host" + std::to_string(i);
-		host.origin = {"push", host.nqn}; // of a version without leases
+		host.origin = {"push", host.nqn}; // written by a version without leases
 		hosts.push_back(putOf(host));
 	}
 	store.first = hosts;

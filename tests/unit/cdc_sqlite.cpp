@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The embedded store: what is acknowledged is there, whatever happens to the process and the disk.
+// The embedded store: acknowledged records survive, whatever happens to the process and the disk.
 #include "sqlite_store.h"
 
 #include <csignal>
@@ -16,7 +16,7 @@ using Catch::Contains;
 
 namespace {
 
-// A disk that takes no more bytes, or on which nothing may be written
+// A full disk, or a read-only one
 struct Disk {
 	static inline bool full = false, readOnly = false;
 
@@ -86,7 +86,7 @@ struct Disk {
 	sqlite3_vfs *base_, vfs_;
 };
 
-// A store of a file, with what it has told
+// A store in a file, with the records and generation that it has reported
 struct Embedded {
 	serving::Loop loop{serving::Loop::Watchdog::none};
 	Told told;
@@ -112,7 +112,7 @@ void sql(const std::filesystem::path &file, const std::string &text)
 	sqlite3_close(db);
 }
 
-// Overwrites a page in the middle of the file
+// Overwrites a page in the middle of the file.
 void damage(const std::filesystem::path &file)
 {
 	const int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
@@ -124,7 +124,7 @@ void damage(const std::filesystem::path &file)
 
 } // namespace
 
-TEST_CASE("records and the generation outlive the process", "[cdc][sqlite]")
+TEST_CASE("records and the generation survive a restart", "[cdc][sqlite]")
 {
 	Scratch folder;
 	const auto file = folder.path() / "store";
@@ -135,15 +135,15 @@ TEST_CASE("records and the generation outlive the process", "[cdc][sqlite]")
 		REQUIRE(embedded.start().ok());
 		CHECK(embedded.told.whole == 1);
 		CHECK(embedded.told.records.empty());
-		CHECK(embedded.told.generation >= begin); // greater than that of any store before
+		CHECK(embedded.told.generation >= begin); // greater than that of any earlier store
 		generation = embedded.told.generation;
 		CHECK(embedded.write({is(aTarget("a")), is(aZone("z"))}) == "");
 		CHECK(embedded.told.generation == generation + 1);
-		CHECK(embedded.write({is(aHost("h"))}) == ""); // of which no host is told
+		CHECK(embedded.write({is(aHost("h"))}) == ""); // no host sees this record
 		CHECK(embedded.told.generation == generation + 1);
 		CHECK(embedded.told.has(aHost("h")));
 		const std::size_t news = embedded.told.news;
-		CHECK(embedded.write({is(aTarget("a"))}) == ""); // as it is already
+		CHECK(embedded.write({is(aTarget("a"))}) == ""); // unchanged
 		CHECK(embedded.told.news == news);
 		CHECK(embedded.write({isGone(aZone("z")), isGone(aZone("never there"))}) == "");
 		CHECK(embedded.told.generation == generation + 2);
@@ -158,7 +158,7 @@ TEST_CASE("records and the generation outlive the process", "[cdc][sqlite]")
 	CHECK_THAT(refusal(file), Contains("another nvmeof-cdc has it"));
 }
 
-TEST_CASE("what is written in one turn of the loop is one change", "[cdc][sqlite]")
+TEST_CASE("all writes of one turn of the loop are one change", "[cdc][sqlite]")
 {
 	Scratch folder;
 	Embedded embedded(folder.path() / "store");
@@ -173,11 +173,11 @@ TEST_CASE("what is written in one turn of the loop is one change", "[cdc][sqlite
 		});
 	CHECK(done == 0);
 	REQUIRE(until(embedded.loop, [&] { return done == 3; }));
-	CHECK(embedded.told.news == 2); // and what there was
+	CHECK(embedded.told.news == 2); // the initial report and this change
 	CHECK(embedded.told.generation == before + 1);
 }
 
-TEST_CASE("an instance is in its own store, and what another ID has left is not", "[cdc][sqlite]")
+TEST_CASE("the store has the record of its own instance, and removes those of other IDs", "[cdc][sqlite]")
 {
 	Scratch folder;
 	const auto file = folder.path() / "store";
@@ -201,10 +201,10 @@ TEST_CASE("an instance is in its own store, and what another ID has left is not"
 	leaving.draining = true;
 	embedded.store.join(leaving);
 	REQUIRE(until(embedded.loop, [&] { return embedded.told.has(leaving); }));
-	CHECK(embedded.told.generation == before + 2); // hosts are told of it
+	CHECK(embedded.told.generation == before + 2); // hosts are notified of it
 }
 
-TEST_CASE("a generation is raised, and never falls", "[cdc][sqlite]")
+TEST_CASE("a generation can be raised, and never falls", "[cdc][sqlite]")
 {
 	Scratch folder;
 	const std::uint64_t far = nowMs() * 2;
@@ -223,7 +223,7 @@ TEST_CASE("a generation is raised, and never falls", "[cdc][sqlite]")
 	CHECK(again.told.generation == far + 1);
 }
 
-TEST_CASE("a file of an older version is migrated, one of a newer or another program refused", "[cdc][sqlite]")
+TEST_CASE("a file of an older version is migrated, of a newer one or another program refused", "[cdc][sqlite]")
 {
 	Scratch folder;
 	const auto file = folder.path() / "store";
@@ -253,7 +253,7 @@ TEST_CASE("a file of an older version is migrated, one of a newer or another pro
 	CHECK_THAT(refusal(folder.path() / "cache"), Contains("no store"));
 }
 
-TEST_CASE("a damaged file is refused, and moved aside when that is asked for", "[cdc][sqlite]")
+TEST_CASE("a damaged file is refused, and moved aside if the operator requests it", "[cdc][sqlite]")
 {
 	Scratch folder;
 	const auto file = folder.path() / "store";
@@ -264,16 +264,16 @@ TEST_CASE("a damaged file is refused, and moved aside when that is asked for", "
 		CHECK(embedded.write({is(aTarget("a"))}) == "");
 		before = embedded.told.generation;
 	}
-	SECTION("pages")
+	SECTION("some pages are damaged")
 	{
 		damage(file);
 	}
-	SECTION("all of it")
+	SECTION("the whole file is damaged")
 	{
 		folder.write("store", "this is no database, and was one");
 	}
 	CHECK_THAT(refusal(file), Contains("damaged") && Contains("--rebuild"));
-	CHECK_THAT(refusal(file), Contains("damaged")); // and left as it is
+	CHECK_THAT(refusal(file), Contains("damaged")); // the file is not changed
 	{
 		Embedded rebuilt(file, true);
 		REQUIRE(rebuilt.start().ok());
@@ -285,12 +285,12 @@ TEST_CASE("a damaged file is refused, and moved aside when that is asked for", "
 	for (const auto &entry : std::filesystem::directory_iterator(folder.path()))
 		aside += entry.path().filename().string().starts_with("store.damaged-");
 	CHECK(aside >= 1);
-	Embedded kept(file, true); // nothing to rebuild
+	Embedded kept(file, true); // an intact file is kept
 	REQUIRE(kept.start().ok());
 	CHECK(kept.told.has(aTarget("b")));
 }
 
-TEST_CASE("a full disk refuses what does not fit, and loses nothing", "[cdc][sqlite]")
+TEST_CASE("a full disk fails the write that does not fit, and loses nothing", "[cdc][sqlite]")
 {
 	Scratch folder;
 	Disk disk;
@@ -320,7 +320,7 @@ TEST_CASE("a full disk refuses what does not fit, and loses nothing", "[cdc][sql
 	CHECK(again.told.records.size() == 2);
 }
 
-TEST_CASE("a file that cannot be written is refused with what to do", "[cdc][sqlite]")
+TEST_CASE("a read-only file is refused with the next step", "[cdc][sqlite]")
 {
 	Scratch folder;
 	Disk disk;
@@ -330,7 +330,7 @@ TEST_CASE("a file that cannot be written is refused with what to do", "[cdc][sql
 	CHECK_THAT(refusal(folder.path() / "store"), Contains("read-only"));
 }
 
-TEST_CASE("what was acknowledged is there after a kill -9", "[cdc][sqlite]")
+TEST_CASE("acknowledged records survive kill -9", "[cdc][sqlite]")
 {
 	Scratch folder;
 	struct Acknowledged {
@@ -369,7 +369,7 @@ TEST_CASE("what was acknowledged is there after a kill -9", "[cdc][sqlite]")
 	REQUIRE(after.start().ok());
 	for (std::uint32_t i = 0; i < last.count; i++)
 		CHECK((after.told.has(aTarget(std::to_string(i))) && after.told.has(aHost(std::to_string(i)))));
-	CHECK(after.told.records.size() % 2 == 0); // all of a write or nothing
+	CHECK(after.told.records.size() % 2 == 0); // a write is atomic: two records each
 	CHECK(after.told.records.size() / 2 - last.count <= 1);
 	CHECK(after.told.generation >= last.generation);
 }

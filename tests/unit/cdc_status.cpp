@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What an instance tells of itself: documents, byte for byte as in golden_cdc/, and metrics. After a change that is
-// meant: NVMEOF_GOLDEN=write tests/sanitize/run unit_cdc "[golden]", then read the difference, and
+// What an instance reports of itself: documents, byte for byte as in golden_cdc/, and metrics. After an intended
+// change: NVMEOF_GOLDEN=write tests/sanitize/run unit_cdc "[golden]"; then review the difference and update
 // Documentation/json.md.
 #include <catch2/catch.hpp>
 
@@ -44,7 +44,7 @@ std::vector<Change> records()
 		putOf(Instance{"22222222-2222-4333-8444-555555555555", "nqn.other", {"10.0.0.2:8009"}, true})};
 }
 
-// In which everything is set
+// A picture in which every member is set
 Picture wholePicture()
 {
 	Sample sample;
@@ -91,7 +91,7 @@ std::vector<Golden> all()
 
 } // namespace
 
-TEST_CASE("documents of nvmeof-cdc are as they were, byte for byte", "[golden]")
+TEST_CASE("documents of nvmeof-cdc equal the golden files byte for byte", "[golden]")
 {
 	std::set<std::string> files;
 	for (const Golden &golden : all()) {
@@ -115,7 +115,7 @@ TEST_CASE("each member of nvmeof-cdc's documents is in the reference", "[golden]
 	}
 }
 
-TEST_CASE("hosts are what is connected and what has registered, with the best that any connection has", "[status]")
+TEST_CASE("hosts are the connected and the registered ones, with the best values of their connections", "[status]")
 {
 	const Picture picture = wholePicture();
 	const std::vector<HostPicture> hosts = hostPictures(picture);
@@ -130,7 +130,7 @@ TEST_CASE("hosts are what is connected and what has registered, with the best th
 	CHECK(hosts[3].state() == std::string("unread"));
 }
 
-TEST_CASE("hosts see what their zones have", "[status]")
+TEST_CASE("hosts see the targets of their zones", "[status]")
 {
 	const Picture picture = wholePicture();
 	const Sight sight(picture);
@@ -140,7 +140,7 @@ TEST_CASE("hosts see what their zones have", "[status]")
 	CHECK(sight.views()[sight.viewOf(2)].targets.empty());
 }
 
-TEST_CASE("the state can be asked for before the store has told anything", "[status]")
+TEST_CASE("the state can be requested before the store has reported anything", "[status]")
 {
 	Picture picture = wholePicture();
 	picture.model = std::make_shared<const Model>(self_id);
@@ -153,7 +153,7 @@ TEST_CASE("the state can be asked for before the store has told anything", "[sta
 	CHECK(ExpositionChecker(metricsText(picture)).problems().empty());
 }
 
-TEST_CASE("metrics are well formed, and right", "[metrics]")
+TEST_CASE("metrics are well-formed and have the right values", "[metrics]")
 {
 	const ExpositionChecker checked(metricsText(wholePicture()));
 	CHECK(checked.problems() == std::vector<std::string>{});
@@ -183,17 +183,17 @@ TEST_CASE("metrics are well formed, and right", "[metrics]")
 	}
 }
 
-TEST_CASE("zones have metrics, the largest of them their own", "[metrics]")
+TEST_CASE("each of the largest zones has metrics of its own, the others have sums", "[metrics]")
 {
 	const ExpositionChecker whole(metricsText(wholePicture()));
 	const ExpositionChecker::Labels rack{{"zone", "rack1"}};
-	CHECK(whole.value("nvmeof_cdc_zone_hosts", rack) == 2); // nqn.a1, and nqn.away, which has registered
+	CHECK(whole.value("nvmeof_cdc_zone_hosts", rack) == 2); // nqn.a1 is connected, nqn.away is registered
 	CHECK(whole.value("nvmeof_cdc_zone_hosts_connected", rack) == 1);
 	CHECK(whole.value("nvmeof_cdc_zone_subsystems", rack) == 1);
 	CHECK(whole.value("nvmeof_cdc_zone_targets", rack) == 1);
 	CHECK(whole.value("nvmeof_cdc_zone_log_reads_total", rack) == 0);
 
-	Sample sample(4); // of which the second zone sees a subsystem with two ports
+	Sample sample(4); // the second zone sees a subsystem with two ports
 	Target port = someTarget(1);
 	port.traddr = "10.9.9.9";
 	std::vector<Change> records{putOf(port), putOf(someZone("a\"b\\c", {"nqn.h0", "nqn.h1"}, {someTarget(1).nqn}))};
@@ -210,7 +210,7 @@ TEST_CASE("zones have metrics, the largest of them their own", "[metrics]")
 	for (int i = 0; i < 3; i++)
 		sample.views->zonesOf("nqn.h299")->countRead();
 	sample.views->zonesOf("nqn.h1")->countRead();
-	sample.tell({putOf(someZone("new", {}, {}))}); // the counters of others go on
+	sample.tell({putOf(someZone("new", {}, {}))}); // a new zone does not reset the counters of the others
 	sample.views->zonesOf("nqn.h1")->countRead();
 	picture.views = sample.views;
 	const ExpositionChecker checked(metricsText(picture));
@@ -223,13 +223,13 @@ TEST_CASE("zones have metrics, the largest of them their own", "[metrics]")
 	CHECK(checked.value("nvmeof_cdc_zone_targets", {{"zone", "z1000"}}) == 5);
 	CHECK(checked.value("nvmeof_cdc_zone_hosts", others) == 290 - 254); // of z1254 and later
 	CHECK(checked.value("nvmeof_cdc_zone_hosts_connected", others) == 36);
-	CHECK_FALSE(checked.value("nvmeof_cdc_zone_log_reads_total", others)); // a sum would fall when a zone is made
-	CHECK_FALSE(checked.value("nvmeof_cdc_zone_targets", others));         // a target may be in many
+	CHECK_FALSE(checked.value("nvmeof_cdc_zone_log_reads_total", others)); // a sum would fall with a new zone
+	CHECK_FALSE(checked.value("nvmeof_cdc_zone_targets", others));         // a target may be in many zones
 	CHECK_FALSE(checked.value("nvmeof_cdc_zone_hosts", {{"zone", "z1299"}}));
 }
 
-// stability.md: names stay
-TEST_CASE("metrics have the names that the documentation has", "[metrics]")
+// Names of metrics are stable (stability.md).
+TEST_CASE("metrics have the documented names", "[metrics]")
 {
 	const std::string text = textOf(sources / "../../Documentation/cdc.md");
 	const ExpositionChecker checked(metricsText(wholePicture()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A loop that tests turn until something holds, and stores with what they have told.
+// A loop that tests run until a condition holds, and stores with the records that they have reported.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace cdc {
 
-// Turns the loop until @holds, which is looked at after each turn: at most 30 s.
+// Runs the loop until @holds, which is evaluated after each turn, for at most 30 s.
 template <typename Holds> bool until(serving::Loop &loop, Holds holds)
 {
 	const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
@@ -74,12 +74,12 @@ template <typename T> Change isGone(const T &record)
 	return {record.key(), {}};
 }
 
-// What a store has told so far
+// The records and generation that a store has reported so far
 struct Told {
 	std::map<std::string, std::string> records;
 	std::uint64_t generation = 0;
 	std::size_t news = 0, whole = 0;
-	bool fell = false; // the generation has
+	bool fell = false; // the generation has fallen
 
 	void operator()(const News &told)
 	{
@@ -103,7 +103,7 @@ struct Told {
 	}
 };
 
-// "": it is written, else why not
+// Writes, and returns "" or the error message.
 inline std::string written(serving::Loop &loop, Store &store, std::vector<Change> changes)
 {
 	std::optional<std::string> outcome;

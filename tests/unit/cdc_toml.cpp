@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The example of the configuration that is installed, and what it says that holds anyway
+// The installed example of the configuration, and the defaults that it shows
 #include <catch2/catch.hpp>
 
 #include <fstream>
@@ -56,7 +56,7 @@ void checkDefaults(const Rules &rules)
 
 } // namespace
 
-TEST_CASE("as it is, the example changes nothing", "[toml]")
+TEST_CASE("the example as installed changes no default", "[toml]")
 {
 	const Rules rules = parsed(example());
 	checkDefaults(rules);
@@ -67,7 +67,7 @@ TEST_CASE("as it is, the example changes nothing", "[toml]")
 	CHECK(rules.store.etcd.endpoints.empty());
 }
 
-TEST_CASE("without the comment signs, too, but for what is said to be an example", "[toml]")
+TEST_CASE("with its comments removed, the example still has the defaults, entries marked as examples aside", "[toml]")
 {
 	const std::string bare = std::regex_replace(example(), std::regex("(^|\n)#(?=[a-z\\[])"), "$1");
 	const Rules rules = parsed(bare);
@@ -85,8 +85,8 @@ TEST_CASE("without the comment signs, too, but for what is said to be an example
 	CHECK(rules.store.etcd.endpoints.size() == 3);
 }
 
-// Whoever adds a key to the parser adds it to the example.
-TEST_CASE("the example tells of every key", "[toml]")
+// A new key of the parser has to be added to the example.
+TEST_CASE("the example has every key", "[toml]")
 {
 	std::ostringstream source;
 	source << std::ifstream(std::string(NVMEOF_SOURCES) + "/../../tools/nvmeof-cdc/config.cpp").rdbuf();
@@ -96,7 +96,7 @@ TEST_CASE("the example tells of every key", "[toml]")
 	for (std::sregex_iterator one(parser.begin(), parser.end(), added), end; one != end; ++one, ++keys) {
 		const std::string key = (*one)[1];
 		CAPTURE(key);
-		if (key == "registration-lease") // of earlier versions
+		if (key == "registration-lease") // a key of earlier versions
 			continue;
 		const bool told = std::regex_search(
 			text, std::regex("\n#?(" + key + " = |\\[\\[?(registration\\.)?" + key + "\\])"));

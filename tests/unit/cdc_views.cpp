@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// From records to what each host is told.
+// The entries that each host sees, computed from records.
 #include "views.h"
 
 #include "cdc_support.h"
@@ -18,7 +18,7 @@ Target inState(Target target, AnaState state)
 	return target;
 }
 
-// A model, and the views of it, generation by generation
+// A model and its views; the views of the previous generation are kept
 struct World {
 	Model model{"self"};
 	std::unique_ptr<Views> views, before;
@@ -33,7 +33,7 @@ struct World {
 		views = std::make_unique<Views>(model, ViewRules{.unzoned = unzoned}, before.get());
 		return *this;
 	}
-	// What a host is told, by the end of the NQN and the address
+	// The entries that a host sees, as the end of the NQN and the address
 	std::vector<std::string> told(const std::string &host) const
 	{
 		std::vector<std::string> told;
@@ -49,7 +49,7 @@ using List = std::vector<std::string>;
 
 } // namespace
 
-TEST_CASE("the best paths are told first", "[cdc][views]")
+TEST_CASE("optimized paths come first", "[cdc][views]")
 {
 	World world;
 	world({is(inState(aTarget("a", "10.0.0.1"), ana_inaccessible)),
@@ -63,17 +63,17 @@ TEST_CASE("the best paths are told first", "[cdc][views]")
 	CHECK(world.told(host_a).front() == "c 10.0.0.6");
 }
 
-TEST_CASE("zones say who sees what", "[cdc][views]")
+TEST_CASE("zones define which hosts see which targets", "[cdc][views]")
 {
 	World world;
 	world({is(aTarget("a")), is(aTarget("b")), is(aTarget("other"))});
-	CHECK(world.told(host_a).size() == 3); // there are no zones
+	CHECK(world.told(host_a).size() == 3); // no zone exists
 
 	world({is(aZone("one", {host_a}, {"nqn.2024-01.io.nvmeof:a"}))});
 	CHECK(world.told(host_a) == List{"a 10.0.0.1"});
 	CHECK(world.told(host_b).empty());
 
-	// patterns of hosts and targets; a host of several zones sees what is in any of them, once
+	// Zones have patterns of hosts and targets. A host of several zones sees each of their targets once.
 	world({is(aZone("two", {"nqn.2014-08.*:[ab]"}, {"*:?"}))});
 	CHECK(world.told(host_a) == List{"a 10.0.0.1", "b 10.0.0.1"});
 	CHECK(world.told(host_b) == List{"a 10.0.0.1", "b 10.0.0.1"});
@@ -84,7 +84,7 @@ TEST_CASE("zones say who sees what", "[cdc][views]")
 	CHECK(world.told(host_b).size() == 3);
 }
 
-TEST_CASE("what hosts of no zone see is a choice", "[cdc][views]")
+TEST_CASE("the configuration decides what hosts of no zone see", "[cdc][views]")
 {
 	for (Unzoned unzoned : {Unzoned::unlessZoned, Unzoned::all, Unzoned::none}) {
 		World world;
@@ -97,42 +97,42 @@ TEST_CASE("what hosts of no zone see is a choice", "[cdc][views]")
 	}
 }
 
-TEST_CASE("a page is made once, and stays as long as it tells the same", "[cdc][views]")
+TEST_CASE("hosts with the same entries share a page, which is kept while its entries are the same", "[cdc][views]")
 {
 	World world;
 	world({is(anInstance("self")), is(aTarget("a")), is(aTarget("b")), is(aZone("one", {host_a, "*:c*"}, {"*:a"})),
 	       is(aZone("two", {host_b}, {"*:b"}))});
 	const auto a = world.views->of(host_a), b = world.views->of(host_b);
-	CHECK(world.views->of("nqn.x:c1") == a); // the same zones
+	CHECK(world.views->of("nqn.x:c1") == a); // a host of the same zones
 	CHECK(world.views->of("nqn.x:c2") == a);
 	CHECK(world.views->pages() == 2);
 
-	world({is(aTarget("b", "10.0.0.2"))}); // that only one of them sees
-	CHECK(world.views->pages() == 2);      // made ahead of demand
+	world({is(aTarget("b", "10.0.0.2"))}); // only one of the two hosts sees this target
+	CHECK(world.views->pages() == 2);      // made before a host asks
 	CHECK(world.views->generation() == 2);
 	CHECK(world.views->of(host_a) == a);
 	CHECK(world.views->of(host_b) != b);
-	CHECK(b->count() == 2); // who reads it goes on reading it
+	CHECK(b->count() == 2); // a page stays valid for its readers
 
-	world({is(aHost("h")), is(aTarget("a"))}); // nothing that is told
+	world({is(aHost("h")), is(aTarget("a"))}); // a host, and an unchanged target
 	CHECK(world.views->of(host_a) == a);
-	world({is(aZone("three", {"nqn.x:d"}, {"*"}))}); // another zone than theirs
+	world({is(aZone("three", {"nqn.x:d"}, {"*"}))}); // a zone of neither host
 	CHECK(world.views->of(host_a) == a);
-	// all of it told again, as after a reconnect
+	// the store reports all records again, as after a reconnect
 	world({is(anInstance("self")), is(aTarget("a")), is(aTarget("b")), is(aZone("one", {host_a, "*:c*"}, {"*:a"}))},
 	      true);
 	CHECK(world.views->of(host_a) == a);
-	CHECK(world.model.targets().size() == 2); // and nothing else
+	CHECK(world.model.targets().size() == 2); // records that are not reported are gone
 	CHECK(world.model.hosts().empty());
 	world({isGone(aTarget("a"))});
 	CHECK(world.views->of(host_a)->count() == 1);
 }
 
-TEST_CASE("any piece of a page is that piece", "[cdc][views]")
+TEST_CASE("a slice of a page has the right bytes", "[cdc][views]")
 {
 	World world;
 	world({is(aTarget("a")), is(aTarget("b")), is(aTarget("c"))});
-	world({is(aTarget("d"))}); // of another slab
+	world({is(aTarget("d"))}); // in another slab
 	const auto page = world.views->of(host_a);
 	std::string whole;
 	for (const Block &entry : page->entries())
@@ -159,7 +159,7 @@ TEST_CASE("any piece of a page is that piece", "[cdc][views]")
 	CHECK(pieces.size() == 2);
 }
 
-TEST_CASE("instances are told as services, those that drain are not", "[cdc][views]")
+TEST_CASE("instances appear as discovery services, except draining ones", "[cdc][views]")
 {
 	World world;
 	Instance self = anInstance("self"), other = anInstance("other");
@@ -183,7 +183,7 @@ TEST_CASE("instances are told as services, those that drain are not", "[cdc][vie
 	CHECK(world.model.instances().size() == 1);
 }
 
-TEST_CASE("what is no record is left out, and told", "[cdc][views]")
+TEST_CASE("an invalid record is left out and reported", "[cdc][views]")
 {
 	World world;
 	world({is(aTarget("a")),
@@ -193,17 +193,17 @@ TEST_CASE("what is no record is left out, and told", "[cdc][views]")
 	REQUIRE(world.wrong.size() == 3);
 	CHECK_THAT(world.wrong[1], Contains("zones/z is left out") && Contains("zones/y"));
 	CHECK(world.told(host_a).size() == 1);
-	// a record that becomes rubbish is gone
+	// a record that becomes invalid is removed
 	world({{aTarget("a").key(), "{}"}});
 	CHECK(world.wrong.size() == 1);
 	CHECK(world.told(host_a).empty());
 }
 
-TEST_CASE("patterns are fnmatch's", "[cdc][views]")
+TEST_CASE("patterns match as in fnmatch(3)", "[cdc][views]")
 {
 	CHECK(isPattern("nqn.*"));
 	CHECK(isPattern("nqn.[ab]"));
 	CHECK_FALSE(isPattern("nqn.2024-01.io.nvmeof:a"));
-	CHECK(fits("nqn.*:a?", "nqn.2024/01:ab")); // a slash is nothing special
+	CHECK(fits("nqn.*:a?", "nqn.2024/01:ab")); // a slash is an ordinary character
 	CHECK_FALSE(fits("nqn.*:a?", "nqn.2024:a"));
 }

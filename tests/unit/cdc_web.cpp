@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The web page, the metrics and the events, over HTTP.
+// The web page, the metrics and the event stream, over HTTP.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -19,7 +19,7 @@ namespace {
 struct Reply {
 	long status = 0;
 	std::string body;
-	std::map<std::string, std::string> headers; // by name in small letters
+	std::map<std::string, std::string> headers; // by name in lower case
 };
 
 std::size_t addBody(char *text, std::size_t, std::size_t count, void *reply)
@@ -64,7 +64,7 @@ Reply request(const std::string &url, const char *method = "GET", const std::str
 	return reply;
 }
 
-// A stream of events, read when it is asked for
+// A stream of events, which is read on demand
 class Stream {
 public:
 	explicit Stream(std::uint16_t port, const std::string &headers = {}, int room = 0)
@@ -80,7 +80,7 @@ public:
 	}
 	~Stream() { ::close(socket_); }
 
-	// All up to @text, which is to come
+	// Everything up to and including @text, for which it waits
 	std::string upTo(const std::string &text)
 	{
 		for (;;) {
@@ -107,7 +107,7 @@ std::uint16_t webPort(const Running &running)
 	return static_cast<std::uint16_t>(std::stoi(running.rules.web[0].trsvcid));
 }
 
-// A client that says what it likes
+// A client that can send arbitrary bytes
 class RawConnection {
 public:
 	explicit RawConnection(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
@@ -118,14 +118,14 @@ public:
 	RawConnection(const RawConnection &) = delete;
 	RawConnection &operator=(const RawConnection &) = delete;
 
-	// False: the connection has ended
+	// Returns false if the connection has ended.
 	bool say(const std::string &text) { return ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) >= 0; }
 
 private:
 	int socket_;
 };
 
-// A server without a service
+// An HTTP server without a service behind it
 struct Lone {
 	explicit Lone(HttpServer::Limits limits) : server([this] { wanted++; }, limits)
 	{
@@ -141,7 +141,7 @@ struct Lone {
 
 } // namespace
 
-TEST_CASE("the page and its files are served, and nothing from elsewhere is let in", "[web]")
+TEST_CASE("the page and its files are served, and requests from other origins are refused", "[web]")
 {
 	Running running;
 	running.start();
@@ -163,7 +163,7 @@ TEST_CASE("the page and its files are served, and nothing from elsewhere is let 
 	CHECK(head.body.empty());
 }
 
-TEST_CASE("what is not served is refused", "[web]")
+TEST_CASE("unknown paths and methods are refused", "[web]")
 {
 	Running running;
 	running.start();
@@ -177,7 +177,7 @@ TEST_CASE("what is not served is refused", "[web]")
 	CHECK(request(running.web() + "/", "GET", "Host: [::1]:8010").status == 200);
 }
 
-TEST_CASE("metrics are those of now", "[web]")
+TEST_CASE("metrics are current", "[web]")
 {
 	Running running;
 	running.start();
@@ -191,7 +191,7 @@ TEST_CASE("metrics are those of now", "[web]")
 	CHECK(checked.value("nvmeof_cdc_serving") == 1);
 }
 
-TEST_CASE("the state is one document, and many who ask at once are one's work", "[web]")
+TEST_CASE("concurrent requests for the state all get the same document", "[web]")
 {
 	Running running;
 	running.start();
@@ -209,7 +209,7 @@ TEST_CASE("the state is one document, and many who ask at once are one's work", 
 	CHECK(good == 8);
 }
 
-TEST_CASE("events tell of each change as it comes", "[web]")
+TEST_CASE("the event stream has each change as it happens", "[web]")
 {
 	Running running;
 	running.start();
@@ -222,14 +222,14 @@ TEST_CASE("events tell of each change as it comes", "[web]")
 		CHECK(event.find("event: change\n") != event.npos);
 		CHECK(event.find(someTarget(i).key()) != event.npos);
 		id = event.substr(event.find("id: ") + 4, event.find("\nevent") - event.find("id: ") - 4);
-		if (i == 1) { // who had the one before goes on behind it
+		if (i == 1) { // a client resumes behind its last event ID
 			Stream again(webPort(running), "Last-Event-ID: " + std::to_string(std::stoi(id) - 1) + "\r\n");
 			CHECK(again.upTo("id: " + id + "\n").find("retry") != std::string::npos);
 		}
 	}
 }
 
-TEST_CASE("who reads events too slowly is told what is missing, and costs no memory", "[web]")
+TEST_CASE("a slow reader of events learns how many were dropped, and uses bounded memory", "[web]")
 {
 	Lone lone({.kept = 8});
 	Stream slow(lone.port, {}, 4096);
@@ -243,11 +243,11 @@ TEST_CASE("who reads events too slowly is told what is missing, and costs no mem
 	const std::string all = slow.upTo("\"number\":2000,");
 	const std::size_t dropped = all.find("event: dropped\ndata: {\"dropped\":");
 	REQUIRE(dropped != all.npos);
-	CHECK(std::stoi(all.substr(dropped + 32)) > 100); // all but what sockets and the server hold
-	CHECK(all.find("\"number\":1993,") != all.npos);  // the last eight are kept
+	CHECK(std::stoi(all.substr(dropped + 32)) > 100); // all events that neither the sockets nor the server keep
+	CHECK(all.find("\"number\":1993,") != all.npos);  // the server keeps the last eight
 }
 
-TEST_CASE("there are so many streams, and those that have gone make room", "[web]")
+TEST_CASE("the number of streams is limited, and a closed stream makes room", "[web]")
 {
 	Lone lone({.streams = 2, .ping = 1s});
 	Stream first(lone.port);
@@ -258,7 +258,7 @@ TEST_CASE("there are so many streams, and those that have gone make room", "[web
 		Stream third(lone.port);
 		CHECK(third.upTo("\r\n").find("503") != std::string::npos);
 	}
-	first.upTo(":\n\n"); // a sign of life
+	first.upTo(":\n\n"); // the keep-alive comment
 	for (int i = 0; i < 20; i++) {
 		Stream again(lone.port);
 		if (again.upTo("\r\n").find("200") != std::string::npos)
@@ -268,7 +268,7 @@ TEST_CASE("there are so many streams, and those that have gone make room", "[web
 	FAIL("the second one's place is not free");
 }
 
-TEST_CASE("a load balancer is told whether hosts are served", "[web]")
+TEST_CASE("the health check tells a load balancer whether hosts are served", "[web]")
 {
 	Running running;
 	running.start();
@@ -281,7 +281,7 @@ TEST_CASE("a load balancer is told whether hosts are served", "[web]")
 	CHECK(reply.status == 503);
 }
 
-TEST_CASE("a service that does not answer is not waited for without end", "[web]")
+TEST_CASE("a request gets 503 when the service does not answer in time", "[web]")
 {
 	Lone lone({.patience = 1s});
 	const std::string url = "http://127.0.0.1:" + std::to_string(lone.port);
@@ -292,7 +292,7 @@ TEST_CASE("a service that does not answer is not waited for without end", "[web]
 	CHECK(request(url + "/").status == 200);
 }
 
-TEST_CASE("who sends no request, or never ends one, keeps nobody from the metrics", "[web]")
+TEST_CASE("incomplete requests do not keep other clients from the metrics", "[web]")
 {
 	Lone lone({.connections = 32, .patience = 1s, .request = 300s});
 	const std::string url = "http://127.0.0.1:" + std::to_string(lone.port);
@@ -302,10 +302,10 @@ TEST_CASE("who sends no request, or never ends one, keeps nobody from the metric
 		slow.back()->say(i % 2 ? "GET /metrics HTTP/1.1\r\nHost: 127.0" : "");
 	}
 	CHECK(request(url + "/").status == 200);
-	CHECK(request(url + "/metrics").status == 503); // of a service that does not answer
+	CHECK(request(url + "/metrics").status == 503); // 503: the service does not answer
 }
 
-TEST_CASE("a request that trickles is ended", "[web]")
+TEST_CASE("a request that arrives too slowly is ended", "[web]")
 {
 	Lone lone({.request = 1s});
 	RawConnection slow(lone.port);
@@ -315,7 +315,7 @@ TEST_CASE("a request that trickles is ended", "[web]")
 	CHECK(std::chrono::steady_clock::now() - begun < 30s);
 }
 
-TEST_CASE("a server ends while it is asked, and while it tells", "[web]")
+TEST_CASE("the server can stop with a pending request and an open stream", "[web]")
 {
 	auto lone = std::make_unique<Lone>(HttpServer::Limits{});
 	Stream stream(lone->port);
@@ -334,7 +334,7 @@ TEST_CASE("a server ends while it is asked, and while it tells", "[web]")
 	asking.join();
 }
 
-TEST_CASE("at no address there is no web", "[web]")
+TEST_CASE("without a configured address there is no web server", "[web]")
 {
 	Running running;
 	const std::uint16_t port = webPort(running);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The plugin behind its socket, on a machine that is made up.
+// The plugin behind its socket, on a fake machine.
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
@@ -27,10 +27,10 @@ namespace volume = nofctl::volume;
 namespace {
 
 constexpr const char *testNqn = "nqn.test";
-constexpr const char *testUuid = "6f1b2c3d-0000-4000-8000-0123456789ab"; // of namespace 1
+constexpr const char *testUuid = "6f1b2c3d-0000-4000-8000-0123456789ab"; // UUID of namespace 1
 constexpr std::uint64_t size = 64 << 20;
 
-// One subsystem with namespace 1, and what is mounted
+// A machine with one subsystem, its namespace 1, and a mount table
 class FakeMachine : public csi::Machine {
 public:
 	Result<void> ready() override
@@ -129,7 +129,7 @@ public:
 	}
 	std::string canonical(const std::string &path) override
 	{
-		const std::size_t at = path.find("/link/"); // leads to /folder/
+		const std::size_t at = path.find("/link/"); // a symbolic link to /folder/
 		return at == path.npos ? path : path.substr(0, at) + "/folder/" + path.substr(at + 6);
 	}
 	Result<void> mount(const std::string &device, const std::string &target, const std::string &,
@@ -176,12 +176,12 @@ public:
 	bool module = true, attached = false, failMount = false;
 	bool already = false, readOnly = false, lazy = false;
 	ConnectSettings defaults;
-	ConnectOptions asked;                     // of the latest attach
-	bool leavesHalf = false;                  // an attach that fails
-	bool failUnmount = false, opened = false; // by a program that nobody sees
-	std::string untold;                       // identifier of a volume of which the kernel tells nothing
+	ConnectOptions asked;                     // options of the latest attach
+	bool leavesHalf = false;                  // attach fails and leaves a connection
+	bool failUnmount = false, opened = false; // opened: the kernel counts an opener, no user is found
+	std::string untold;                       // identifier of a volume that the kernel does not report
 	std::function<void()> duringMount;
-	int opens = 0; // of the disk, which waits for a path
+	int opens = 0; // number of opens of the disk; an open waits for a path
 	int attaches = 0, detaches = 0, formats = 0;
 	std::uint32_t paths = 1;
 	std::uint8_t reservations = 0;
@@ -222,7 +222,7 @@ struct Served {
 
 } // namespace
 
-TEST_CASE("the rules of the interface, at a socket", "[csi]")
+TEST_CASE("the plugin follows the CSI specification at its socket", "[csi]")
 {
 	Served served;
 	served.player.identity();
@@ -238,7 +238,7 @@ TEST_CASE("the rules of the interface, at a socket", "[csi]")
 	CHECK_FALSE(served.machine.attached);
 }
 
-TEST_CASE("a node tells which services it reaches, and whether its module is there", "[csi]")
+TEST_CASE("a node reports which services it reaches, and whether its module is loaded", "[csi]")
 {
 	Served served;
 	sanity::v1::NodeGetInfoResponse info;
@@ -254,9 +254,9 @@ TEST_CASE("a node tells which services it reaches, and whether its module is the
 	      grpc::StatusCode::OK);
 	CHECK(response.has_ready());
 	CHECK_FALSE(response.ready().value());
-	CHECK(csi::checkPlugin(served.endpoint).ok()); // it lives, and a restart would load no module
+	CHECK(csi::checkPlugin(served.endpoint).ok()); // alive; a restart loads no module
 	CHECK_FALSE(csi::checkPlugin(served.endpoint + ".other").ok());
-	csi::IdentityService controller(nullptr); // needs no module
+	csi::IdentityService controller(nullptr); // the controller service needs no module
 	CHECK(controller.Probe(nullptr, &request, &response).ok());
 	CHECK(response.ready().value());
 	csi::NodeService bounded(served.machine, {"node1", served.scratch.path() / "staged", "", {}, 7});
@@ -264,7 +264,7 @@ TEST_CASE("a node tells which services it reaches, and whether its module is the
 	CHECK(info.max_volumes_per_node() == 7);
 }
 
-TEST_CASE("what is on a disk stays", "[csi]")
+TEST_CASE("a disk with data is not formatted", "[csi]")
 {
 	Served served;
 	for (const char *content : {"xfs", "?"}) {
@@ -274,11 +274,11 @@ TEST_CASE("what is on a disk stays", "[csi]")
 	}
 	served.machine.content = "";
 	CHECK(served.player.stage(sanity::mountCapability("ext4", sanity::Mode::SINGLE_NODE_READER_ONLY)) ==
-	      grpc::StatusCode::FAILED_PRECONDITION); // empty, and nobody may write
+	      grpc::StatusCode::FAILED_PRECONDITION); // an empty disk, and no permission to write
 	CHECK(served.machine.formats == 0);
 }
 
-TEST_CASE("a stage that fails leaves nothing, and may be corrected", "[csi]")
+TEST_CASE("a failed stage leaves nothing behind, and a corrected request succeeds", "[csi]")
 {
 	Served served;
 	served.machine.failMount = true;
@@ -289,16 +289,16 @@ TEST_CASE("a stage that fails leaves nothing, and may be corrected", "[csi]")
 	auto corrected = sanity::mountCapability();
 	corrected.mutable_mount()->add_mount_flags("noatime");
 	CHECK(served.player.stage(corrected) == grpc::StatusCode::OK);
-	served.machine.failMount = true; // what is staged stays when it is asked for again in vain
+	served.machine.failMount = true; // a second stage request that fails does not undo the first one
 	CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::ALREADY_EXISTS);
 	CHECK(served.machine.attached);
 	CHECK(served.player.unstage() == grpc::StatusCode::OK);
-	served.machine.attached = true; // by an administrator
+	served.machine.attached = true; // attached by an administrator
 	CHECK(served.player.stage(corrected) == grpc::StatusCode::INTERNAL);
 	CHECK(served.machine.attached);
 }
 
-TEST_CASE("a stage that a crash has cut off is undone by an unstage or another stage", "[csi]")
+TEST_CASE("a stage that a crash interrupted is undone by an unstage or another stage", "[csi]")
 {
 	Served served;
 	const csi::StagedVolumes records(served.scratch.path() / "staged");
@@ -320,7 +320,7 @@ TEST_CASE("a stage that a crash has cut off is undone by an unstage or another s
 		CHECK(served.machine.mounted.empty());
 	}
 	CHECK(served.machine.content == "ext4");
-	csi::Staged gone = cut; // its namespace has gone meanwhile
+	csi::Staged gone = cut; // the namespace has been removed meanwhile
 	gone.context["nsid"] = "2";
 	gone.fileSystem = "ext4";
 	REQUIRE(records.add(served.player.volume, gone));
@@ -332,7 +332,7 @@ TEST_CASE("a stage that a crash has cut off is undone by an unstage or another s
 	CHECK_FALSE(records.find(served.player.volume));
 }
 
-TEST_CASE("a volume whose record is lost is unstaged by what is mounted", "[csi]")
+TEST_CASE("a volume without a record is unstaged by what is mounted at its path", "[csi]")
 {
 	Served served;
 	REQUIRE(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::OK);
@@ -347,11 +347,11 @@ TEST_CASE("a volume whose record is lost is unstaged by what is mounted", "[csi]
 	CHECK(served.machine.mounted.empty());
 	CHECK_FALSE(served.machine.attached);
 	served.machine.mounted = {{"/dev/sda1", served.player.staging(), false}};
-	CHECK(served.player.unstage() == grpc::StatusCode::FAILED_PRECONDITION); // it is no volume
+	CHECK(served.player.unstage() == grpc::StatusCode::FAILED_PRECONDITION); // the mount is not of a volume
 	CHECK(served.machine.mounted.size() == 1);
 }
 
-TEST_CASE("a volume that release 0.1.0 has staged is used and unstaged as before", "[csi]")
+TEST_CASE("a volume staged by release 0.1.0 is used and unstaged as before", "[csi]")
 {
 	Served served;
 	const std::string record = R"({"access_mode": 1, "context": {"addresses": "10.0.0.1", "nqn": "nqn.test", "nsid":
@@ -367,7 +367,7 @@ TEST_CASE("a volume that release 0.1.0 has staged is used and unstaged as before
 	}
 	CHECK(served.player.stats() == grpc::StatusCode::OK);
 	CHECK(served.player.expand(size) == grpc::StatusCode::OK);
-	CHECK(served.player.unstage() == grpc::StatusCode::FAILED_PRECONDITION); // it is published
+	CHECK(served.player.unstage() == grpc::StatusCode::FAILED_PRECONDITION); // it is still published
 	CHECK(served.machine.mounted.size() == 2);
 	CHECK(served.machine.detaches == 0);
 	CHECK(served.player.unpublish() == grpc::StatusCode::OK);
@@ -375,7 +375,7 @@ TEST_CASE("a volume that release 0.1.0 has staged is used and unstaged as before
 	CHECK_FALSE(served.machine.attached);
 }
 
-TEST_CASE("a record that cannot be read is none, and harms no other volume", "[csi]")
+TEST_CASE("an unreadable record is ignored and does not affect other volumes", "[csi]")
 {
 	Served served;
 	for (const char *text : {"", "{", "[]", "7", R"({"volume": 7})", R"({"context": {"nqn": 1}, "path": []})"}) {
@@ -390,7 +390,7 @@ TEST_CASE("a record that cannot be read is none, and harms no other volume", "[c
 	}
 }
 
-TEST_CASE("a publication that cannot be read gives the volume to nobody else", "[csi]")
+TEST_CASE("a volume with an unreadable publication is not published to another node", "[csi]")
 {
 	Served served;
 	const std::filesystem::path file = served.scratch.path() / "published/pvc-1.json";
@@ -418,7 +418,7 @@ TEST_CASE("a publication that cannot be read gives the volume to nobody else", "
 		CHECK(served.scratch.read("published/pvc-1.json") == text);
 	}
 	std::filesystem::remove(file);
-	std::filesystem::create_directory(file); // which can be opened, and not read
+	std::filesystem::create_directory(file); // a directory can be opened, but not read
 	refused();
 	CHECK(std::filesystem::is_directory(file));
 }
@@ -454,7 +454,7 @@ TEST_CASE("paths through symbolic links are the same paths", "[csi]")
 	CHECK(served.machine.mounted.size() == 2);
 }
 
-TEST_CASE("two volumes that are one namespace: the last that is unstaged detaches it", "[csi]")
+TEST_CASE("of two volumes on one namespace, the last unstage detaches it", "[csi]")
 {
 	Served served;
 	const auto capability = sanity::mountCapability();
@@ -477,7 +477,7 @@ TEST_CASE("two volumes that are one namespace: the last that is unstaged detache
 	}
 }
 
-TEST_CASE("a block volume that is only to be read is read-only itself", "[csi]")
+TEST_CASE("a read-only block volume makes its disk read-only", "[csi]")
 {
 	Served served;
 	const auto capability = sanity::blockCapability();
@@ -498,7 +498,7 @@ TEST_CASE("a block volume that is only to be read is read-only itself", "[csi]")
 	CHECK_FALSE(served.machine.readOnly);
 }
 
-TEST_CASE("a volume that is staged read-only is published again and again", "[csi]")
+TEST_CASE("a volume that is staged read-only can be published repeatedly", "[csi]")
 {
 	Served served;
 	served.machine.content = "ext4";
@@ -509,7 +509,7 @@ TEST_CASE("a volume that is staged read-only is published again and again", "[cs
 	CHECK(served.player.publish(capability) == grpc::StatusCode::OK);
 }
 
-TEST_CASE("a service that was reached once counts as reached while nothing answers", "[csi]")
+TEST_CASE("a service that was reached once counts as reached while it does not answer", "[csi]")
 {
 	Served served;
 	auto has = [&](const char *name) {
@@ -538,7 +538,7 @@ TEST_CASE("a service that was reached once counts as reached while nothing answe
 	CHECK_FALSE(has("near"));
 }
 
-TEST_CASE("a volume that one node writes is reserved at its target", "[csi]")
+TEST_CASE("a single-writer volume is reserved at its target", "[csi]")
 {
 	Served served;
 	served.machine.reservations = writeExclusiveRegistrants;
@@ -562,7 +562,7 @@ TEST_CASE("a volume that one node writes is reserved at its target", "[csi]")
 	CHECK(staged(writer, "auto", key.toString()) == key.value);
 	CHECK(staged(sanity::blockCapability(), "required", key.toString()) == key.value);
 	CHECK(staged(writer, "off", key.toString()) == 0);
-	CHECK(staged(writer, "auto", "") == 0); // nobody has said that this node alone has it
+	CHECK(staged(writer, "auto", "") == 0); // the request does not have the volume for this node alone
 	CHECK(staged(sanity::mountCapability("ext4", sanity::Mode::MULTI_NODE_READER_ONLY), "auto", key.toString()) ==
 	      0);
 	CHECK(staged(sanity::blockCapability(sanity::Mode::MULTI_NODE_MULTI_WRITER), "auto", key.toString()) == 0);
@@ -587,7 +587,7 @@ TEST_CASE("a volume that one node writes is reserved at its target", "[csi]")
 	      "none of the type write-exclusive-registrants\n");
 }
 
-TEST_CASE("the right to write goes when nobody uses the disk", "[csi]")
+TEST_CASE("the registration at the target is removed when the disk has no user", "[csi]")
 {
 	Served served;
 	served.machine.reservations = writeExclusiveRegistrants;
@@ -621,7 +621,7 @@ TEST_CASE("the right to write goes when nobody uses the disk", "[csi]")
 	CHECK(served.machine.fence == 0);
 }
 
-TEST_CASE("a stage that fails and cannot be undone is remembered", "[csi]")
+TEST_CASE("a failed stage that cannot be undone is recorded", "[csi]")
 {
 	Served served;
 	const csi::StagedVolumes records(served.scratch.path() / "staged");
@@ -634,7 +634,7 @@ TEST_CASE("a stage that fails and cannot be undone is remembered", "[csi]")
 	CHECK_FALSE(served.machine.attached);
 	CHECK_FALSE(records.find("pvc-1"));
 
-	auto request = served.player.stageRequest(sanity::mountCapability()); // of no namespace, and half attached
+	auto request = served.player.stageRequest(sanity::mountCapability()); // unknown namespace, half attached
 	(*request.mutable_volume_context())["nsid"] = "2";
 	served.machine.opened = served.machine.leavesHalf = true;
 	CHECK(served.player.stage(request) == grpc::StatusCode::NOT_FOUND);
@@ -644,7 +644,7 @@ TEST_CASE("a stage that fails and cannot be undone is remembered", "[csi]")
 	CHECK_FALSE(served.machine.attached);
 }
 
-TEST_CASE("an empty disk that somebody uses is not formatted", "[csi]")
+TEST_CASE("an empty disk in use is not formatted", "[csi]")
 {
 	Served served;
 	served.machine.mounted = {{"/dev/nvmeof0n1", "/data", false}};
@@ -653,7 +653,7 @@ TEST_CASE("an empty disk that somebody uses is not formatted", "[csi]")
 	CHECK(served.machine.mounted.size() == 1);
 }
 
-TEST_CASE("a volume that cannot be told from another keeps the other's rights", "[csi]")
+TEST_CASE("an unstage keeps the registration of another volume that may be the same namespace", "[csi]")
 {
 	Served served;
 	served.machine.reservations = writeExclusiveRegistrants;
@@ -671,7 +671,7 @@ TEST_CASE("a volume that cannot be told from another keeps the other's rights", 
 	CHECK(served.machine.fence == key.value);
 }
 
-TEST_CASE("a call for a disk that another call has changes nothing", "[csi]")
+TEST_CASE("a call for a disk that another call uses is aborted and changes nothing", "[csi]")
 {
 	Served served;
 	const csi::StagedVolumes records(served.scratch.path() / "staged");
@@ -699,7 +699,7 @@ TEST_CASE("a call for a disk that another call has changes nothing", "[csi]")
 	CHECK(served.player.publish(publish) == grpc::StatusCode::OK);
 }
 
-TEST_CASE("a volume that one node writes is published to one node", "[csi]")
+TEST_CASE("a single-writer volume is published to one node", "[csi]")
 {
 	Served served;
 	using Controller = sanity::v1::Controller::Stub;
@@ -750,13 +750,13 @@ TEST_CASE("a volume that one node writes is published to one node", "[csi]")
 	      grpc::StatusCode::FAILED_PRECONDITION);
 }
 
-TEST_CASE("a file system is checked before it is mounted to be written", "[csi]")
+TEST_CASE("a file system is checked before it is mounted writable", "[csi]")
 {
 	Served served;
 	const auto writer = sanity::mountCapability();
 	const auto reader = sanity::mountCapability("ext4", sanity::Mode::SINGLE_NODE_READER_ONLY);
 	REQUIRE(served.player.stage(writer) == grpc::StatusCode::OK);
-	CHECK(served.machine.checks == 0); // it was made just now
+	CHECK(served.machine.checks == 0); // the file system was just created
 	REQUIRE(served.player.unstage() == grpc::StatusCode::OK);
 	served.machine.broken = true;
 	CHECK(served.player.stage(writer) == grpc::StatusCode::INTERNAL);
@@ -766,7 +766,7 @@ TEST_CASE("a file system is checked before it is mounted to be written", "[csi]"
 	CHECK(served.machine.checks == 1);
 }
 
-TEST_CASE("one pod alone", "[csi]")
+TEST_CASE("a single-pod volume is published once", "[csi]")
 {
 	Served served;
 	for (const auto &capability : {sanity::mountCapability("ext4", sanity::Mode::SINGLE_NODE_SINGLE_WRITER),
@@ -782,7 +782,7 @@ TEST_CASE("one pod alone", "[csi]")
 	}
 }
 
-TEST_CASE("what a dead disk has mounted goes even if it is used", "[csi]")
+TEST_CASE("mounts of a dead disk are removed even while they are used", "[csi]")
 {
 	Served served;
 	const auto capability = sanity::mountCapability();
@@ -798,7 +798,7 @@ TEST_CASE("what a dead disk has mounted goes even if it is used", "[csi]")
 	CHECK(served.machine.opens == 0);
 }
 
-TEST_CASE("volumes as texts", "[csi]")
+TEST_CASE("volume attributes are parsed", "[csi]")
 {
 	const csi::Texts texts{{"nqn", "nqn.a"},
 			       {"uuid", "6f1b2c3d-0000-4000-8000-0123456789ab"},
@@ -826,9 +826,9 @@ TEST_CASE("volumes as texts", "[csi]")
 		Result<csi::VolumeSpec> completed = csi::parseVolume(other);
 		completed->complete(defaults);
 		CHECK(completed->attach.paths[0].fastIoFail == completed->attach.paths[1].fastIoFail);
-		return completed->attach.paths[0].fastIoFail->count(); // ms
+		return completed->attach.paths[0].fastIoFail->count(); // in ms
 	};
-	CHECK(fastIoFail(nullptr, nullptr) == 600000); // a target may restart meanwhile
+	CHECK(fastIoFail(nullptr, nullptr) == 600000); // long enough for a restart of the target
 	CHECK(fastIoFail("5", nullptr) == 5000);
 	CHECK(fastIoFail("-1", nullptr) < 0);
 	CHECK(fastIoFail(nullptr, "30") == 30000);
@@ -855,7 +855,7 @@ TEST_CASE("volumes as texts", "[csi]")
 	}
 }
 
-TEST_CASE("nvmeof.toml says how to connect where the volume does not", "[csi]")
+TEST_CASE("nvmeof.toml has the connection settings that the volume does not set", "[csi]")
 {
 	Served served;
 	served.machine.defaults.fastIoFail = std::chrono::seconds(20);
@@ -867,7 +867,7 @@ TEST_CASE("nvmeof.toml says how to connect where the volume does not", "[csi]")
 	CHECK(served.machine.asked.ioQueues == 2);
 }
 
-TEST_CASE("a staged folder that cannot be looked at is an error", "[csi]")
+TEST_CASE("an unreadable directory of staged volumes is an error", "[csi]")
 {
 	const Scratch scratch;
 	csi::LocalMachine machine;
@@ -876,7 +876,7 @@ TEST_CASE("a staged folder that cannot be looked at is an error", "[csi]")
 	CHECK_FALSE(std::filesystem::exists(scratch.path() / "target"));
 }
 
-TEST_CASE("programs, and what they say when they fail", "[csi]")
+TEST_CASE("a failed program's error has its output", "[csi]")
 {
 	CHECK(csi::runProgram({"true"}));
 	CHECK_FALSE(csi::runProgram({"sh", "-c", "exit 1"}));
@@ -888,7 +888,7 @@ TEST_CASE("programs, and what they say when they fail", "[csi]")
 	CHECK_FALSE(csi::runProgram({"/no/such/program"}));
 }
 
-TEST_CASE("options of mkfs are about the volume's disk alone", "[csi]")
+TEST_CASE("mkfs options apply to the volume's disk only", "[csi]")
 {
 	using Words = std::vector<std::string>;
 	for (const Words &good : {Words{}, Words{"-E", "stride=32,stripe_width=512"}, Words{"-d", "su=131072,sw=16"},
@@ -901,7 +901,7 @@ TEST_CASE("options of mkfs are about the volume's disk alone", "[csi]")
 		CHECK_FALSE(csi::checkMkfsOptions(bad));
 }
 
-TEST_CASE("mount options", "[csi]")
+TEST_CASE("mount options are translated to flags and data", "[csi]")
 {
 	Result<csi::MountOptions> options = csi::mountOptions("xfs", {"noatime", "logbufs=8", "ro", "swalloc", "rw"});
 	REQUIRE(options);
@@ -916,7 +916,7 @@ TEST_CASE("mount options", "[csi]")
 		CHECK_FALSE(csi::mountOptions("ext4", {option}));
 	for (const char *option : {"bind", "remount", "rshared"})
 		CHECK_FALSE(csi::mountOptions("ext4", {option}));
-	options = csi::mountOptions("ext4", {"_netdev", "nofail", "data=ordered", "defaults"}); // of fstab
+	options = csi::mountOptions("ext4", {"_netdev", "nofail", "data=ordered", "defaults"}); // options of fstab
 	REQUIRE(options);
 	CHECK(options->flags == 0);
 	CHECK(options->data == "data=ordered");

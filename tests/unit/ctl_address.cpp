@@ -5,7 +5,7 @@
 
 using namespace nvmeof;
 
-TEST_CASE("addresses that are right", "[address]")
+TEST_CASE("valid addresses are parsed", "[address]")
 {
 	struct Row {
 		const char *text, *traddr, *trsvcid;
@@ -28,7 +28,7 @@ TEST_CASE("addresses that are right", "[address]")
 	CHECK(*parseAddress(address->toString()) == *address);
 }
 
-TEST_CASE("addresses that are wrong", "[address]")
+TEST_CASE("invalid addresses are refused", "[address]")
 {
 	const char *text = GENERATE("", "host", "10.0.0", "10.0.0.256", "10.0.0.1:", "10.0.0.1:0", "10.0.0.1:65536",
 				    "10.0.0.1:44x", ":4420", "[::1", "[::1]4420", "[::1]:", "[10.0.0.1]:4420", "[]:1",
@@ -41,7 +41,7 @@ TEST_CASE("addresses that are wrong", "[address]")
 	CHECK_FALSE(address.error().message.empty());
 }
 
-TEST_CASE("an address does not end at a NUL", "[address]")
+TEST_CASE("an address with a NUL is refused", "[address]")
 {
 	using namespace std::string_literals;
 	for (const std::string &text : {"10.0.0.1\0x"s, "::1\0x"s, "::1\0x%lo"s, "::1%lo\0x"s, "[::1\0]:1"s}) {
@@ -51,14 +51,14 @@ TEST_CASE("an address does not end at a NUL", "[address]")
 	}
 }
 
-TEST_CASE("the default port is the caller's, and checked", "[address]")
+TEST_CASE("the caller's default port is used, and validated", "[address]")
 {
 	CHECK(parseAddress("10.0.0.1", "8009")->trsvcid == "8009");
 	CHECK(parseAddress("10.0.0.1:1", "8009")->trsvcid == "1");
 	CHECK_FALSE(parseAddress("10.0.0.1", "http"));
 }
 
-TEST_CASE("NQNs", "[address]")
+TEST_CASE("NQNs are validated", "[address]")
 {
 	CHECK(checkNqn("nqn.2024-01.org.example:a"));
 	CHECK(checkNqn("nqn." + std::string(219, 'x')));
@@ -85,7 +85,7 @@ TEST_CASE("a name is resolved to all its addresses", "[resolve]")
 	CHECK(*resolveAddress("[fe80::1%eth0]:1") == std::vector<Address>{{"fe80::1%eth0", "1"}});
 }
 
-TEST_CASE("what is no name is not asked about", "[resolve]")
+TEST_CASE("an invalid name is not resolved", "[resolve]")
 {
 	for (const char *text : {"", "10.0.0.256", "1.2", "a b", "-x", "host..4", "host/x", "localhost:0",
 				 "localhost:", "localhost:x", "a:b:c"})
@@ -93,16 +93,16 @@ TEST_CASE("what is no name is not asked about", "[resolve]")
 	CHECK(resolveAddress(std::string(254, 'a')).error().code == ErrorCode::invalid);
 }
 
-TEST_CASE("a name without an address is told apart, with the name", "[resolve]")
+TEST_CASE("a name without an address has an error of its own with the name", "[resolve]")
 {
-	Result<std::vector<Address>> nowhere = resolveAddress("no-such-host.invalid"); // RFC 2606
+	Result<std::vector<Address>> nowhere = resolveAddress("no-such-host.invalid"); // a reserved name (RFC 2606)
 	REQUIRE_FALSE(nowhere);
 	CHECK(nowhere.error().code == ErrorCode::nameResolution);
 	CHECK(nowhere.error().object == ErrorObject{ErrorObject::Kind::host, "no-such-host.invalid"});
 	CHECK(nowhere.error().message.starts_with("no-such-host.invalid: "));
 }
 
-TEST_CASE("object names", "[name]")
+TEST_CASE("object names are parsed", "[name]")
 {
 	CHECK(parseName("nvmeof0")->kind() == ObjectKind::subsystem);
 	CHECK(parseName("nvmeof10c2")->kind() == ObjectKind::controller);

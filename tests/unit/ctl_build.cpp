@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which builds are at work: notes of ELF files, a made-up module in sysfs and as a file, and what is said of them
+// The builds in use: notes of ELF files, a fake module in sysfs and as a file, and the findings about them
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -33,7 +33,7 @@ std::string note(const std::string &owner, unsigned type, const std::string &des
 
 const Build here{"0.1.0", "aaaaaaaaaaaaaaaa", "01", ""};
 const Build other{"0.1.0", "bbbbbbbbbbbbbbbb", "02", ""};
-const Build old{"0.1.0", "", "03", ""}; // from before there were such identifiers
+const Build old{"0.1.0", "", "03", ""}; // built before build identifiers existed
 
 std::string codes(const std::vector<ModuleBuild> &modules, const Build &library = here)
 {
@@ -62,7 +62,7 @@ TEST_CASE("notes are found by owner and type", "[build]")
 	CHECK(noteIn("", "GNU", 1).empty());
 }
 
-TEST_CASE("notes that lie about their lengths are none", "[build]")
+TEST_CASE("notes with wrong lengths are ignored", "[build]")
 {
 	std::string good = note("nvmeof", 1, "0123456789abcdef");
 	for (std::size_t length = 0; length < good.size(); length++)
@@ -75,7 +75,7 @@ TEST_CASE("notes that lie about their lengths are none", "[build]")
 		}
 }
 
-TEST_CASE("sections of what is no ELF file, or a broken one", "[build]")
+TEST_CASE("files that are not valid ELF have no sections", "[build]")
 {
 	Elf64_Ehdr header{};
 	std::memcpy(header.e_ident, ELFMAG, SELFMAG);
@@ -96,7 +96,7 @@ TEST_CASE("sections of what is no ELF file, or a broken one", "[build]")
 		      .empty());
 }
 
-TEST_CASE("a loaded module, from its folder in sysfs", "[build]")
+TEST_CASE("the build of a loaded module is read from sysfs", "[build]")
 {
 	Scratch sys;
 	CHECK_FALSE(nofctl::loadedBuild(sys.path() / "nvmeof"));
@@ -114,9 +114,9 @@ TEST_CASE("a loaded module, from its folder in sysfs", "[build]")
 	CHECK(whole->buildId == "12ab");
 }
 
-TEST_CASE("a module's file, from its modinfo and its note", "[build]")
+TEST_CASE("the build of a module's file is read from its modinfo and its note", "[build]")
 {
-	auto build = nofctl::buildOfFile(NVMEOF_FAKE_MODULE); // fake_module.c
+	auto build = nofctl::buildOfFile(NVMEOF_FAKE_MODULE); // built from fake_module.c
 	REQUIRE(build);
 	CHECK(build->version == "7.8.9");
 	CHECK(build->source == "fedcba9876543210");
@@ -131,27 +131,27 @@ TEST_CASE("a module's file, from its modinfo and its note", "[build]")
 	CHECK_FALSE(nofctl::buildOfFile(folder.path() / "nvmeof.ko"));
 }
 
-TEST_CASE("all of one tree: nothing to say", "[build]")
+TEST_CASE("builds of one source tree give no finding", "[build]")
 {
 	CHECK(codes({}).empty());
 	CHECK(codes(Builds{{"nvmeof", {}, {}, ""}, {"nvmeof_tcp", {}, {}, ""}}).empty());
 	CHECK(codes(Builds{{"nvmeof", here, here, "f"}, {"nvmeof_tcp", here, here, "f"}}).empty());
 	Build again = here;
-	again.buildId = "04"; // built once more of the same
+	again.buildId = "04"; // another build of the same source
 	CHECK(codes(Builds{{"nvmeof", here, again, "f"}, {"nvmeof_tcp", {}, again, "f"}}).empty());
 }
 
-TEST_CASE("after an upgrade the old module is still loaded: reload", "[build]")
+TEST_CASE("a loaded module older than its file needs a reload", "[build]")
 {
 	CHECK(codes(Builds{{"nvmeof", other, here, "f"}, {"nvmeof_tcp", other, here, "f"}}) ==
 	      "reload_needed reload_needed ");
 	CHECK(codes(Builds{{"nvmeof", old, here, "f"}, {"nvmeof_tcp", {}, here, "f"}}) == "reload_needed ");
-	// one of them was reloaded
+	// only one of the modules was reloaded
 	CHECK(codes(Builds{{"nvmeof", here, here, "f"}, {"nvmeof_tcp", other, here, "f"}}) ==
 	      "reload_needed loaded_modules_differ ");
 }
 
-TEST_CASE("what a reload does not cure", "[build]")
+TEST_CASE("findings that a reload does not resolve", "[build]")
 {
 	CHECK(codes(Builds{{"nvmeof", other, other, "f"}}) == "module_differs ");
 	CHECK(codes(Builds{{"nvmeof", here, other, "f"}}) == "reload_needed module_differs ");

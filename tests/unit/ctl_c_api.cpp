@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The C interface, used by a program in C (c_client.c).
+// The C interface, used by a C program (c_client.c).
 #include <catch2/catch.hpp>
 
 #include <cerrno>
@@ -25,7 +25,7 @@ void *operator new(std::size_t size)
 	return memory;
 }
 
-// Else the library's allocates what ours frees.
+// Defined here because operator delete is: memory from the library's version would go to free().
 void *operator new(std::size_t size, const std::nothrow_t & /*unused*/) noexcept
 {
 	return MemoryFault::strikes() ? nullptr : std::malloc(size ? size : 1);
@@ -60,7 +60,7 @@ struct Handle {
 
 } // namespace
 
-TEST_CASE("a program in C connects, and disconnects", "[c]")
+TEST_CASE("a C program connects and disconnects", "[c]")
 {
 	Stage stage;
 	Handle handle;
@@ -68,7 +68,7 @@ TEST_CASE("a program in C connects, and disconnects", "[c]")
 	CHECK(stage.removed.contains("nvmeof0c1"));
 }
 
-TEST_CASE("a program in C waits for a connect, and not for a disconnect", "[c]")
+TEST_CASE("a C program waits for a connect, and does not wait for a disconnect", "[c]")
 {
 	Stage stage;
 	Handle handle;
@@ -82,7 +82,7 @@ TEST_CASE("a program in C waits for a connect, and not for a disconnect", "[c]")
 	CHECK(stage.removed.contains("nvmeof0c1"));
 }
 
-TEST_CASE("an entry of a discovery log, for a program in C", "[c]")
+TEST_CASE("a C program reads an entry of a discovery log", "[c]")
 {
 	nvmeof::DiscoveryEntry entry;
 	entry.kind = nvmeof::EntryKind::subsystem;
@@ -102,7 +102,7 @@ TEST_CASE("an entry of a discovery log, for a program in C", "[c]")
 	CHECK((nvmeof_item_number(&item, "port_id", &number) == 0 && number == 7));
 }
 
-TEST_CASE("a program in C has a controller scanned and reset", "[c]")
+TEST_CASE("a C program rescans and resets a controller", "[c]")
 {
 	Stage stage;
 	Handle handle;
@@ -123,7 +123,7 @@ TEST_CASE("a program in C has a controller scanned and reset", "[c]")
 	CHECK(stage.removed.empty());
 }
 
-TEST_CASE("a program in C asks a discovery service, which is left behind by nothing", "[c]")
+TEST_CASE("a C program reads a discovery log and leaves no controller behind", "[c]")
 {
 	Stage stage;
 	Handle handle;
@@ -132,7 +132,7 @@ TEST_CASE("a program in C asks a discovery service, which is left behind by noth
 	CHECK(stage.kernel.controllers.empty());
 }
 
-TEST_CASE("a program in C lists, and gets events and errors", "[c]")
+TEST_CASE("a C program lists objects and receives events and errors", "[c]")
 {
 	Stage stage;
 	Handle handle;
@@ -147,7 +147,7 @@ TEST_CASE("a program in C lists, and gets events and errors", "[c]")
 		      &stage) == 0);
 }
 
-TEST_CASE("a C program that lets go of a connect has it undone", "[c]")
+TEST_CASE("a C program that frees a pending connect undoes it", "[c]")
 {
 	Stage stage;
 	Handle handle;
@@ -163,7 +163,7 @@ TEST_CASE("a C program that lets go of a connect has it undone", "[c]")
 
 namespace {
 
-// The outcome of a call
+// The result of a call
 struct CallOutcome {
 	nvmeof_code code = NVMEOF_OK;
 	int sysErrno = 0;
@@ -176,7 +176,8 @@ struct CallOutcome {
 	}
 };
 
-// @call: once for each of its allocations, which fails; then with none that does. Returns how many there are.
+// Runs @call once for each of its allocations, which then fails, and once without a failure. Returns the number of
+// allocations.
 template <typename F> unsigned eachAllocationFails(F call)
 {
 	for (unsigned n = 1;; n++) {
@@ -189,7 +190,7 @@ template <typename F> unsigned eachAllocationFails(F call)
 			CHECK(outcome.code == NVMEOF_OK);
 			return n - 1;
 		}
-		// what was not needed for the answer may have failed without a word
+		// a call may succeed without optional allocations
 		if (outcome.code != NVMEOF_OK)
 			CHECK((outcome.code == NVMEOF_FAILED && outcome.sysErrno == ENOMEM));
 	}
@@ -207,7 +208,7 @@ nvmeof_options *someOptions()
 
 } // namespace
 
-TEST_CASE("no exception leaves the C interface when there is no memory", "[c]")
+TEST_CASE("no exception leaves the C interface when memory runs out", "[c]")
 {
 	Stage stage;
 	goesLive(&stage);
@@ -251,7 +252,7 @@ TEST_CASE("no exception leaves the C interface when there is no memory", "[c]")
 	      }) > 5);
 }
 
-TEST_CASE("a connect goes on when there was no memory for a moment", "[c]")
+TEST_CASE("a connect continues after a short lack of memory", "[c]")
 {
 	Stage stage;
 	Handle handle;
@@ -286,7 +287,7 @@ TEST_CASE("a connect goes on when there was no memory for a moment", "[c]")
 	nvmeof_options_free(options);
 }
 
-TEST_CASE("a callback that throws costs no other its turn, nor does a job end the process", "[c]")
+TEST_CASE("a callback or job that throws affects neither other callbacks nor the process", "[c]")
 {
 	using namespace nvmeof;
 	FakeKernel kernel;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// nvmeofctl cdc: what it asks a service for, played by the test, and what it makes of the answer.
+// nvmeofctl cdc: its requests to a service, which the test plays, and its output for the answers.
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
@@ -35,7 +35,7 @@ Outcome run(std::vector<std::string> words)
 	return {code, out.str(), err.str()};
 }
 
-// Takes one connection and one line, says its answer, and ends.
+// Accepts one connection, reads one line, sends its answer and closes.
 class FakeService {
 public:
 	explicit FakeService(std::string answer) : answer_(std::move(answer))
@@ -50,7 +50,7 @@ public:
 	}
 	~FakeService()
 	{
-		::shutdown(socket_, SHUT_RDWR); // where nobody has come
+		::shutdown(socket_, SHUT_RDWR); // ends accept() if no client has connected
 		thread_.join();
 		::close(socket_);
 	}
@@ -92,7 +92,7 @@ Json askedBy(std::vector<std::string> words)
 
 } // namespace
 
-TEST_CASE("a service that does not run is told, and what to do", "[cdc]")
+TEST_CASE("an error about a service that does not run has the next step", "[cdc]")
 {
 	Scratch dir;
 	const Outcome outcome = run({"cdc", "status", "--socket", dir.path() / "none"});
@@ -104,7 +104,7 @@ TEST_CASE("a service that does not run is told, and what to do", "[cdc]")
 	      std::string::npos);
 }
 
-TEST_CASE("what is set is asked for as records", "[cdc]")
+TEST_CASE("'set' sends the records", "[cdc]")
 {
 	const Json target = askedBy({"set", "target", "-n", "nqn.a", "-a", "10.0.0.1", "-a", "[fd00::1]:4421", "-t",
 				     "rdma", "--state", "inaccessible"});
@@ -120,7 +120,7 @@ TEST_CASE("what is set is asked for as records", "[cdc]")
 	CHECK(askedBy({"remove", "host", "nqn.h"}).dump() == R"({"command":"remove","hosts":["nqn.h"]})");
 }
 
-TEST_CASE("records come from a file as well, as they were printed", "[cdc]")
+TEST_CASE("records from a file are sent as they were printed", "[cdc]")
 {
 	Scratch dir;
 	dir.write("records.json", R"({"schema_version": 1, "generation": 7, "targets": [{"nqn": "nqn.a"}]})");
@@ -131,7 +131,7 @@ TEST_CASE("records come from a file as well, as they were printed", "[cdc]")
 	CHECK(run({"cdc", "set", "--file", dir.path() / "none.json"}).code == 3);
 }
 
-TEST_CASE("incomplete changes are refused before anybody is asked", "[cdc]")
+TEST_CASE("an incomplete change is refused without a request", "[cdc]")
 {
 	auto refused = [](std::vector<std::string> words) {
 		words.insert(words.begin(), "cdc");
@@ -147,7 +147,7 @@ TEST_CASE("incomplete changes are refused before anybody is asked", "[cdc]")
 	CHECK(refused({"fly"}) != "");
 }
 
-TEST_CASE("what the service refuses has its code", "[cdc]")
+TEST_CASE("an error of the service keeps its code", "[cdc]")
 {
 	for (const auto &[code, exit] : {std::pair("not_permitted", 7), std::pair("invalid", 2), std::pair("failed", 1),
 					 std::pair("no_such_object", 3), std::pair("of_tomorrow", 1)}) {
@@ -160,14 +160,14 @@ TEST_CASE("what the service refuses has its code", "[cdc]")
 	CHECK(FakeService("").run({"status"}).err.find("has ended the connection") != std::string::npos);
 }
 
-TEST_CASE("documents are passed on, with the schema version", "[cdc]")
+TEST_CASE("documents are passed on with the schema version", "[cdc]")
 {
 	FakeService service("{\"generation\": 7, \"hosts\": []}\n");
 	const Outcome outcome = service.run({"hosts", "--json"});
 	CHECK(Json::parse(outcome.out).dump() == R"({"schema_version":1,"generation":7,"hosts":[]})");
 }
 
-TEST_CASE("changes are followed line by line, until the service ends", "[cdc]")
+TEST_CASE("changes are followed line by line until the service ends", "[cdc]")
 {
 	const std::string lines = "{\"change\": {\"generation\": 7, \"put\": [\"zones/a\"]}}\n{\"synced\": true}\n"
 				  "{\"dropped\": 3}\n";
@@ -181,7 +181,7 @@ TEST_CASE("changes are followed line by line, until the service ends", "[cdc]")
 	CHECK(json.out.starts_with(R"({"schema_version":1,"change":{"generation":7,"put":["zones/a"]}})"));
 }
 
-TEST_CASE("tables for people", "[cdc]")
+TEST_CASE("documents are printed as tables", "[cdc]")
 {
 	const Json hosts = Json::parse(R"({"hosts": [
 		{"nqn": "nqn.a", "state": "current", "generation": 7, "persistent": true, "first_choice": true,
@@ -206,7 +206,7 @@ TEST_CASE("tables for people", "[cdc]")
 	CHECK(cdcTargetsText(Json::parse("[1]")) == "no target is known\n");
 }
 
-TEST_CASE("the status of a service in trouble begins with it", "[cdc]")
+TEST_CASE("the status of a service in trouble begins with the trouble", "[cdc]")
 {
 	const std::string text = cdcStatusText(Json::parse(R"({"serving": false, "generation": 7,
 		"instance": {"nqn": "nqn.self", "draining": true}, "store": {"engine": "etcd", "place": "x",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a Client starts and waits for, with a kernel that does what the test says.
+// Operations of a Client and their completion, with a scripted kernel.
 #include <catch2/catch.hpp>
 
 #include <poll.h>
@@ -23,7 +23,7 @@ ConnectOptions options()
 	return asked;
 }
 
-// All there is to do now.
+// Processes everything that is pending now.
 void settle(Client &client)
 {
 	pollfd poll{client.fd(), POLLIN, 0};
@@ -33,7 +33,7 @@ void settle(Client &client)
 
 } // namespace
 
-TEST_CASE("a connect is over when the kernel tells that the namespaces are scanned", "[client]")
+TEST_CASE("a connect completes when the kernel reports that the namespaces are scanned", "[client]")
 {
 	Stage stage;
 	Client client = stage.open();
@@ -57,7 +57,7 @@ TEST_CASE("a connect is over when the kernel tells that the namespaces are scann
 	CHECK(stage.kernel.count(NVMEOF_CMD_CTRL_RESCAN) == 0);
 }
 
-TEST_CASE("a module that does not tell of scans is asked for one", "[client]")
+TEST_CASE("a module that does not report scans gets a rescan request", "[client]")
 {
 	Stage stage;
 	Client client = stage.open();
@@ -76,7 +76,7 @@ TEST_CASE("a module that does not tell of scans is asked for one", "[client]")
 	CHECK(pending.take());
 }
 
-TEST_CASE("why a connect failed", "[client]")
+TEST_CASE("a failed connect has the reason", "[client]")
 {
 	Stage stage;
 	Client client = stage.open();
@@ -93,7 +93,7 @@ TEST_CASE("why a connect failed", "[client]")
 	CHECK_FALSE(done.error().left);
 }
 
-TEST_CASE("when the time is over the controller stays", "[client]")
+TEST_CASE("a connect that times out leaves its controller", "[client]")
 {
 	Stage stage;
 	Client client = stage.open();
@@ -105,7 +105,7 @@ TEST_CASE("when the time is over the controller stays", "[client]")
 	CHECK(stage.removed.empty());
 }
 
-TEST_CASE("a connect that is cancelled leaves nothing half made", "[client]")
+TEST_CASE("a cancelled connect leaves no controller behind", "[client]")
 {
 	Stage stage;
 	{
@@ -118,17 +118,17 @@ TEST_CASE("a connect that is cancelled leaves nothing half made", "[client]")
 		CHECK_FALSE(first.valid());
 		CHECK(stage.removed == std::set<std::string>{"nvmeof0c1"});
 		auto third = client.startConnect(options());
-		third = {}; // let go of
+		third = {}; // dropping the handle cancels
 		CHECK(stage.removed.contains("nvmeof0c3"));
 		auto fourth = client.startConnect(options());
-		client = stage.open(); // and with its Client
+		client = stage.open(); // so does dropping the Client
 		CHECK(stage.removed.contains("nvmeof0c4"));
 		CHECK_FALSE(fourth.ready());
 	}
 	CHECK(stage.kernel.controllers.size() == 1);
 }
 
-TEST_CASE("of several connects one is enough where that is asked for", "[client]")
+TEST_CASE("of several connects, one suffices if the caller requires any", "[client]")
 {
 	Stage stage;
 	Client client = stage.open();
@@ -139,7 +139,7 @@ TEST_CASE("of several connects one is enough where that is asked for", "[client]
 	auto pending = client.startConnectAll(both, wait);
 	stage.live("nvmeof0c2", 1);
 	settle(client);
-	CHECK_FALSE(pending.ready()); // the other may be as quick
+	CHECK_FALSE(pending.ready()); // the other one may complete at about the same time
 	auto end = std::chrono::steady_clock::now() + (wait.require == Require::any ? 10s : 1s);
 	while (!pending.ready() && std::chrono::steady_clock::now() < end) {
 		pollfd poll{client.fd(), POLLIN, 0};
@@ -157,10 +157,10 @@ TEST_CASE("of several connects one is enough where that is asked for", "[client]
 	CHECK(results[0].error().sysErrno == EINPROGRESS);
 	CHECK(results[0].error().left == ControllerState::connecting);
 	CHECK(results[0].error().made);
-	CHECK(stage.removed.empty()); // it goes on trying
+	CHECK(stage.removed.empty()); // the kernel keeps trying
 }
 
-TEST_CASE("a request waits no longer for the kernel than was said", "[client]")
+TEST_CASE("a request waits no longer for the kernel than its time limit", "[client]")
 {
 	Stage stage;
 	Result<Client> client = Client::open({{}, 20ms});
@@ -173,7 +173,7 @@ TEST_CASE("a request waits no longer for the kernel than was said", "[client]")
 	CHECK(std::chrono::steady_clock::now() - begin < 20s);
 }
 
-TEST_CASE("events that were lost are made up for by looking", "[client]")
+TEST_CASE("lost events are made up for by reading the state", "[client]")
 {
 	Stage stage;
 	Client client = stage.open();
@@ -189,7 +189,7 @@ TEST_CASE("events that were lost are made up for by looking", "[client]")
 	CHECK_FALSE(gone.take());
 }
 
-TEST_CASE("a namespace is waited for by its NSID", "[client]")
+TEST_CASE("a connect can wait for a namespace by its NSID", "[client]")
 {
 	Stage stage;
 	Client client = stage.open();
@@ -206,7 +206,7 @@ TEST_CASE("a namespace is waited for by its NSID", "[client]")
 	CHECK(pending.take()->disks.size() == 2);
 }
 
-TEST_CASE("a connection that is lost again is waited for again", "[client]")
+TEST_CASE("a connect waits again if the connection is lost before its completion", "[client]")
 {
 	Stage stage;
 	Client client = stage.open();
@@ -227,12 +227,12 @@ TEST_CASE("the removal of an earlier controller of the same name does not hide t
 	Client client = stage.open();
 	auto pending = client.startConnect(options());
 	stage.kernel.event(NVMEOF_CMD_CTRL_NTF, NVMEOF_EVENT_REMOVED, *controllerOf("nvmeof0c1", NVMEOF_CTRL_DELETING));
-	stage.live("nvmeof0c1", 1); // told in one batch with the above
+	stage.live("nvmeof0c1", 1); // in one batch with the removal
 	settle(client);
 	CHECK(pending.ready());
 }
 
-TEST_CASE("deletions go side by side, and tell what went before one failed", "[client]")
+TEST_CASE("deletions run in parallel, and the result has successes and failures", "[client]")
 {
 	Stage stage;
 	Client client = stage.open();
@@ -243,10 +243,10 @@ TEST_CASE("deletions go side by side, and tell what went before one failed", "[c
 	auto pending = client.startDisconnectAll();
 	REQUIRE(asked.size() == 3);
 	stage.kernel.acknowledge(asked[2]);
-	stage.kernel.fail(asked[0], ENODEV); // gone: what was asked for
+	stage.kernel.fail(asked[0], ENODEV); // already gone, which counts as removed
 	settle(client);
 	CHECK_FALSE(pending.ready());
-	CHECK(client.controllers()->size() == 3); // others are answered meanwhile
+	CHECK(client.controllers()->size() == 3); // other requests work meanwhile
 	stage.kernel.fail(asked[1], EIO, "no");
 	settle(client);
 	REQUIRE(pending.ready());
@@ -258,7 +258,7 @@ TEST_CASE("deletions go side by side, and tell what went before one failed", "[c
 	CHECK_FALSE(removal->outcome());
 }
 
-TEST_CASE("one that is just being made is deleted a moment later", "[client]")
+TEST_CASE("a deletion is retried while the controller is being created", "[client]")
 {
 	Stage stage;
 	Client client = stage.open();
@@ -271,7 +271,7 @@ TEST_CASE("one that is just being made is deleted a moment later", "[client]")
 	CHECK(client.disconnect("nvmeof0c1").error().code == ErrorCode::noSuchObject);
 }
 
-TEST_CASE("a rescan is answered when it is done; a name of nothing at once", "[client]")
+TEST_CASE("a rescan completes when it is done, and fails at once for a name that is not a controller", "[client]")
 {
 	Stage stage;
 	Client client = stage.open();
@@ -290,7 +290,7 @@ TEST_CASE("a rescan is answered when it is done; a name of nothing at once", "[c
 	CHECK(none.take().error().code == ErrorCode::noSuchObject);
 }
 
-TEST_CASE("names are resolved beside the loop", "[client]")
+TEST_CASE("names are resolved outside the loop", "[client]")
 {
 	Stage stage;
 	Client client = stage.open();

@@ -37,7 +37,7 @@ Result<ConnectPlan> plan(std::vector<std::string> more)
 	return planConnect(line.args);
 }
 
-// @name in @text, with no letter or dash around it.
+// Whether @text has @name without a letter or dash next to it
 bool hasWord(const std::string &text, const std::string &name)
 {
 	for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
@@ -57,7 +57,7 @@ std::string withoutEscapes(std::string text)
 
 } // namespace
 
-TEST_CASE("times", "[duration]")
+TEST_CASE("times are parsed", "[duration]")
 {
 	CHECK(parseSeconds("2", Never::refused)->count() == 2000);
 	CHECK(parseSeconds("0.25", Never::refused)->count() == 250);
@@ -70,7 +70,7 @@ TEST_CASE("times", "[duration]")
 	CHECK(formatSeconds(std::chrono::milliseconds(1500)) == "1.5 s");
 }
 
-TEST_CASE("exit codes", "[exit]")
+TEST_CASE("errors have their exit codes", "[exit]")
 {
 	CHECK(static_cast<int>(exitCodeOf(ErrorCode::failed)) == 1);
 	CHECK(static_cast<int>(exitCodeOf(ErrorCode::invalid)) == 2);
@@ -114,8 +114,8 @@ TEST_CASE("every command and option is in completions and manual page", "[comman
 	}
 }
 
-// Words that bash offers for a line, of which the last one is not finished. Names are @names, a program that prints
-// them.
+// The words that bash offers for a line whose last word is incomplete. Object names are those that the program @names
+// prints.
 class Completion {
 public:
 	explicit Completion(const std::string &names)
@@ -147,7 +147,7 @@ private:
 	Scratch dir_;
 };
 
-TEST_CASE("bash offers names as they are, and runs nothing that stands in them", "[command]")
+TEST_CASE("bash offers names verbatim and does not execute their content", "[command]")
 {
 	Completion bash(R"(printf '%s\n' 'nqn.a:$(touch${IFS}ran)' 'nqn.a:`touch${IFS}ran`' nqn.b:plain)");
 	CHECK(bash.offered({"disconnect", "-n", "nqn.b"}) == "nqn.b:plain\n");
@@ -173,7 +173,7 @@ TEST_CASE("bash offers the verbs of a command, and the options of each", "[comma
 	CHECK(bash.offered({"show", "nv"}) == "nvmeof0n1\n");
 }
 
-TEST_CASE("no two options of a command have one name", "[command]")
+TEST_CASE("no two options of a command have the same name", "[command]")
 {
 	for (const Command *command : everyCommand()) {
 		std::set<std::string> names;
@@ -185,7 +185,7 @@ TEST_CASE("no two options of a command have one name", "[command]")
 	}
 }
 
-TEST_CASE("the verbs of the interface are there", "[command]")
+TEST_CASE("the documented verbs exist", "[command]")
 {
 	for (const char *name : {"connect", "disconnect", "list", "list-subsys", "show", "reset", "rescan", "set",
 				 "monitor", "gen-hostnqn", "show-hostnqn", "version"}) {
@@ -195,7 +195,7 @@ TEST_CASE("the verbs of the interface are there", "[command]")
 	}
 }
 
-TEST_CASE("a whole connect line", "[parse]")
+TEST_CASE("a connect line with all options is parsed", "[parse]")
 {
 	CommandLine line = parse({"connect",
 				  "-t",
@@ -248,7 +248,7 @@ TEST_CASE("a whole connect line", "[parse]")
 	CHECK(plan->timeout.count() == 5000);
 }
 
-TEST_CASE("defaults of connect", "[parse]")
+TEST_CASE("connect has its defaults", "[parse]")
 {
 	Result<ConnectPlan> p = plan({});
 	REQUIRE(p);
@@ -258,7 +258,7 @@ TEST_CASE("defaults of connect", "[parse]")
 	CHECK(p->options[0].address.trsvcid == "4420");
 }
 
-TEST_CASE("connect options that are wrong name themselves", "[parse]")
+TEST_CASE("an error about a connect option names the option", "[parse]")
 {
 	struct Row {
 		const char *option, *value;
@@ -284,7 +284,7 @@ TEST_CASE("connect options that are wrong name themselves", "[parse]")
 	CHECK(line.text.starts_with(std::string("nvmeofctl: connect: ") + row.option + ": "));
 }
 
-TEST_CASE("an address that is wrong names itself", "[parse]")
+TEST_CASE("an error about an address names the address", "[parse]")
 {
 	Result<ConnectPlan> p = plan({"-a", "1.2.3"});
 	REQUIRE_FALSE(p);
@@ -292,7 +292,7 @@ TEST_CASE("an address that is wrong names itself", "[parse]")
 	CHECK(p.error().message.starts_with("--traddr: "));
 }
 
-TEST_CASE("a host name stands for all of its addresses, and it is told which", "[parse]")
+TEST_CASE("a host name stands for all its addresses, which connect prints", "[parse]")
 {
 	auto resolve = [](std::string_view text, std::string_view port) -> Result<std::vector<Address>> {
 		if (text == "target.example")
@@ -322,7 +322,7 @@ TEST_CASE("a host name stands for all of its addresses, and it is told which", "
 	CHECK(nameStep(p.error()) == "check the name, and 'getent hosts NAME'");
 }
 
-TEST_CASE("a first connect is repeated as long as is asked for", "[parse]")
+TEST_CASE("a first connect is repeated for the requested time", "[parse]")
 {
 	using namespace std::chrono_literals;
 	CHECK_FALSE(plan({})->options[0].firstConnect);
@@ -333,7 +333,7 @@ TEST_CASE("a first connect is repeated as long as is asked for", "[parse]")
 	CHECK_FALSE(parse({"connect", "-n", "nqn.a", "-a", "10.0.0.1", "--keep-trying", "5"}).command);
 }
 
-TEST_CASE("wrong usage ends with 2 and says where to look", "[parse]")
+TEST_CASE("wrong usage exits with 2 and says where to look", "[parse]")
 {
 	std::vector<std::string> words = GENERATE(values<std::vector<std::string>>({
 		{},
@@ -357,7 +357,7 @@ TEST_CASE("wrong usage ends with 2 and says where to look", "[parse]")
 	CHECK(line.text.find("--help'") != std::string::npos);
 }
 
-TEST_CASE("help is no error", "[parse]")
+TEST_CASE("a request for help is not an error", "[parse]")
 {
 	CHECK(parse({"--help"}).exitCode == 0);
 	CommandLine line = parse({"connect", "--help"});
@@ -365,7 +365,7 @@ TEST_CASE("help is no error", "[parse]")
 	CHECK(line.text.find("--reconnect-delay") != std::string::npos);
 }
 
-TEST_CASE("settings", "[settings]")
+TEST_CASE("settings are parsed", "[settings]")
 {
 	Result<Settings> s = parseSettings(ObjectKind::controller, {"ctrl-loss-tmo=-1"});
 	REQUIRE(s);
@@ -396,7 +396,7 @@ TEST_CASE("an error text has the kernel's message and the next step", "[command]
 			   "(use --duplicate-connect for a second association)\n");
 }
 
-TEST_CASE("the next step after a connect that failed", "[command]")
+TEST_CASE("a failed connect has the next step", "[command]")
 {
 	ConnectOptions options;
 	options.subsysnqn = "nqn.x";
@@ -423,7 +423,7 @@ TEST_CASE("the next step after a connect that failed", "[command]")
 	CHECK(connectNextStep(refused, options) == "check that the target exports nqn.x at this address");
 }
 
-TEST_CASE("with --json an error is a document too", "[command]")
+TEST_CASE("with --json an error is a document", "[command]")
 {
 	std::ostringstream out, err;
 	CommandLine line = parse({"list", "--json"});

@@ -23,7 +23,7 @@ Config parsed(const std::string &text)
 	return reading.config;
 }
 
-// Of a text with one thing wrong: "2: what"
+// The problem of a text with one error, as "2: what"
 std::string problemOf(const std::string &text)
 {
 	ConfigReading reading = parseConfig(text, "f");
@@ -91,7 +91,7 @@ port = 4420
 
 } // namespace
 
-TEST_CASE("everything that can stand in a configuration", "[config]")
+TEST_CASE("every key of a configuration is read", "[config]")
 {
 	const Config config = parsed(everything);
 	CHECK(config.hostnqn == "nqn.host");
@@ -117,16 +117,16 @@ TEST_CASE("everything that can stand in a configuration", "[config]")
 	CHECK(config.exclusions[1].place == "f:52");
 }
 
-TEST_CASE("what a connection is made of", "[config]")
+TEST_CASE("a connection combines its own settings, the defaults and the host identity", "[config]")
 {
 	const Config config = parsed(everything);
 	const ConnectOptions options = connectionOptions(config, config.connections[0], {"10.1.0.1", "4420"});
 	CHECK(options.subsysnqn == "nqn.s");
 	CHECK(options.hostnqn == "nqn.other");
 	CHECK(options.hostTraddr == "10.1.0.77");
-	CHECK(options.ctrlLoss == -1ms); // its own
-	CHECK(options.ioQueues == 4u);   // the first that fits
-	CHECK(options.dataDigest);       // the second that fits
+	CHECK(options.ctrlLoss == -1ms); // the connection's own
+	CHECK(options.ioQueues == 4u);   // from the first matching defaults
+	CHECK(options.dataDigest);       // from the second one
 	CHECK(options.stallTimeout == 250ms);
 	CHECK(options.reconnectDelay == 500ms);
 	CHECK(options.hdrDigest);
@@ -135,7 +135,7 @@ TEST_CASE("what a connection is made of", "[config]")
 	CHECK(service.hostnqn == "nqn.host");
 	CHECK(service.hostid == config.hostid);
 	CHECK(service.keepAlive == 30s);
-	CHECK_FALSE(service.dataDigest); // defaults are for subsystems
+	CHECK_FALSE(service.dataDigest); // defaults apply to subsystems only
 	const PlanRules rules = planRules(config);
 	CHECK(rules.limits == config.limits);
 	CHECK(rules.settings("nqn.t").ioQueues == 2u);
@@ -144,14 +144,14 @@ TEST_CASE("what a connection is made of", "[config]")
 	CHECK(differenceRules(config).discoveryNqns.back() == "nqn.2024-01.com.example:discovery");
 }
 
-TEST_CASE("an ID of the host's does not go with another NQN", "[config]")
+TEST_CASE("the host ID of the configuration is not combined with another host NQN", "[config]")
 {
 	const Config config = parsed("[host]\nid = \"11111111-2222-3333-4444-555555555555\"\n"
 				     "[[connection]]\nnqn = \"nqn.s\"\naddress = \"10.0.0.1\"\nhostnqn = \"nqn.x\"\n");
 	CHECK_FALSE(connectionOptions(config, config.connections[0], {}).hostid);
 }
 
-TEST_CASE("settings of a subsystem, each from the first entry that has it", "[config]")
+TEST_CASE("each setting of a subsystem comes from the first matching entry that has it", "[config]")
 {
 	const Config config = parsed(everything);
 	const auto found = config.subsystemSettingsFor("nqn.s");
@@ -163,7 +163,7 @@ TEST_CASE("settings of a subsystem, each from the first entry that has it", "[co
 	CHECK_FALSE(parsed("").subsystemSettingsFor("nqn.s"));
 }
 
-TEST_CASE("what is wrong with a configuration is told with its line, and what was meant", "[config]")
+TEST_CASE("an error in a configuration has its line and a suggestion", "[config]")
 {
 	CHECK(problemOf("[limits]\nreferal-depth = 3\n") ==
 	      "2: there is no key 'referal-depth' here; did you mean 'referral-depth'?");
@@ -191,7 +191,7 @@ TEST_CASE("what is wrong with a configuration is told with its line, and what wa
 	CHECK(parsed("[host]\nnqn = \"nqn.\\\"\xcb\x9d\" # \xcb\x9d\n").hostnqn == "nqn.\"\xcb\x9d");
 }
 
-TEST_CASE("each word, number and address is judged where it stands", "[config]")
+TEST_CASE("each word, number and address is validated, with its line", "[config]")
 {
 	const std::string to = "[[connection]]\nnqn = \"nqn.s\"\naddress = ", at = to + "\"10.0.0.1\"\n";
 	CHECK(problemOf(at + "ctrl-loss-tmo = 10\nfast-io-fail-tmo = 20\n") ==
@@ -220,7 +220,7 @@ TEST_CASE("each word, number and address is judged where it stands", "[config]")
 
 namespace {
 
-// Of a text with nothing wrong
+// The notes of a text without an error
 std::vector<std::string> notesOf(const std::string &text)
 {
 	const ConfigReading reading = parseConfig(text, "f");
@@ -233,7 +233,7 @@ using Notes = std::vector<std::string>;
 
 } // namespace
 
-TEST_CASE("what may be meant although it is unusual is a note", "[config]")
+TEST_CASE("an unusual value that may be intended gives a note", "[config]")
 {
 	CHECK(notesOf("[[defaults]]\niopolicy = \"sample\"\n") ==
 	      Notes{"f:2: iopolicy: 'sample' is no path selector of nvmeof itself: a module of its own has to bring "
@@ -243,7 +243,7 @@ TEST_CASE("what may be meant although it is unusual is a note", "[config]")
 	CHECK(notesOf("[[defaults]]\niopolicy = \"queue-depth\"\n[host]\nnqn = \"nqn.x\"\n").empty());
 }
 
-TEST_CASE("a selector that is probably misspelt is noted, and that of another module taken", "[config]")
+TEST_CASE("an unknown selector is accepted with a note that suggests a similar name", "[config]")
 {
 	CHECK(notesOf("[[defaults]]\niopolicy = \"latncy\"\n") ==
 	      Notes{"f:2: iopolicy: 'latncy' is no path selector of nvmeof itself; did you mean 'latency'? Else a "
@@ -258,7 +258,7 @@ TEST_CASE("a selector that is probably misspelt is noted, and that of another mo
 	}
 }
 
-TEST_CASE("values that were ever taken are taken, with a note", "[config]")
+TEST_CASE("suspicious values that earlier versions accepted are accepted with a note", "[config]")
 {
 	const std::string to = "[[connection]]\nnqn = \"nqn.s\"\naddress = ", at = to + "\"10.0.0.1\"\n";
 	CHECK(notesOf(to + "[\"10.0.0.1\", \"10.0.0.1\"]\n") == Notes{"f:3: address: '10.0.0.1' is named twice"});
@@ -294,7 +294,7 @@ TEST_CASE("values that were ever taken are taken, with a note", "[config]")
 			      .starts_with("f:3: members: '" + std::string(wwid) + "' is no wwid of a namespace"));
 }
 
-TEST_CASE("secrets have no place in it", "[config]")
+TEST_CASE("a secret in the configuration is an error that does not repeat the secret", "[config]")
 {
 	const std::string problem = problemOf("[[connection]]\naddress = \"10.0.0.1\"\nnqn = \"nqn.s\"\n"
 					      "dhchap-secret = \"DHHC-1:00:hush:\"\n");
@@ -303,7 +303,7 @@ TEST_CASE("secrets have no place in it", "[config]")
 	CHECK(problem.find("hush") == std::string::npos);
 }
 
-TEST_CASE("all that is wrong is told, from the top", "[config]")
+TEST_CASE("all errors are reported in the order of their lines", "[config]")
 {
 	const ConfigReading reading = parseConfig("[removal]\nwrong = 1\n[host]\nid = \"x\"\nnqn = 3\n", "f");
 	REQUIRE(reading.problems.size() == 3);
@@ -316,7 +316,7 @@ TEST_CASE("all that is wrong is told, from the top", "[config]")
 	CHECK(outcome.error().message == "f:2: there is no key 'wrong' here; and 2 more");
 }
 
-TEST_CASE("times in a configuration", "[config]")
+TEST_CASE("times in a configuration are parsed and bounded", "[config]")
 {
 	auto delay = [](const std::string &value) {
 		return parseConfig("[[defaults]]\nctrl-loss-tmo = " + value + "\n", "f");
@@ -331,7 +331,7 @@ TEST_CASE("times in a configuration", "[config]")
 	CHECK(delay(wrong).problems.size() == 1);
 }
 
-TEST_CASE("what is written is read as the same", "[config]")
+TEST_CASE("a configuration that is written reads back as the same", "[config]")
 {
 	const Config config = parsed(everything);
 	const std::string text = formatConfig(config);
@@ -344,7 +344,7 @@ TEST_CASE("what is written is read as the same", "[config]")
 	CHECK(formatConfig(Config()).empty());
 }
 
-TEST_CASE("files of a configuration", "[config]")
+TEST_CASE("nvmeof.toml, nvmeof.d and policy.conf are combined", "[config]")
 {
 	Scratch dir;
 	const ConfigFiles files{dir.path() / "nvmeof.toml", dir.path() / "policy.conf"};
@@ -360,7 +360,7 @@ TEST_CASE("files of a configuration", "[config]")
 	CHECK(config->files.size() == 4);
 	CHECK(config->hostnqn == "nqn.c");
 	CHECK(config->notes.size() == 1);
-	// Of the old file only the first rule that fits counts, as ever.
+	// In policy.conf only the first matching rule applies.
 	const auto settings = config->subsystemSettingsFor("nqn.s");
 	REQUIRE(settings);
 	CHECK(settings->subsystem.iopolicy == "latency");
@@ -373,8 +373,8 @@ TEST_CASE("files of a configuration", "[config]")
 	CHECK(readConfig(files).error().message.ends_with("40.toml: larger than 1 MiB"));
 }
 
-// The file that is installed, and what it says that holds anyway
-TEST_CASE("the example tells of every key and of its default", "[config]")
+// The installed example, and the defaults that it shows
+TEST_CASE("the example has every key with its default", "[config]")
 {
 	std::ifstream file(std::string(NVMEOF_SOURCES) + "/../../tools/nvmeofctl/nvmeof.toml");
 	std::ostringstream text;
@@ -390,7 +390,7 @@ TEST_CASE("the example tells of every key and of its default", "[config]")
 	}
 	for (const std::string &name : subsystemSettingNames())
 		CHECK(bare.find("\n" + name + " = ") != std::string::npos);
-	// Without the comment signs: nothing but "what else can stand there" of a connection is twice.
+	// The example without its comment signs. A connection shows "port = 4420" twice, so one of them is removed.
 	const Config config = [&] {
 		std::string once = std::regex_replace(bare, std::regex("\nport = 4420\n# and,"), "\n# and,");
 		return parsed(once);

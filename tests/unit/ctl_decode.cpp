@@ -18,7 +18,7 @@ Payload &putController(Payload &p, std::uint32_t state = NVMEOF_CTRL_LIVE)
 
 } // namespace
 
-TEST_CASE("a controller with everything", "[decode]")
+TEST_CASE("a controller with all attributes is decoded", "[decode]")
 {
 	Payload p;
 	putController(p)
@@ -44,7 +44,7 @@ TEST_CASE("a controller with everything", "[decode]")
 	CHECK(c->tos == 8);
 }
 
-TEST_CASE("what names a controller must be there", "[decode]")
+TEST_CASE("a controller without its subsystem NQN is refused", "[decode]")
 {
 	Payload p;
 	p.u32(NVMEOF_A_SUBSYS_ID, 0).u32(NVMEOF_A_CTRL_ID, 1).text(NVMEOF_A_CTRL_NAME, "nvmeof0c1");
@@ -72,14 +72,14 @@ TEST_CASE("a value of the wrong size is refused", "[decode]")
 	CHECK_FALSE(decodeController(p.attributes()));
 }
 
-TEST_CASE("an identifier of the wrong size is refused", "[decode]")
+TEST_CASE("identifiers of a namespace are decoded, and refused with a wrong size", "[decode]")
 {
 	Payload p;
 	p.u32(NVMEOF_A_SUBSYS_ID, 0)
 		.text(NVMEOF_A_NS_NAME, "nvmeof0n1")
 		.u32(NVMEOF_A_NSID, 1)
 		.u64(NVMEOF_A_SIZE, 1ULL << 40);
-	SECTION("right")
+	SECTION("valid")
 	{
 		p.binary(NVMEOF_A_UUID, std::string(16, '\x11')).binary(NVMEOF_A_EUI64, std::string(8, '\x22'));
 		Result<Namespace> ns = decodeNamespace(p.attributes());
@@ -88,7 +88,7 @@ TEST_CASE("an identifier of the wrong size is refused", "[decode]")
 		CHECK((*ns->eui64)[7] == 0x22);
 		CHECK(ns->size == 1ULL << 40);
 		CHECK_FALSE(ns->zones);
-		CHECK_FALSE(ns->csi); // an older module
+		CHECK_FALSE(ns->csi); // the module does not report command sets
 		CHECK(ns->reservations == 0);
 	}
 	SECTION("with reservations, protection information and atomic writes")
@@ -103,7 +103,7 @@ TEST_CASE("an identifier of the wrong size is refused", "[decode]")
 		CHECK(ns->atomicWrite == 65536);
 		CHECK(ns->atomicBoundary == 131072);
 	}
-	SECTION("of another command set")
+	SECTION("another command set")
 	{
 		p.u8(NVMEOF_A_CSI, 1).u32(NVMEOF_A_LBA_SIZE, 0);
 		CHECK(decodeNamespace(p.attributes())->csi == 1);
@@ -119,18 +119,18 @@ TEST_CASE("an identifier of the wrong size is refused", "[decode]")
 		CHECK(ns->zones->maxOpen == 3);
 		CHECK(ns->zones->maxActive == 0);
 	}
-	SECTION("wrong")
+	SECTION("wrong size")
 	{
 		p.binary(NVMEOF_A_UUID, std::string(15, '\x11'));
 		CHECK_FALSE(decodeNamespace(p.attributes()));
 	}
 }
 
-TEST_CASE("a subsystem's policy", "[decode]")
+TEST_CASE("a subsystem's policy is decoded", "[decode]")
 {
 	Payload p;
 	p.u32(NVMEOF_A_SUBSYS_ID, 0).text(NVMEOF_A_SUBSYS_NAME, "nvmeof0").text(NVMEOF_A_SUBSYSNQN, "nqn.x");
-	CHECK(decodeSubsystem(p.attributes())->fencing == Fencing::immediate); // an older module says nothing
+	CHECK(decodeSubsystem(p.attributes())->fencing == Fencing::immediate); // older modules do not report fencing
 	p.u32(NVMEOF_A_SPILL_US, 500).u32(NVMEOF_A_SPILL_DEPTH, 32).u8(NVMEOF_A_DEGRADE, 1);
 	p.u32(NVMEOF_A_FENCING, NVMEOF_FENCING_SAFE).u32(NVMEOF_A_DELAYED_REMOVAL, 60).u32(NVMEOF_A_QUIESCE_TMO, 45);
 	Result<Subsystem> s = decodeSubsystem(p.attributes());
@@ -143,7 +143,7 @@ TEST_CASE("a subsystem's policy", "[decode]")
 	CHECK(s->quiesceTimeout == std::chrono::seconds(45));
 }
 
-TEST_CASE("a path with its statistics", "[decode]")
+TEST_CASE("a path with its statistics is decoded", "[decode]")
 {
 	Payload p;
 	p.text(NVMEOF_A_PATH_NAME, "nvmeof0c1n1").text(NVMEOF_A_NS_NAME, "nvmeof0n1");
@@ -153,7 +153,7 @@ TEST_CASE("a path with its statistics", "[decode]")
 	Histogram reads{};
 	reads[0] = 1, reads[23] = UINT64_MAX;
 	std::string raw(reinterpret_cast<const char *>(reads.data()), sizeof(reads));
-	SECTION("of the right size")
+	SECTION("the histogram has the right size")
 	{
 		Result<Path> path = decodePath(p.binary(NVMEOF_A_LATENCY_READ, raw).attributes());
 		REQUIRE(path);
@@ -168,13 +168,13 @@ TEST_CASE("a path with its statistics", "[decode]")
 		CHECK(path->readLatency == reads);
 		CHECK(path->writeLatency == Histogram{});
 	}
-	SECTION("of another size")
+	SECTION("the histogram has another size")
 	{
 		CHECK_FALSE(decodePath(p.binary(NVMEOF_A_LATENCY_WRITE, raw.substr(8)).attributes()));
 	}
 }
 
-TEST_CASE("a time that cannot be is bounded, so that a difference of two is one", "[decode]")
+TEST_CASE("a time beyond the range is bounded, so that differences of times do not overflow", "[decode]")
 {
 	Payload p;
 	p.text(NVMEOF_A_PATH_NAME, "nvmeof0c1n1").text(NVMEOF_A_NS_NAME, "nvmeof0n1");
@@ -184,7 +184,7 @@ TEST_CASE("a time that cannot be is bounded, so that a difference of two is one"
 	Result<Path> path = decodePath(p.attributes());
 	REQUIRE(path);
 	CHECK(path->anaSince == std::chrono::nanoseconds(INT64_MAX / 2));
-	CHECK(path->readLatencyTotal.count() == UINT64_MAX); // a sum over many requests, however large
+	CHECK(path->readLatencyTotal.count() == UINT64_MAX); // the sum over all requests is not bounded
 }
 
 TEST_CASE("text without a NUL ends with its attribute", "[decode]")
@@ -198,7 +198,7 @@ TEST_CASE("text without a NUL ends with its attribute", "[decode]")
 	CHECK(s->model == "ab");
 }
 
-TEST_CASE("repeated and unknown attributes", "[decode]")
+TEST_CASE("repeated attributes are collected, and unknown ones ignored", "[decode]")
 {
 	Payload p;
 	p.u32(NVMEOF_A_API_VERSION, 1)
@@ -210,21 +210,21 @@ TEST_CASE("repeated and unknown attributes", "[decode]")
 	CHECK(v->transports == std::vector<std::string>{"tcp", "rdma"});
 }
 
-TEST_CASE("every cut of a message is either read or refused, never overrun", "[decode]")
+TEST_CASE("every truncation of a message is decoded or refused without a read past its end", "[decode]")
 {
 	Payload p;
 	std::vector<std::byte> whole = putController(p).bytes();
 	std::size_t refused = 0;
 	for (std::size_t length = 0; length < whole.size(); length++) {
-		// On the heap with its exact size, so that the address sanitizer sees a byte too many.
+		// An allocation of exactly this size, so that AddressSanitizer detects a read past the end.
 		std::vector<std::byte> cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
 		Result<Attributes> attributes = Attributes::parse(cut);
 		refused += !attributes || !decodeController(*attributes);
 	}
-	CHECK(refused == whole.size()); // the state comes last and is needed
+	CHECK(refused == whole.size()); // the last attribute, the state, is mandatory
 }
 
-TEST_CASE("lengths that lie are refused", "[decode]")
+TEST_CASE("wrong lengths are refused", "[decode]")
 {
 	Payload p;
 	std::vector<std::byte> bytes = p.u32(NVMEOF_A_NSID, 1).u32(NVMEOF_A_SUBSYS_ID, 1).bytes();
@@ -235,7 +235,7 @@ TEST_CASE("lengths that lie are refused", "[decode]")
 	CHECK_FALSE(Attributes::parse(bytes));
 }
 
-TEST_CASE("events", "[decode]")
+TEST_CASE("events are decoded", "[decode]")
 {
 	Payload p;
 	SECTION("of a controller's state")
@@ -277,11 +277,11 @@ TEST_CASE("events", "[decode]")
 		CHECK((*event)->failover->ios == 12);
 		CHECK((*event)->failover->duration == std::chrono::microseconds(3200));
 	}
-	SECTION("without a type are refused")
+	SECTION("without a type: refused")
 	{
 		CHECK_FALSE(decodeEvent(NVMEOF_CMD_CTRL_NTF, putController(p).attributes()));
 	}
-	SECTION("unknown ones are passed over")
+	SECTION("unknown: ignored")
 	{
 		auto event = decodeEvent(NVMEOF_CMD_MAX + 1, p.attributes());
 		REQUIRE(event);

@@ -30,7 +30,7 @@ Controller controller(const std::string &name, const std::string &traddr, const 
 	return one;
 }
 
-// A disk, open or not, over these controllers
+// Adds a disk with paths over these controllers; it is open if it has openers.
 void addDisk(Snapshot &all, const std::vector<std::string> &over, std::uint32_t openers)
 {
 	Namespace ns;
@@ -49,7 +49,7 @@ void addDisk(Snapshot &all, const std::vector<std::string> &over, std::uint32_t 
 
 const DifferenceRules usual{.owner = "nvmeofd", .hostnqn = "nqn.host"};
 
-// "connect", "keep nvmeof0c1", "disconnect nvmeof0c2"
+// The changes as "connect", "keep nvmeof0c1", "disconnect nvmeof0c2"
 std::vector<std::string> changes(const std::vector<PlannedConnection> &wants, const Snapshot &present,
 				 const DifferenceRules &rules = usual, bool complete = true)
 {
@@ -74,7 +74,7 @@ using Strings = std::vector<std::string>;
 
 } // namespace
 
-TEST_CASE("what is missing is connected, what is there stays, what nobody wants goes", "[difference]")
+TEST_CASE("missing connections are made, wanted ones kept, and unwanted ones removed", "[difference]")
 {
 	Snapshot present;
 	present.controllers = {controller("nvmeof0c1", "10.1.0.1"), controller("nvmeof0c2", "10.1.0.2")};
@@ -84,7 +84,7 @@ TEST_CASE("what is missing is connected, what is there stays, what nobody wants 
 	      Strings{"keep nvmeof0c1", "keep nvmeof0c2"});
 }
 
-TEST_CASE("a controller that is going is not there", "[difference]")
+TEST_CASE("a controller in deletion does not count as present", "[difference]")
 {
 	Snapshot present;
 	present.controllers = {controller("nvmeof0c1", "10.1.0.1"), controller("nvmeof0c2", "10.1.0.2")};
@@ -93,7 +93,7 @@ TEST_CASE("a controller that is going is not there", "[difference]")
 	CHECK(changes({wanted("10.1.0.1"), wanted("10.1.0.2")}, present) == Strings{"connect", "keep nvmeof0c2"});
 }
 
-TEST_CASE("a connection of another host, or from another address, is another one", "[difference]")
+TEST_CASE("a connection from another host identity or address is another connection", "[difference]")
 {
 	Snapshot present;
 	present.controllers = {controller("nvmeof0c1", "10.1.0.1")};
@@ -115,7 +115,7 @@ TEST_CASE("a connection of another host, or from another address, is another one
 	CHECK(changes({one}, present).front() == "connect");
 }
 
-TEST_CASE("one controller stands for one that is wanted", "[difference]")
+TEST_CASE("one controller satisfies only one wanted connection", "[difference]")
 {
 	Snapshot present;
 	present.controllers = {controller("nvmeof0c1", "10.1.0.1")};
@@ -126,7 +126,7 @@ TEST_CASE("one controller stands for one that is wanted", "[difference]")
 	CHECK(changes({over, other}, present) == Strings{"keep nvmeof0c1", "connect"});
 }
 
-TEST_CASE("who may remove what", "[difference]")
+TEST_CASE("the removal policy and the owner decide which connections are removed", "[difference]")
 {
 	Snapshot present;
 	present.controllers = {controller("nvmeof0c1", "10.1.0.1"), controller("nvmeof0c2", "10.1.0.2", ""),
@@ -140,11 +140,11 @@ TEST_CASE("who may remove what", "[difference]")
 	rules.removal = RemovalPolicy::all;
 	CHECK(changes({}, present, rules).back() == "disconnect nvmeof0c3");
 	rules = usual;
-	rules.owner.clear(); // nobody owns nothing
+	rules.owner.clear(); // without an owner, connections without an owner are not its own
 	CHECK(changes({}, present, rules)[1] == "keep nvmeof0c2");
 }
 
-TEST_CASE("could not tell does not mean gone", "[difference]")
+TEST_CASE("an unwanted connection stays while not every discovery service has been read", "[difference]")
 {
 	Snapshot present;
 	present.controllers = {controller("nvmeof0c1", "10.1.0.1")};
@@ -155,16 +155,16 @@ TEST_CASE("could not tell does not mean gone", "[difference]")
 	      "nobody tells of it, but not every discovery service could be asked");
 }
 
-TEST_CASE("the last path of a disk that is open stays", "[difference]")
+TEST_CASE("the last path of an open disk stays", "[difference]")
 {
 	Snapshot present;
 	present.controllers = {controller("nvmeof0c1", "10.1.0.1"), controller("nvmeof0c2", "10.1.0.2")};
 	addDisk(present, {"nvmeof0c1", "nvmeof0c2"}, 1);
-	// Both would go: the second one is the last.
+	// Both are unwanted. The second one is the last path.
 	CHECK(changes({}, present) == Strings{"disconnect nvmeof0c1", "keep nvmeof0c2"});
 	CHECK(reasonFor("nvmeof0c2", present) == "nobody tells of it; it is the last path of nvmeof0n1, which is open");
 	CHECK(changes({wanted("10.1.0.2")}, present) == Strings{"keep nvmeof0c2", "disconnect nvmeof0c1"});
-	present.paths[1].usable = false; // a path that carries nothing does not count
+	present.paths[1].usable = false; // an unusable path does not count
 	CHECK(changes({wanted("10.1.0.2")}, present).back() == "keep nvmeof0c1");
 	DifferenceRules rules = usual;
 	rules.removeOpen = true;
@@ -173,7 +173,7 @@ TEST_CASE("the last path of a disk that is open stays", "[difference]")
 	CHECK(changes({}, present).back() == "disconnect nvmeof0c2");
 }
 
-TEST_CASE("controllers of discovery services are somebody else's business", "[difference]")
+TEST_CASE("controllers of discovery services are left alone", "[difference]")
 {
 	Snapshot present;
 	present.controllers = {controller("nvmeof0c1", "10.1.0.1"), controller("nvmeof1c1", "10.1.0.1")};
@@ -185,7 +185,7 @@ TEST_CASE("controllers of discovery services are somebody else's business", "[di
 	CHECK(changes({}, present, rules).empty());
 }
 
-TEST_CASE("connections are bounded in number, whatever is told at which time", "[difference]")
+TEST_CASE("the number of connections is bounded, present ones included", "[difference]")
 {
 	Snapshot present;
 	present.controllers = {controller("nvmeof0c1", "10.1.0.1"), controller("nvmeof0c9", "10.1.0.9", "")};

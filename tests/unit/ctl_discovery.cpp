@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is told here is laid out by libnvme, what is read is read by ours.
+// The log is encoded with libnvme's structures and decoded by this library.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ std::string defect(void (*change)(nvmf_disc_log_entry &))
 
 using Raw = nvmf_disc_log_entry;
 
-// A service with so many entries, and what happens behind its reads.
+// A discovery service with a number of entries, and a hook that runs after each read
 class Service : public nofctl::LogSource {
 public:
 	explicit Service(std::size_t entries) { fill(entries); }
@@ -128,7 +128,7 @@ std::string errorOf(Service &service)
 
 } // namespace
 
-TEST_CASE("an entry of a discovery log", "[discovery]")
+TEST_CASE("an entry of a discovery log is decoded", "[discovery]")
 {
 	DiscoveryEntry entry = decoded(good());
 	CHECK(entry.defect.empty());
@@ -147,7 +147,7 @@ TEST_CASE("an entry of a discovery log", "[discovery]")
 	CHECK_FALSE(entry.duplicate);
 }
 
-TEST_CASE("the transport specific address subtype", "[discovery]")
+TEST_CASE("the transport specific address subtype is decoded", "[discovery]")
 {
 	Raw raw = good();
 	using Known = std::pair<std::uint8_t, TcpSecurity>;
@@ -183,7 +183,7 @@ TEST_CASE("the transport specific address subtype", "[discovery]")
 	CHECK_FALSE(decoded(raw).rdma);
 }
 
-TEST_CASE("entries that are fine", "[discovery]")
+TEST_CASE("valid entries have no defect", "[discovery]")
 {
 	CHECK(defect([](Raw &e) { put(e.traddr, "192.0.2.1", 0); }).empty());
 	CHECK(defect([](Raw &e) { e.adrfam = NVMF_ADDR_FAMILY_IP6, put(e.traddr, "2001:db8::1"); }).empty());
@@ -197,7 +197,7 @@ TEST_CASE("entries that are fine", "[discovery]")
 	CHECK(defect([](Raw &e) { e.asqsz = 0; }).empty());
 }
 
-TEST_CASE("entries that no host can use", "[discovery]")
+TEST_CASE("entries that no host can use have a defect", "[discovery]")
 {
 	CHECK(defect([](Raw &e) { e = {}; }) == "SUBTYPE is unknown");
 	CHECK(defect([](Raw &e) { e.subtype = 77; }) == "SUBTYPE is unknown");
@@ -234,7 +234,7 @@ TEST_CASE("entries that no host can use", "[discovery]")
 			  "nqn.a:\xc2\x9b"
 			  "2J",
 			  0);
-	      }) == "SUBNQN is not an NQN"); // C1
+	      }) == "SUBNQN is not an NQN"); // a C1 control character
 	CHECK(defect([](Raw &e) { put(e.subnqn, "nqn.a:\xc3\xa9\xc2", 0); }).empty());
 	CHECK(defect([](Raw &e) { put(e.subnqn, discoveryNqn, 0); }) ==
 	      "SUBNQN of a subsystem is that of discovery services");
@@ -252,11 +252,11 @@ TEST_CASE("a discovery log is read in pieces", "[discovery]")
 		REQUIRE(log->entries.size() == entries);
 		for (std::size_t i = 0; i < entries; i++)
 			CHECK(log->entries[i].portId == i + 1);
-		CHECK_FALSE(service.lastRetained); // the next change is told again
+		CHECK_FALSE(service.lastRetained); // the last read clears the event
 	}
 }
 
-TEST_CASE("a controller that knows no offsets into logs", "[discovery]")
+TEST_CASE("a controller without log page offset support", "[discovery]")
 {
 	Service small(3);
 	small.takesOffset = false;
@@ -267,7 +267,7 @@ TEST_CASE("a controller that knows no offsets into logs", "[discovery]")
 	      "the discovery log is of no use: it has 5120 bytes, and the controller lets 4096 be read");
 }
 
-TEST_CASE("a discovery log that changes while it is read", "[discovery]")
+TEST_CASE("a discovery log that changes during the read", "[discovery]")
 {
 	Service service(10);
 	SECTION("is read again")
@@ -281,7 +281,7 @@ TEST_CASE("a discovery log that changes while it is read", "[discovery]")
 		CHECK(log->generation == 6);
 		CHECK(log->entries.size() == 2);
 	}
-	SECTION("also when a piece of it is refused, being there no more")
+	SECTION("is read again when a piece was refused because the log is shorter now")
 	{
 		service.after = [&](int read) {
 			if (read == 1)
@@ -291,19 +291,19 @@ TEST_CASE("a discovery log that changes while it is read", "[discovery]")
 		REQUIRE(log);
 		CHECK(log->entries.empty());
 	}
-	SECTION("but not for ever")
+	SECTION("is given up after ten reads")
 	{
 		service.after = [&](int) { service.setNumber(0, ++service.generation); };
 		CHECK(errorOf(service) == "the discovery log is of no use: it changed while it was read, 10 times");
 		CHECK(service.reads == 10 * 5);
 	}
-	SECTION("and not when there is no time left")
+	SECTION("is not read again without time left")
 	{
 		service.hasTime = false;
 		service.after = [&](int) { service.setNumber(0, ++service.generation); };
 		CHECK(errorOf(service) == "the discovery log is of no use: it changed while it was read, 1 time");
 	}
-	SECTION("which the target may tell itself")
+	SECTION("is read again when the target reports Discover Restart")
 	{
 		Error restart = Service::refusal(0x190);
 		service.failing = [&](int read, std::uint64_t) { return read < 4 ? &restart : nullptr; };
@@ -313,27 +313,27 @@ TEST_CASE("a discovery log that changes while it is read", "[discovery]")
 	}
 }
 
-TEST_CASE("a discovery log that cannot be read", "[discovery]")
+TEST_CASE("an unreadable discovery log is an error", "[discovery]")
 {
 	Service service(10);
-	SECTION("since the target refuses it")
+	SECTION("because the target refuses a read")
 	{
 		Error error = Service::refusal(0x6);
 		service.failing = [&](int, std::uint64_t offset) { return offset ? &error : nullptr; };
 		CHECK(errorOf(service) == "refused");
 	}
-	SECTION("since its format is not known")
+	SECTION("because the format is unknown")
 	{
 		service.setNumber(16, 1);
 		CHECK(errorOf(service) == "the discovery log is of no use: its format 1 is not known here");
 	}
-	SECTION("since it claims to be endless")
+	SECTION("because the number of entries is above the limit")
 	{
 		auto many = GENERATE(as<std::uint64_t>{}, nofctl::mostDiscoveryEntries + 1, 1ull << 54, ~0ull);
 		service.setNumber(8, many);
 		CHECK(errorOf(service).find("claims to have " + std::to_string(many)) != std::string::npos);
 	}
-	SECTION("since the target does not heed offsets")
+	SECTION("because the target ignores offsets")
 	{
 		service.ignoresOffset = true;
 		CHECK(errorOf(service) ==
@@ -341,7 +341,7 @@ TEST_CASE("a discovery log that cannot be read", "[discovery]")
 	}
 }
 
-TEST_CASE("a log that claims more than it has", "[discovery]")
+TEST_CASE("entries beyond the end of a log have a defect, or their read is refused", "[discovery]")
 {
 	Service service(10);
 	service.setNumber(8, 11);
@@ -350,11 +350,11 @@ TEST_CASE("a log that claims more than it has", "[discovery]")
 	REQUIRE(log->entries.size() == 11);
 	CHECK(log->entries[9].defect.empty());
 	CHECK(log->entries[10].defect == "SUBTYPE is unknown");
-	service.setNumber(8, 12); // the target refuses to read there
+	service.setNumber(8, 12); // the target refuses a read at this offset
 	CHECK(errorOf(service) == "refused");
 }
 
-TEST_CASE("what discover prints", "[discovery]")
+TEST_CASE("discover prints the log as text and as JSON", "[discovery]")
 {
 	DiscoveryLog log;
 	CHECK(formatLog(log) == "0 entries, generation 0\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The stream of events, with a kernel that loses some.
+// The stream of events, with a kernel that drops some of them.
 #include <catch2/catch.hpp>
 
 #include <poll.h>
@@ -52,7 +52,7 @@ const std::string snapshot = "present:nvmeof0 present:nvmeof0c1 present:nvmeof0n
 
 } // namespace
 
-TEST_CASE("events come as they are told", "[events]")
+TEST_CASE("events arrive in order", "[events]")
 {
 	Full full;
 	auto stream = EventStream::subscribe();
@@ -66,20 +66,20 @@ TEST_CASE("events come as they are told", "[events]")
 	CHECK_FALSE(readable(*stream));
 }
 
-TEST_CASE("after a loss come the objects there are, and where their list ends", "[events]")
+TEST_CASE("after lost events the stream has all present objects and the end of their list", "[events]")
 {
 	Full full;
 	auto stream = EventStream::subscribe();
 	REQUIRE(stream);
 	full.event(NVMEOF_EVENT_ADDED);
 	full.kernel.tell(GENERATE(false, true) ? Arrival(ENOBUFS) : Arrival(netlinkMessage(NLMSG_OVERRUN, 0, 0, {})));
-	full.event(NVMEOF_EVENT_STATE); // older than the list: thrown away
+	full.event(NVMEOF_EVENT_STATE); // older than the list, and dropped
 	CHECK(told(*stream) == "added:nvmeof0c1 lost: " + snapshot);
 	full.event(NVMEOF_EVENT_REMOVED);
 	CHECK(told(*stream) == "removed:nvmeof0c1");
 }
 
-TEST_CASE("a list is not waited for, and news come behind it", "[events]")
+TEST_CASE("reading a list does not block, and later events follow the list", "[events]")
 {
 	Full full;
 	std::optional<Asked> asked;
@@ -89,14 +89,14 @@ TEST_CASE("a list is not waited for, and news come behind it", "[events]")
 	CHECK(told(*stream) == "present:nvmeof0 present:nvmeof0c1");
 	REQUIRE(asked);
 	full.event(NVMEOF_EVENT_REMOVED);
-	CHECK_FALSE(readable(*stream)); // nothing to do but wait for the list
+	CHECK_FALSE(readable(*stream)); // the kernel has not finished the list
 	CHECK(told(*stream).empty());
 	full.kernel.done(*asked);
 	CHECK(readable(*stream));
 	CHECK(told(*stream) == "present:nvmeof0c1n1 synced: removed:nvmeof0c1");
 }
 
-TEST_CASE("another loss while the list is read begins it anew", "[events]")
+TEST_CASE("another loss during a list starts the list again", "[events]")
 {
 	Full full;
 	std::optional<Asked> asked;
@@ -110,7 +110,7 @@ TEST_CASE("another loss while the list is read begins it anew", "[events]")
 	CHECK(told(*stream) == "synced: lost: present:nvmeof0 present:nvmeof0c1 present:nvmeof0n1");
 }
 
-TEST_CASE("a list that cannot be read is an error, once", "[events]")
+TEST_CASE("an unreadable list is reported once as an error", "[events]")
 {
 	Full full;
 	full.kernel.on(NVMEOF_CMD_SUBSYS_GET, [&](const Asked &asked) { full.kernel.fail(asked, ENOENT); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// libctl/base/file.h
+// Tests of libctl/base/file.h
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 using namespace nvmeof;
 
-TEST_CASE("a file is replaced whole", "[file]")
+TEST_CASE("a file is replaced atomically", "[file]")
 {
 	Scratch scratch;
 	std::filesystem::path file = scratch.path() / "nvmeof.prom";
@@ -21,20 +21,20 @@ TEST_CASE("a file is replaced whole", "[file]")
 	CHECK(scratch.read("nvmeof.prom") == "first\n");
 	struct stat before {};
 	REQUIRE(::stat(file.c_str(), &before) == 0);
-	CHECK((before.st_mode & 07777) == 0644); // the collector is somebody else
+	CHECK((before.st_mode & 07777) == 0644); // the metrics collector runs as another user
 	std::ifstream reader(file);
 	REQUIRE(nofctl::replaceFile(file, "second, and longer\n"));
 	std::stringstream seen;
 	seen << reader.rdbuf();
-	CHECK(seen.str() == "first\n"); // who had it open goes on with the old one
+	CHECK(seen.str() == "first\n"); // an open descriptor still has the old file
 	CHECK(scratch.read("nvmeof.prom") == "second, and longer\n");
 	std::size_t files = 0;
 	for ([[maybe_unused]] const auto &entry : std::filesystem::directory_iterator(scratch.path()))
 		files++;
-	CHECK(files == 1); // no draft is left
+	CHECK(files == 1); // no temporary file is left
 }
 
-TEST_CASE("a file that cannot be replaced", "[file]")
+TEST_CASE("a directory, device or link is not replaced", "[file]")
 {
 	Scratch scratch;
 	Result<void> nowhere = nofctl::replaceFile(scratch.path() / "absent" / "x.prom", "normal");
@@ -58,7 +58,7 @@ TEST_CASE("a file that cannot be replaced", "[file]")
 	CHECK(entries == 2);
 }
 
-TEST_CASE("a mode that is asked for is that of the new file", "[file]")
+TEST_CASE("a replaced file gets the requested mode", "[file]")
 {
 	Scratch scratch;
 	std::filesystem::path file = scratch.path() / "kept";
@@ -70,7 +70,7 @@ TEST_CASE("a mode that is asked for is that of the new file", "[file]")
 	CHECK(scratch.read("kept") == "new");
 }
 
-TEST_CASE("text is added to a file, and through no link", "[file]")
+TEST_CASE("text is appended to a file, but not through a symbolic link", "[file]")
 {
 	Scratch scratch;
 	std::filesystem::path file = scratch.path() / "log";
@@ -84,7 +84,7 @@ TEST_CASE("text is added to a file, and through no link", "[file]")
 	CHECK(scratch.read("log") == "one\ntwo\n");
 }
 
-TEST_CASE("a file is created once", "[file]")
+TEST_CASE("a file is created only if it does not exist", "[file]")
 {
 	Scratch scratch;
 	std::filesystem::path file = scratch.path() / "hostid";
@@ -95,7 +95,7 @@ TEST_CASE("a file is created once", "[file]")
 	CHECK(nofctl::createFile(scratch.path() / "absent" / "hostid", "x").error().sysErrno == ENOENT);
 }
 
-TEST_CASE("no more of a file is read than was asked for", "[file]")
+TEST_CASE("a read of a small file stops at the given limit", "[file]")
 {
 	Scratch scratch;
 	scratch.write("long", std::string(100'000, 'x'));
@@ -105,7 +105,7 @@ TEST_CASE("no more of a file is read than was asked for", "[file]")
 	CHECK_FALSE(nofctl::readSmallFile(scratch.path()));
 }
 
-TEST_CASE("a file that is read whole has a largest size", "[file]")
+TEST_CASE("a file larger than the limit of a whole read is refused", "[file]")
 {
 	Scratch scratch;
 	const std::filesystem::path file = scratch.path() / "long";
@@ -120,7 +120,7 @@ TEST_CASE("a file that is read whole has a largest size", "[file]")
 	CHECK(nofctl::readWholeFile(scratch.path() / "absent", 1 << 10).error().code == ErrorCode::noSuchObject);
 }
 
-TEST_CASE("drafts that were never finished are removed, and nothing else", "[file]")
+TEST_CASE("unfinished temporary files are removed, and no others", "[file]")
 {
 	Scratch scratch;
 	for (const char *name : {"events", ".events.aB3xYz", ".events.longer1", ".event.aB3xYz", "events.aB3xYz"})

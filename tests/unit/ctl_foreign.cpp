@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Another driver's controllers and disks, in a made-up sysfs
+// Another driver's controllers and disks, in a fake sysfs
 #include <catch2/catch.hpp>
 
 #include <libctl/foreign.h>
@@ -14,7 +14,7 @@ namespace {
 constexpr const char *nqn = "nqn.2024-01.com.example:flash1";
 constexpr const char *uuid = "uuid.12345678-9abc-4def-8123-456789abcdef";
 
-// The in-tree driver's, as Linux 6.12 shows it
+// The sysfs of the in-tree driver as of Linux 6.12
 struct Sysfs {
 	Scratch root;
 
@@ -51,7 +51,7 @@ struct Sysfs {
 
 } // namespace
 
-TEST_CASE("no other driver, no sysfs: nothing", "[foreign]")
+TEST_CASE("without another driver or sysfs the lists are empty", "[foreign]")
 {
 	Sysfs sys;
 	CHECK(sys.controllers().empty());
@@ -60,7 +60,7 @@ TEST_CASE("no other driver, no sysfs: nothing", "[foreign]")
 	CHECK(nofctl::nvmeDisks("/nonexistent").empty());
 }
 
-TEST_CASE("controllers of the subsystem that are there or come back", "[foreign]")
+TEST_CASE("controllers of the subsystem are found while they are live or reconnecting", "[foreign]")
 {
 	Sysfs sys;
 	sys.subsystem("nvme-subsys0", "nqn.2024-01.com.example:flash10");
@@ -72,11 +72,11 @@ TEST_CASE("controllers of the subsystem that are there or come back", "[foreign]
 	sys.controller("nvme-subsys1/nvme4", "deleting (no IO)");
 	sys.controller("nvme-subsys1/nvme5", "dead");
 	sys.controller("nvme-subsys1/nvme6", "live", "discovery");
-	sys.controller("nvme-subsys1/nvme1n1", "live"); // a disk
+	sys.controller("nvme-subsys1/nvme1n1", "live"); // a disk, not a controller
 	CHECK(sys.controllers() == std::vector<std::string>{"nvme1 tcp live", "nvme2 tcp connecting"});
 }
 
-TEST_CASE("disks of all NVMe drivers, without the hidden ones", "[foreign]")
+TEST_CASE("disks of all NVMe drivers are found, hidden ones excepted", "[foreign]")
 {
 	Sysfs sys;
 	sys.disk("nvme0n1", uuid, 7, "3");
@@ -94,7 +94,7 @@ TEST_CASE("disks of all NVMe drivers, without the hidden ones", "[foreign]")
 	CHECK_FALSE(disks[1].foreign);
 }
 
-TEST_CASE("the same namespace: by identifiers, else by NQN and NSID", "[foreign]")
+TEST_CASE("disks are the same namespace by identifier, else by NQN and NSID", "[foreign]")
 {
 	Sysfs sys;
 	sys.disk("nvme0n1", uuid, 7, "3");
@@ -116,7 +116,7 @@ TEST_CASE("the same namespace: by identifiers, else by NQN and NSID", "[foreign]
 	CHECK(twins("nvmeof7n7").empty());
 }
 
-TEST_CASE("held by the in-tree driver: says by what; not for discovery", "[foreign][connect]")
+TEST_CASE("a subsystem held by the in-tree driver is reported, except for discovery", "[foreign][connect]")
 {
 	CHECK_FALSE(heldByOther(nqn, {}));
 	std::vector<ForeignController> controllers = {{"nvme1", "tcp", "live"}, {"nvme2", "rdma", "connecting"}};

@@ -35,7 +35,7 @@ Path pathOn(const char *controller, const char *ns, AnaState state)
 
 } // namespace
 
-TEST_CASE("a table", "[format]")
+TEST_CASE("a table aligns its columns", "[format]")
 {
 	Table table({{"Node"}, {"Size", Align::right}});
 	table.add({"/dev/nvmeof0n1", "1"});
@@ -48,7 +48,7 @@ TEST_CASE("a table", "[format]")
 				"esc?[2J\n");
 }
 
-TEST_CASE("sizes", "[format]")
+TEST_CASE("sizes are printed with units", "[format]")
 {
 	CHECK(formatSize(0) == "0 B");
 	CHECK(formatSize(999) == "999 B");
@@ -58,7 +58,7 @@ TEST_CASE("sizes", "[format]")
 	CHECK(formatSize(UINT64_MAX) == "18.45 EB");
 }
 
-TEST_CASE("subsystems as nvme-cli shows them", "[format]")
+TEST_CASE("subsystems are printed in the format of nvme-cli", "[format]")
 {
 	Subsystem s;
 	s.name = "nvmeof0";
@@ -81,7 +81,7 @@ TEST_CASE("subsystems as nvme-cli shows them", "[format]")
 	      " +- nvmeof0c3 tcp traddr=10.0.0.3,trsvcid=4420 live\n");
 }
 
-TEST_CASE("JSON has its schema version first and survives what is not UTF-8", "[format]")
+TEST_CASE("JSON has its schema version first and tolerates invalid UTF-8", "[format]")
 {
 	Controller c = controllerAt("nvmeof0c1", "10.0.0.1");
 	c.serial = "bad\xff";
@@ -95,7 +95,7 @@ TEST_CASE("JSON has its schema version first and survives what is not UTF-8", "[
 	CHECK(parsed["object"]["state"] == "live");
 }
 
-TEST_CASE("an event as line and as JSON", "[format]")
+TEST_CASE("an event as a line and as JSON", "[format]")
 {
 	Event e;
 	e.type = EventType::state;
@@ -114,7 +114,7 @@ TEST_CASE("an event as line and as JSON", "[format]")
 	CHECK_FALSE(toJson(lost).contains("object"));
 }
 
-TEST_CASE("a failover as line and as JSON", "[format]")
+TEST_CASE("a failover as a line and as JSON", "[format]")
 {
 	Namespace ns;
 	ns.name = "nvmeof0n1";
@@ -149,7 +149,7 @@ TEST_CASE("a path's change of ANA state, degraded and restored", "[format]")
 	CHECK(formatEvent(e).find("nvmeof0c1n1 restored ") != std::string::npos);
 }
 
-TEST_CASE("paths for people", "[format]")
+TEST_CASE("paths are printed as a table", "[format]")
 {
 	Path p = pathOn("nvmeof0c1", "nvmeof0n1", AnaState::optimized);
 	p.name = "nvmeof0c1n1";
@@ -169,7 +169,7 @@ TEST_CASE("paths for people", "[format]")
 	CHECK(text.find("min") == std::string::npos);
 }
 
-TEST_CASE("how long something has lasted", "[format]")
+TEST_CASE("durations are printed with units", "[format]")
 {
 	using namespace std::chrono_literals;
 	CHECK(formatAge(-5s) == "0 s");
@@ -205,7 +205,7 @@ TEST_CASE("an error as JSON", "[format]")
 	CHECK_FALSE(json.contains("nvme_status"));
 }
 
-TEST_CASE("why a connection could not be made", "[format]")
+TEST_CASE("an error of a failed connection has its cause", "[format]")
 {
 	CHECK(describeFailure("queue 1: cannot connect", ECONNREFUSED) ==
 	      "queue 1: cannot connect: Connection refused");
@@ -226,7 +226,7 @@ TEST_CASE("why a connection could not be made", "[format]")
 	CHECK(renderFields(fieldsOf(c)).find(": cannot connect: Connection refused\n") != std::string::npos);
 }
 
-TEST_CASE("poll queues that were not granted", "[format]")
+TEST_CASE("poll queues that were not granted are reported", "[format]")
 {
 	Controller c = controllerAt("nvmeof0c1", "10.0.0.1");
 	c.pollQueues = c.wantedPollQueues = 2;
@@ -235,7 +235,7 @@ TEST_CASE("poll queues that were not granted", "[format]")
 	CHECK(renderFields(fieldsOf(c)).find("poll queues      : 0 of 2 asked for\n") != std::string::npos);
 }
 
-TEST_CASE("a disk without enough paths, or without any", "[format]")
+TEST_CASE("a disk with too few paths, or none, is reported", "[format]")
 {
 	using namespace std::chrono_literals;
 	Namespace ns;
@@ -252,7 +252,7 @@ TEST_CASE("a disk without enough paths, or without any", "[format]")
 		Event e;
 		e.type = type;
 		e.object = ns;
-		return formatEvent(e).substr(16); // after the time
+		return formatEvent(e).substr(16); // without the time
 	};
 	CHECK(line(EventType::noPath) == " nvmeof0n1 no_path no usable path is left of 2: 7 waiting");
 	ns.usablePaths = ns.livePaths = 1;
@@ -263,7 +263,7 @@ TEST_CASE("a disk without enough paths, or without any", "[format]")
 	CHECK(list.find("1/2 of 3") != std::string::npos);
 }
 
-TEST_CASE("a namespace with a generic node only", "[format]")
+TEST_CASE("a namespace with a generic node only is printed", "[format]")
 {
 	Namespace ns;
 	ns.name = "nvmeof0n2";
@@ -288,7 +288,7 @@ TEST_CASE("a namespace with a generic node only", "[format]")
 	CHECK_FALSE(toJson(ns).contains("generic_only"));
 }
 
-TEST_CASE("whether a disk takes other devices' memory, and what spoils it", "[format]")
+TEST_CASE("support for peer-to-peer memory is printed, with the path that prevents it", "[format]")
 {
 	Namespace ns;
 	Path first, second;
@@ -303,7 +303,7 @@ TEST_CASE("whether a disk takes other devices' memory, and what spoils it", "[fo
 	CHECK(peerToPeerNote(ns, {first}, {"dm-0", "md9"}) == "yes, but not through dm-0, md9");
 }
 
-TEST_CASE("the end of a scan", "[format]")
+TEST_CASE("the end of a scan is printed", "[format]")
 {
 	Event e;
 	e.type = EventType::scanned;
@@ -316,7 +316,7 @@ TEST_CASE("the end of a scan", "[format]")
 	CHECK(toJson(e)["scan_errno"] == EIO);
 }
 
-TEST_CASE("a line of progress drives no terminal", "[format]")
+TEST_CASE("control characters in a progress line are escaped", "[format]")
 {
 	using namespace std::chrono_literals;
 	CHECK(progressLine("connect", "1 of 2 live", 12s) == "connect: 1 of 2 live, 12 s");

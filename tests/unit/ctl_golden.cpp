@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Every JSON document, byte for byte as in golden/, of objects in which everything is set. After a change that is
-// meant: NVMEOF_GOLDEN=write tests/sanitize/run unit_ctl "[golden]", then read the difference, and
+// Every JSON document, byte for byte as in golden/, made from objects in which every member is set. After an intended
+// change: NVMEOF_GOLDEN=write tests/sanitize/run unit_ctl "[golden]"; then review the difference and update
 // Documentation/json.md.
 #include <catch2/catch.hpp>
 
@@ -159,7 +159,7 @@ Event eventOf(EventType type, EventObject object)
 	return event;
 }
 
-// A line each, as monitor prints them.
+// One line for each event, as monitor prints them
 std::vector<Event> wholeEvents()
 {
 	Event state = eventOf(EventType::state, wholeController());
@@ -263,7 +263,7 @@ Json configChecked()
 Json versionOfNow()
 {
 	Json json = versionDocument({1, "0.1.0", {"tcp"}, {"numa", "latency"}});
-	json["version"] = "VERSION"; // changes with each
+	json["version"] = "VERSION"; // changes with each release
 	return json;
 }
 
@@ -338,7 +338,7 @@ Json connectedByNbft()
 }
 
 struct Golden {
-	std::string command; // the one that prints it
+	std::string command; // the command that prints it
 	std::string file, text;
 };
 
@@ -492,13 +492,13 @@ std::vector<Golden> all()
 		{"gen-hostnqn", "gen-hostnqn.json", pretty(hostnqnDocument("nqn.host"))},
 		{"show-hostnqn", "show-hostnqn.json", pretty(hostnqnDocument("nqn.host"))},
 		{"version", "version.json", pretty(versionOfNow())},
-		{"help", "error.json", pretty(errorDocument(wholeError()))}, // of each that fails
+		{"help", "error.json", pretty(errorDocument(wholeError()))}, // of every command that fails
 	};
 }
 
 } // namespace
 
-TEST_CASE("JSON is as it was, byte for byte", "[golden]")
+TEST_CASE("JSON documents equal the golden files byte for byte", "[golden]")
 {
 	for (const Golden &golden : all()) {
 		CAPTURE(golden.file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What somebody reads who types something else than the program takes, or asks for help.
+// Output of the program for wrong command lines and requests for help
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -41,7 +41,7 @@ bool has(const std::string &text, const std::string &part)
 
 } // namespace
 
-TEST_CASE("help at every level", "[help]")
+TEST_CASE("help is available for the program, each command and each verb", "[help]")
 {
 	for (const char *line : {"--help", "-h", "--json --help", "--help --json"})
 		CHECK(said(line) == helpOfAll());
@@ -54,7 +54,7 @@ TEST_CASE("help at every level", "[help]")
 		CAPTURE(command.path);
 		CHECK(said(command.path + " --help") == helpOf(command));
 		CHECK(said("--help " + command.path) == helpOf(command));
-		CHECK(said(command.path + " -h --bogus") == helpOf(command)); // whatever else is wrong
+		CHECK(said(command.path + " -h --bogus") == helpOf(command)); // other errors do not matter
 		CHECK(said(command.path + " -o --help") == helpOf(command));
 		for (const Command &verb : command.verbs)
 			CHECK(has(helpOf(command), "  " + verb.name + " "));
@@ -80,7 +80,7 @@ TEST_CASE("lines of help fit a terminal, examples aside", "[help]")
 	}
 }
 
-TEST_CASE("each example is a line that the program takes", "[help]")
+TEST_CASE("the program accepts each example of the help", "[help]")
 {
 	for (const Command *command : everyCommand())
 		for (const Example &example : command->examples) {
@@ -96,7 +96,7 @@ TEST_CASE("each example is a line that the program takes", "[help]")
 		}
 }
 
-TEST_CASE("an option of one name takes a value everywhere or nowhere", "[help]")
+TEST_CASE("an option takes a value in all commands or in none", "[help]")
 {
 	std::map<std::string, bool> takes;
 	for (const Command *command : everyCommand())
@@ -109,17 +109,17 @@ TEST_CASE("an option of one name takes a value everywhere or nowhere", "[help]")
 			}
 }
 
-TEST_CASE("the version without a command", "[help]")
+TEST_CASE("the version needs no command", "[help]")
 {
 	for (const char *line : {"--version", "-v", "--json --version", "-v list"}) {
 		CommandLine read = parseCommandLine(split(line));
 		CHECK(read.exitCode == 0);
 		CHECK(read.text == std::string("nvmeofctl ") + libraryVersion() + "\n");
 	}
-	CHECK(has(said("connect -v"), "--verbose is not supported here")); // by nvme-cli's habit, and no version
+	CHECK(has(said("connect -v"), "--verbose is not supported here")); // -v is --verbose of nvme-cli
 }
 
-TEST_CASE("options stand before the command, after it, together and with their values", "[parse]")
+TEST_CASE("options may stand before or after the command, combined and with their values", "[parse]")
 {
 	CHECK(parseCommandLine(split("--json list")).args.has("json"));
 	CHECK(parseCommandLine(split("-o json list")).args.text("output-format") == "json");
@@ -136,7 +136,7 @@ TEST_CASE("options stand before the command, after it, together and with their v
 	CHECK(parseCommandLine(split("disconnect -n nqn.a -- -x --")).args.all("NAME") == Words{"-x", "--"});
 }
 
-TEST_CASE("an empty value is one, and takes nothing of what comes behind it", "[parse]")
+TEST_CASE("an empty option value is valid and does not consume the next argument", "[parse]")
 {
 	CommandLine line = parseCommandLine(split("connect -n nqn.a --host-iface= -a 10.0.0.1 --rail="));
 	INFO(line.text);
@@ -149,7 +149,7 @@ TEST_CASE("an empty value is one, and takes nothing of what comes behind it", "[
 	CHECK(parseCommandLine(split("disconnect -- --nqn=")).args.all("NAME") == Words{"--nqn="});
 }
 
-TEST_CASE("verbs have options of their own, which may stand before them, too", "[parse]")
+TEST_CASE("verbs have options of their own, which may also stand before them", "[parse]")
 {
 	for (const char *text :
 	     {"stripe create scratch a b --mkfs xfs --json", "stripe --mkfs=xfs create --json scratch a b",
@@ -166,13 +166,13 @@ TEST_CASE("verbs have options of their own, which may stand before them, too", "
 	CommandLine target = parseCommandLine(split("cdc --socket /x set target -n nqn.a -a 10.0.0.1"));
 	REQUIRE(target.command == findCommand("cdc set target"));
 	CHECK(target.args.text("NQN") == "nqn.a");
-	// what has always done something without a verb
+	// commands that have a default without a verb
 	CHECK(parseCommandLine(split("gds --all")).command->run == runGdsCheck);
 	CHECK(parseCommandLine(split("config --config x")).command->run == runConfigCheck);
 	CHECK(parseCommandLine(split("cdc set --file x")).command->run == runCdcSetFile);
 }
 
-TEST_CASE("each verb refuses what only others of its command have, and names them", "[parse]")
+TEST_CASE("a verb refuses an option of another verb and names that verb", "[parse]")
 {
 	CHECK(said("stripe create scratch a b --forget") == "nvmeofctl: stripe create: --forget is an option of "
 							    "'stripe stop', not of 'stripe create' (see 'nvmeofctl "
@@ -193,7 +193,7 @@ TEST_CASE("each verb refuses what only others of its command have, and names the
 			}
 }
 
-TEST_CASE("a name may be given as -d, as nvme-cli has it", "[parse]")
+TEST_CASE("a name may be given with -d as in nvme-cli", "[parse]")
 {
 	for (const char *line :
 	     {"reset nvmeof0c1", "reset -d nvmeof0c1", "reset --device=nvmeof0c1", "show -d nvmeof0c1",
@@ -209,7 +209,7 @@ TEST_CASE("a name may be given as -d, as nvme-cli has it", "[parse]")
 	CHECK(has(said("reset nvmeof0c1 -d nvmeof0c2"), "'nvmeof0c1' is not expected here"));
 }
 
-TEST_CASE("wrong lines, in our words", "[parse]")
+TEST_CASE("wrong command lines give an error with the next step", "[parse]")
 {
 	struct Row {
 		const char *line, *words;
@@ -263,7 +263,7 @@ TEST_CASE("wrong lines, in our words", "[parse]")
 	CHECK(has(text, row.words));
 }
 
-TEST_CASE("what nvme-cli has and we do not is told, and no secret with it", "[parse]")
+TEST_CASE("unsupported options of nvme-cli are reported, without their secrets", "[parse]")
 {
 	for (const char *line :
 	     {"connect --tls", "connect --tls-key=hunter2", "connect --tls_key hunter2", "connect --concat",
@@ -275,7 +275,7 @@ TEST_CASE("what nvme-cli has and we do not is told, and no secret with it", "[pa
 		CHECK(has(text, "is not supported"));
 		CHECK_FALSE(has(text, "hunter2"));
 	}
-	// A slip in the name is no reason to tell the value.
+	// A misspelt name of the option does not reveal the value.
 	CHECK_FALSE(has(said("connect --dhchap-secrt=hunter2"), "hunter2"));
 	Option secret{.shortName = "-S", .longName = "--secret", .value = "KEY", .help = "A key"};
 	secret.secret = true;
@@ -285,7 +285,7 @@ TEST_CASE("what nvme-cli has and we do not is told, and no secret with it", "[pa
 	CHECK_FALSE(refusalOf(secret, "DHHC-1"));
 }
 
-TEST_CASE("what is near enough to be meant", "[help]")
+TEST_CASE("a suggestion is made only for a similar word", "[help]")
 {
 	const Words words{"list", "list-subsys", "show", "reset", "rescan", "set"};
 	CHECK(closest("lsit", words) == "list");
@@ -293,13 +293,13 @@ TEST_CASE("what is near enough to be meant", "[help]")
 	CHECK(closest("rescn", words) == "rescan");
 	CHECK(closest("list-s", words) == "list-subsys");
 	CHECK(closest("list_subsys", words) == "list-subsys");
-	CHECK_FALSE(closest("rese-", Words{"reset", "resel"})); // either
+	CHECK_FALSE(closest("rese-", Words{"reset", "resel"})); // ambiguous
 	CHECK_FALSE(closest("connect", words));
 	CHECK_FALSE(closest("", words));
 	CHECK_FALSE(closest(std::string(1000, 'l'), words));
 }
 
-TEST_CASE("the settings that help tells of are those there are", "[help]")
+TEST_CASE("the help lists exactly the existing settings", "[help]")
 {
 	auto names = [](auto texts) {
 		std::string list;

@@ -6,7 +6,7 @@
 using namespace nvmeof;
 using namespace std::chrono_literals;
 
-TEST_CASE("buckets follow one another without a gap", "[histogram]")
+TEST_CASE("buckets are contiguous", "[histogram]")
 {
 	CHECK(bucketBegin(0) == 0ns);
 	CHECK(bucketEnd(0) == 1024ns);
@@ -14,7 +14,7 @@ TEST_CASE("buckets follow one another without a gap", "[histogram]")
 	CHECK(bucketEnd(1) == 2048ns);
 	for (std::size_t i = 1; i < histogramBuckets; i++)
 		CHECK(bucketBegin(i) == bucketEnd(i - 1));
-	CHECK(bucketEnd(histogramBuckets - 1) == bucketBegin(histogramBuckets - 1)); // it has none
+	CHECK(bucketEnd(histogramBuckets - 1) == bucketBegin(histogramBuckets - 1)); // the last bucket has no end
 	CHECK(bucketBegin(histogramBuckets - 1) == 1024ns * (1 << 22));
 	CHECK(bucketBegin(1000) == bucketBegin(histogramBuckets - 1));
 }
@@ -29,7 +29,7 @@ TEST_CASE("percentiles", "[histogram]")
 	}
 	SECTION("within one bucket are spread over it")
 	{
-		h[4] = 100; // 8 to 16 units
+		h[4] = 100; // bucket 4: 8 to 16 units
 		CHECK(percentile(h, 0) == 8 * 1024ns);
 		CHECK(percentile(h, 0.5) == 12 * 1024ns);
 		CHECK(percentile(h, 1) == 16 * 1024ns);
@@ -37,7 +37,7 @@ TEST_CASE("percentiles", "[histogram]")
 	SECTION("fall into the bucket that holds that part")
 	{
 		h[0] = 99;
-		h[10] = 1; // 512 to 1024 units
+		h[10] = 1; // bucket 10: 512 to 1024 units
 		CHECK(percentile(h, 0.5) < 1024ns);
 		CHECK(percentile(h, 0.98) <= 1024ns);
 		CHECK(percentile(h, 0.995) == 768 * 1024ns);
@@ -48,7 +48,7 @@ TEST_CASE("percentiles", "[histogram]")
 		CHECK(percentile(h, 0.5) == bucketBegin(histogramBuckets - 1));
 		CHECK(percentile(h, 1) == bucketBegin(histogramBuckets - 1));
 	}
-	SECTION("of a nonsense fraction are those of the nearest that makes sense")
+	SECTION("of an invalid fraction are those of the nearest valid one")
 	{
 		h[4] = 2;
 		CHECK(percentile(h, -1) == percentile(h, 0));
@@ -61,11 +61,11 @@ TEST_CASE("percentiles", "[histogram]")
 	}
 }
 
-TEST_CASE("what was counted between two readings", "[histogram]")
+TEST_CASE("the difference of two readings has the samples between them", "[histogram]")
 {
 	Histogram before{}, now{};
 	before[3] = 5, now[3] = 12;
-	before[4] = 9, now[4] = 2; // the path was made anew
+	before[4] = 9, now[4] = 2; // the path was created again
 	Histogram between = difference(now, before);
 	CHECK(between[3] == 7);
 	CHECK(between[4] == 2);

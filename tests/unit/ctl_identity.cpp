@@ -33,10 +33,10 @@ TEST_CASE("a new machine gets the firmware's UUID, and keeps it", "[identity]")
 	scratch.write("product_uuid", uuidB);
 	CHECK(loadOrCreateIdentity(placesIn(scratch))->hostid == first->hostid);
 	auto files = std::filesystem::directory_iterator(scratch.path() / "nvme");
-	CHECK(std::distance(begin(files), end(files)) == 2); // nothing left lying about
+	CHECK(std::distance(begin(files), end(files)) == 2); // no temporary file is left
 }
 
-TEST_CASE("an unusable firmware UUID is not used", "[identity]")
+TEST_CASE("an unusable firmware UUID is ignored", "[identity]")
 {
 	Scratch scratch;
 	const char *text = GENERATE("", "garbage", "00000000-0000-0000-0000-000000000000",
@@ -47,14 +47,14 @@ TEST_CASE("an unusable firmware UUID is not used", "[identity]")
 	CHECK(one.toString()[14] == '4');
 }
 
-TEST_CASE("a missing half is made to fit the other", "[identity]")
+TEST_CASE("a missing host NQN or host ID is derived from the other one", "[identity]")
 {
 	Scratch scratch;
-	SECTION("hostnqn there")
+	SECTION("the host NQN exists")
 	{
 		scratch.write("nvme/hostnqn", prefix + uuidB + "\n");
 	}
-	SECTION("hostid there")
+	SECTION("the host ID exists")
 	{
 		scratch.write("nvme/hostid", uuidB);
 	}
@@ -64,7 +64,7 @@ TEST_CASE("a missing half is made to fit the other", "[identity]")
 	CHECK(identity->hostid.toString() == uuidB);
 }
 
-TEST_CASE("nonsense in a file is an error that names it, and stays", "[identity]")
+TEST_CASE("an invalid file is an error that names it, and is not changed", "[identity]")
 {
 	Scratch scratch;
 	const char *file = GENERATE("nvme/hostnqn", "nvme/hostid");
@@ -76,7 +76,7 @@ TEST_CASE("nonsense in a file is an error that names it, and stays", "[identity]
 	CHECK(scratch.read(file) == "nonsense here\n");
 }
 
-TEST_CASE("an empty machine has no host NQN to show", "[identity]")
+TEST_CASE("a machine without an identity has no host NQN to show", "[identity]")
 {
 	Scratch scratch;
 	CHECK(readHostnqn(placesIn(scratch)).error().code == ErrorCode::noSuchObject);
@@ -87,18 +87,18 @@ TEST_CASE("a given host NQN", "[identity]")
 {
 	Scratch scratch;
 	IdentityPlaces places = placesIn(scratch);
-	SECTION("brings its own ID, and writes nothing")
+	SECTION("has the host ID of its UUID, and no file is written")
 	{
 		CHECK(resolveIdentity(prefix + uuidB, {}, places)->hostid.toString() == uuidB);
 		CHECK_FALSE(std::filesystem::exists(places.directory));
 	}
-	SECTION("that is the kept one keeps its ID")
+	SECTION("equal to the stored one has the stored host ID")
 	{
 		scratch.write("nvme/hostnqn", prefix + uuidA);
 		scratch.write("nvme/hostid", uuidB);
 		CHECK(resolveIdentity(prefix + uuidA, {}, places)->hostid.toString() == uuidB);
 	}
-	SECTION("of another form takes the kept ID")
+	SECTION("without a UUID has the stored host ID")
 	{
 		scratch.write("nvme/hostid", uuidB);
 		Result<HostIdentity> identity = resolveIdentity("nqn.2020-01.org.example:host", {}, places);
@@ -106,13 +106,13 @@ TEST_CASE("a given host NQN", "[identity]")
 		CHECK(identity->hostnqn == "nqn.2020-01.org.example:host");
 		CHECK(identity->hostid.toString() == uuidB);
 	}
-	SECTION("is checked")
+	SECTION("is validated")
 	{
 		CHECK_FALSE(resolveIdentity("a host", {}, places));
 	}
 }
 
-TEST_CASE("UUIDs", "[identity]")
+TEST_CASE("UUIDs are validated", "[identity]")
 {
 	CHECK(Uuid::parse(uuidA)->toString() == uuidA);
 	for (const char *text : {"", "12345678-9abc-4def-8123-456789abcde", "12345678x9abc-4def-8123-456789abcdef",
@@ -120,7 +120,7 @@ TEST_CASE("UUIDs", "[identity]")
 		CHECK_FALSE(Uuid::parse(text));
 }
 
-TEST_CASE("what is not kept is made up only where that is wanted", "[identity]")
+TEST_CASE("a missing identity is created only on request", "[identity]")
 {
 	Scratch scratch;
 	IdentityPlaces places = placesIn(scratch);
@@ -134,7 +134,7 @@ TEST_CASE("what is not kept is made up only where that is wanted", "[identity]")
 	CHECK(resolveIdentity({}, {}, places, IdentityUse::kept)->hostid == made->hostid);
 }
 
-TEST_CASE("a container is known by what its manager leaves", "[identity]")
+TEST_CASE("a container is recognized by the files of its manager", "[identity]")
 {
 	Scratch scratch;
 	CHECK_FALSE(inContainer(scratch.path()));

@@ -40,7 +40,7 @@ using Strings = std::vector<std::string>;
 
 } // namespace
 
-TEST_CASE("discovery.conf", "[import]")
+TEST_CASE("discovery.conf is imported", "[import]")
 {
 	const Import from = imported("/etc/nvme/discovery.conf",
 				     "# used by nvme discover\n"
@@ -66,7 +66,7 @@ TEST_CASE("discovery.conf", "[import]")
 		CHECK(drop.reason.find("hush") == std::string::npos);
 }
 
-TEST_CASE("config.json", "[import]")
+TEST_CASE("config.json is imported", "[import]")
 {
 	const Import from = imported("config.json", R"([{
 		"hostnqn": "nqn.host", "hostid": "11111111-2222-3333-4444-555555555555", "dhchap_key": "hush",
@@ -93,7 +93,7 @@ TEST_CASE("config.json", "[import]")
 	CHECK_FALSE(importText(into, "{\"hosts\": [", "config.json"));
 }
 
-TEST_CASE("nvme-fabrics.conf", "[import]")
+TEST_CASE("nvme-fabrics.conf is imported", "[import]")
 {
 	const Import from = imported("nvme-fabrics.conf",
 				     "[Host]\n"
@@ -117,8 +117,8 @@ TEST_CASE("nvme-fabrics.conf", "[import]")
 	CHECK(from.config.hostnqn == "nqn.host");
 	CHECK(from.config.hostid);
 	REQUIRE(from.config.services.size() == 2);
-	CHECK(from.config.services[0].settings.keepAlive == 10s); // the line's
-	CHECK(from.config.services[1].settings.keepAlive == 30s); // the default
+	CHECK(from.config.services[0].settings.keepAlive == 10s); // from the line
+	CHECK(from.config.services[1].settings.keepAlive == 30s); // from the defaults
 	REQUIRE(from.config.connections.size() == 2);
 	CHECK(from.config.connections[0].settings.ioQueues == 2u);
 	CHECK(from.config.connections[1].settings.ioQueues == 3u);
@@ -128,7 +128,7 @@ TEST_CASE("nvme-fabrics.conf", "[import]")
 	CHECK(dropped(from) == Strings{"8 tls", "18 [Odd]", "19 x"});
 }
 
-TEST_CASE("nvme-stas 2.x", "[import]")
+TEST_CASE("the configuration of nvme-stas 2.x is imported", "[import]")
 {
 	const Import finder = imported("/etc/stas/stafd.conf",
 				       "[Global]\ntron = true\nkato = 45\nip-family = ipv4\n"
@@ -166,7 +166,7 @@ TEST_CASE("nvme-stas 2.x", "[import]")
 	REQUIRE(connector.config.exclusions.size() == 1);
 	ConnectOptions options;
 	options.subsysnqn = "nqn.s[1]";
-	CHECK(connector.config.exclusions[0].covers(options)); // a pattern with us, a text with them
+	CHECK(connector.config.exclusions[0].covers(options)); // the text becomes an escaped pattern
 	CHECK(dropped(connector) == Strings{"7 disconnect-trtypes", "8 connect-attempts-on-ncc", "11 nqn"});
 
 	const Import host = imported("/etc/stas/sys.conf", "[Host]\nnqn=file:///etc/nvme/hostnqn\n"
@@ -177,17 +177,17 @@ TEST_CASE("nvme-stas 2.x", "[import]")
 	CHECK(dropped(host) == Strings{"4 key", "5 symname"});
 }
 
-TEST_CASE("policy.conf of older versions", "[import]")
+TEST_CASE("policy.conf of older versions is imported", "[import]")
 {
 	const Import from = imported("/etc/nvmeof/policy.conf", "nqn.s* iopolicy=latency\n* degrade=on\n");
 	REQUIRE(from.config.defaults.size() == 2);
 	CHECK(from.config.defaults[0].subsystem.iopolicy == "latency");
-	// The first rule that fits stays the only one.
+	// Only the first matching rule applies, as before.
 	const Config again = parseConfig(formatConfig(from.config), "f").config;
 	CHECK_FALSE(again.subsystemSettingsFor("nqn.s1")->subsystem.degrade);
 }
 
-TEST_CASE("what cannot be taken over", "[import]")
+TEST_CASE("invalid files are refused, and invalid lines left out", "[import]")
 {
 	Import into;
 	CHECK_FALSE(importText(into, "hello world\n", "notes.txt"));
@@ -205,7 +205,7 @@ TEST_CASE("what cannot be taken over", "[import]")
 	imported("discovery.conf", text);
 }
 
-TEST_CASE("what nvmeof.toml refuses is not taken over", "[import]")
+TEST_CASE("values that nvmeof.toml refuses are left out", "[import]")
 {
 	const Import from = imported("discovery.conf", "-t rdma -a 10.0.0.210.0.0.2 -w 10.0.0.8\n"
 						       "-a 10.0.0.1 -w fe80::1%eth0\n"
@@ -221,7 +221,7 @@ TEST_CASE("what nvmeof.toml refuses is not taken over", "[import]")
 	CHECK_FALSE(joined.config.services.empty());
 }
 
-TEST_CASE("import writes a file once", "[import]")
+TEST_CASE("import does not overwrite a file without --force", "[import]")
 {
 	Scratch dir;
 	dir.write("discovery.conf", "-t tcp -a 10.0.0.1\n");

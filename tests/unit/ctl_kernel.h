@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A kernel for tests of the library's sockets: it keeps objects, answers requests as it is told to, and tells events.
+// A fake kernel for tests of the library's sockets. It keeps objects, answers requests as scripted, and sends events.
 #pragma once
 
 #include <cerrno>
@@ -23,7 +23,7 @@
 
 class FakeKernel;
 
-// What a channel will give next: a datagram, or an errno.
+// The next result of a receive: a datagram, or an errno.
 using Arrival = std::variant<std::vector<std::byte>, int>;
 
 struct FakeQueue {
@@ -41,7 +41,7 @@ struct FakeQueue {
 	}
 };
 
-// A request as the kernel got it.
+// A request as the fake kernel received it.
 struct Asked {
 	nvmeof_cmd command = NVMEOF_CMD_UNSPEC;
 	bool dump = false;
@@ -94,7 +94,7 @@ public:
 		return n;
 	}
 
-	// Answers
+	// Answers to a request
 	void data(const Asked &asked, nvmeof_cmd command, const Payload &payload, std::uint16_t flags = 0)
 	{
 		asked.from->push(netlinkMessage(family, flags, asked.sequence, bodyOf(command, payload)));
@@ -124,7 +124,7 @@ public:
 						asked.sequence, body));
 	}
 
-	// The objects there are, by name; CTRL_GET and the like answer with them.
+	// Present objects by name. CTRL_GET and the like answer with them.
 	using Objects = std::map<std::string, std::shared_ptr<Payload>>;
 	Objects subsystems, controllers, namespaces, paths;
 
@@ -133,7 +133,7 @@ public:
 		object.u32(NVMEOF_A_EVENT, type).u64(NVMEOF_A_TIME, 1);
 		tell(netlinkMessage(family, 0, 0, bodyOf(command, object)));
 	}
-	// To all that listen.
+	// Sends @arrival to all listeners.
 	void tell(const Arrival &arrival)
 	{
 		for (const std::weak_ptr<FakeQueue> &weak : queues_)
@@ -237,7 +237,7 @@ inline nvmeof::Result<std::unique_ptr<nofctl::Channel>> FakeKernel::open(nofctl:
 	return std::unique_ptr<nofctl::Channel>(std::make_unique<FakeChannel>(*this, queue));
 }
 
-// Objects with what each has to have.
+// Objects with their mandatory attributes
 inline std::shared_ptr<Payload> controllerOf(const char *name, nvmeof_ctrl_state state)
 {
 	auto c = std::make_shared<Payload>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Kernels that may be booted next, and have no modules: by made-up folders of a machine
+// Installed kernels without modules, found in the fake directories of a machine
 #include <catch2/catch.hpp>
 
 #include "ctl_scratch.h"
@@ -23,16 +23,16 @@ constexpr const char *ours = "updates/dkms/nvmeof_tcp.ko.xz: updates/dkms/nvmeof
 
 } // namespace
 
-TEST_CASE("later kernels without modules are told", "[kernels]")
+TEST_CASE("kernels later than the running one without modules are reported", "[kernels]")
 {
 	Machine machine;
 	machine.kernel("6.1.0-20-amd64", ours);
 	CHECK(machine.gaps().empty());
-	machine.kernel("6.1.0-9-amd64", ""); // earlier: not what is booted next
+	machine.kernel("6.1.0-9-amd64", ""); // older than the running kernel
 	machine.kernel("6.12.117+deb12-amd64", "");
 	machine.kernel("6.1.0-56-amd64", "");
 	machine.kernel("6.13.1-amd64", ours);
-	machine.files.write("boot/vmlinuz-7.0.0-amd64", ""); // its modules have gone
+	machine.files.write("boot/vmlinuz-7.0.0-amd64", ""); // the kernel's module directory is gone
 	auto gaps = machine.gaps();
 	REQUIRE(gaps.size() == 2);
 	CHECK(gaps[0].kernel == "6.1.0-56-amd64");
@@ -43,7 +43,7 @@ TEST_CASE("later kernels without modules are told", "[kernels]")
 	CHECK(finding.step.find("nvmeof-modules-6.12.117+deb12-amd64") != std::string::npos);
 }
 
-TEST_CASE("of a kernel that dkms is to build for", "[kernels]")
+TEST_CASE("the next step for a kernel that dkms has to build for", "[kernels]")
 {
 	Machine machine;
 	machine.kernel("6.1.0-20-amd64", ours);
@@ -52,12 +52,12 @@ TEST_CASE("of a kernel that dkms is to build for", "[kernels]")
 	CHECK(judgeGap(machine.gaps().at(0)).step.find("linux-headers-6.1.0-56-amd64") != std::string::npos);
 	const std::string log = "var/lib/dkms/nvmeof/0.1.0/build/make.log";
 	machine.files.write(log, "DKMS make.log for nvmeof-0.1.0 for kernel 6.1.0-5-amd64 (x86_64)\n");
-	CHECK(machine.gaps().at(0).failure.empty()); // of another one
+	CHECK(machine.gaps().at(0).failure.empty()); // the log is of another kernel
 	machine.files.write(log, "DKMS make.log for nvmeof-0.1.0 for kernel 6.1.0-56-amd64 (x86_64)\nerror: oops\n");
 	CHECK(judgeGap(machine.gaps().at(0)).step.find(log) != std::string::npos);
 }
 
-TEST_CASE("a machine without modules has no kernel that lacks them", "[kernels]")
+TEST_CASE("a machine whose running kernel has no modules reports no kernel", "[kernels]")
 {
 	Machine machine;
 	machine.kernel("6.1.0-20-amd64", "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Links in /dev/disk of disks that are one namespace
+// Links in /dev/disk of disks that are the same namespace
 #include <catch2/catch.hpp>
 
 #include <cstdio>
@@ -22,40 +22,40 @@ LinkClaim handled(unsigned rank, std::uint64_t sequence)
 
 } // namespace
 
-TEST_CASE("a disk alone has its links", "[links]")
+TEST_CASE("a single disk has the links", "[links]")
 {
 	CHECK(linkRank(fresh(first), {}) == 0);
 	CHECK(linkRank(handled(1, first), {}) == 0);
 }
 
-TEST_CASE("a later disk comes behind, and stays there", "[links]")
+TEST_CASE("a later disk has the next rank, and keeps it", "[links]")
 {
 	CHECK(linkRank(fresh(second), {handled(0, first)}) == 1);
 	CHECK(linkRank(handled(1, second), {handled(0, first)}) == 1);
 	CHECK(linkRank(handled(0, first), {handled(1, second)}) == 0);
-	// udev heard of the second one first
+	// udev processed the second disk first
 	CHECK(linkRank(fresh(first), {handled(0, second)}) == 1);
 	CHECK(linkRank(handled(0, second), {handled(1, first)}) == 0);
 }
 
-TEST_CASE("disks that come at once: the one that was made first", "[links]")
+TEST_CASE("of disks that appear at once, the first created one has the links", "[links]")
 {
 	CHECK(linkRank(fresh(first), {fresh(second), fresh(third)}) == 0);
 	CHECK(linkRank(fresh(second), {fresh(first), fresh(third)}) == 1);
 	CHECK(linkRank(fresh(third), {fresh(first), fresh(second)}) == 2);
-	// handled before there was a rule
+	// processed before the rule was installed
 	CHECK(linkRank(handled(0, second), {handled(0, first)}) == 1);
 	CHECK(linkRank(handled(0, first), {handled(0, second)}) == 0);
 }
 
-TEST_CASE("who inherited the links keeps them from one that comes back", "[links]")
+TEST_CASE("a disk that inherited the links keeps them when the first disk returns", "[links]")
 {
 	CHECK(linkRank(fresh(third), {handled(1, second)}) == 2);
 	CHECK(linkRank(handled(1, second), {handled(2, third)}) == 0);
 	CHECK(linkRank(fresh(third), {handled(lowestLinkRank, second)}) == lowestLinkRank);
 }
 
-TEST_CASE("of a disk's links the one that all of a subsystem share goes", "[links]")
+TEST_CASE("the link that all disks of a subsystem share is left out", "[links]")
 {
 	const std::string serial = "Linux_0123456789abcdef_12";
 	CHECK(linksOfNamespace("/dev/disk/by-id/nvme-Linux_0123456789abcdef /dev/disk/by-diskseq/7", serial, "12") ==
@@ -72,7 +72,7 @@ TEST_CASE("of a disk's links the one that all of a subsystem share goes", "[link
 			       "12") == "disk/by-label/a\\x20b disk/by-id/nvme-Linux_0123456789abcdef-partial");
 }
 
-TEST_CASE("links of what has no such name stay as they are", "[links]")
+TEST_CASE("other links stay unchanged", "[links]")
 {
 	CHECK(linksOfNamespace("", "x_1", "1").empty());
 	CHECK(linksOfNamespace("/dev/a  /dev/b ", "", "") == "a b");
@@ -90,7 +90,7 @@ TEST_CASE("names in the form of the in-tree driver's", "[links]")
 	for (auto other : {"", "nvmeof", "nvmeof0", "nvmeof0n", "nvmeof0n1p1", "nvmeof0c1n1", "ngnvmeof0c1", "nvme0n1",
 			   "nvmeof200001n1", "nvmeof0c10000", "nvmeof99999999999n1", "nvmeofn1", "nvmeof-1n1"})
 		CHECK(inTreeName(other).empty());
-	// as libnvme 3.0 reads them
+	// parsed as libnvme 3.0 does
 	int number, nsid;
 	CHECK(std::sscanf(inTreeName("nvmeof12n3").c_str(), "nvme%dn%d", &number, &nsid) == 2);
 	CHECK(std::sscanf(inTreeName("nvmeof12c3").c_str(), "nvme%dn%d", &number, &nsid) == 1);

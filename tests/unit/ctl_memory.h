@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Allocations that fail, one at a time: what unit_ctl allocates by new (ctl_c_api.cpp).
+// Fails one allocation by operator new in unit_ctl (defined in ctl_c_api.cpp).
 #pragma once
 
 #include <cstddef>
 
 class MemoryFault {
 public:
-	// The @n-th allocation of this thread from here on fails, and no other.
+	// Fails the @n-th allocation of this thread from now on, and no other.
 	static void at(std::size_t n)
 	{
 		left_ = n;
 		struck_ = false;
 	}
-	// No longer; whether it has struck
+	// Ends the fault. Returns whether an allocation has failed.
 	static bool end()
 	{
 		left_ = 0;
@@ -25,7 +25,7 @@ public:
 		return struck_ = true;
 	}
 
-	// Of who plays a part that is not under test
+	// While one exists, allocations do not fail: for code that is not under test.
 	struct Spared {
 		Spared() { spared_++; }
 		~Spared() { spared_--; }

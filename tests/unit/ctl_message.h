@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Messages as the kernel would send them, made with libnl in memory.
+// Messages in the kernel's format, built with libnl in memory.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +51,7 @@ template <typename T> void append(std::vector<std::byte> &to, const T &value)
 	to.insert(to.end(), data, data + sizeof(value));
 }
 
-// One netlink message: header and body, padded.
+// A netlink message: header and padded body.
 inline std::vector<std::byte> netlinkMessage(std::uint16_t type, std::uint16_t flags, std::uint32_t sequence,
 					     const std::vector<std::byte> &body)
 {

@@ -44,7 +44,7 @@ Event failover()
 
 } // namespace
 
-TEST_CASE("the lines of monitor", "[monitor]")
+TEST_CASE("monitor prints a line for each event, and JSON on request", "[monitor]")
 {
 	AnaBefore before{AnaState::optimized, 1250ms};
 	Event state = stateOf(AnaState::inaccessible, 812s);
@@ -66,7 +66,7 @@ TEST_CASE("the lines of monitor", "[monitor]")
 	CHECK(json["failover"]["duration_ns"] == 3200000);
 }
 
-TEST_CASE("monitor ends in time however many events come", "[monitor]")
+TEST_CASE("monitor ends in time however many events arrive", "[monitor]")
 {
 	std::uint32_t taken = 0;
 	auto always = [](std::chrono::milliseconds) {
@@ -89,7 +89,7 @@ TEST_CASE("monitor ends in time however many events come", "[monitor]")
 	CHECK(*end == MonitorEnd::unread);
 }
 
-TEST_CASE("monitor waits as long as there is time, and for ever without a limit", "[monitor]")
+TEST_CASE("monitor waits until its time limit, or without one for ever", "[monitor]")
 {
 	std::chrono::milliseconds asked{0};
 	auto never = [&](std::chrono::milliseconds time) {
@@ -103,6 +103,6 @@ TEST_CASE("monitor waits as long as there is time, and for ever without a limit"
 	CHECK(*end == MonitorEnd::timeOver);
 	CHECK(asked <= 5ms);
 	end = followEvents({}, never, none);
-	REQUIRE_FALSE(end); // the stream's error ends it
+	REQUIRE_FALSE(end); // only an error of the stream ends it
 	CHECK(asked == -1ms);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What firmware leaves of a boot over NVMe/TCP: whole tables, odd ones, broken ones, and what is connected to by them.
+// The NVMe Boot Firmware Table of a boot over NVMe/TCP: complete, unusual and broken tables, and the connections made
+// by them.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace {
 const std::string bootedNqn = "nqn.2024-01.com.example:node7";
 const Uuid bootedId = *Uuid::parse("6f1b2c3d-0000-4000-8000-0123456789ab");
 
-// All that there may be
+// A table with every structure
 Builder wholeBoot()
 {
 	Builder boot(bootedNqn, bootedId);
@@ -65,7 +66,7 @@ Builder wholeBoot()
 	return boot;
 }
 
-// In a block of its own, which ends with the last byte
+// Parses a copy whose allocation ends with the last byte.
 Result<nbft::BootTable> parsed(const nofctl::wire::Bytes &bytes)
 {
 	std::unique_ptr<std::uint8_t[]> copy(new std::uint8_t[bytes.size()]);
@@ -105,7 +106,7 @@ Builder oneSubsystem()
 
 } // namespace
 
-TEST_CASE("all that a table may have", "[nbft]")
+TEST_CASE("every structure of a table is read", "[nbft]")
 {
 	const nbft::BootTable table = parsedWell(wholeBoot());
 	CHECK(table.problems.empty());
@@ -129,7 +130,7 @@ TEST_CASE("all that a table may have", "[nbft]")
 	const nbft::Namespace &first = table.namespaces[0], &other = table.namespaces[1];
 	CHECK(first.address == Address{"192.168.10.5", "4420"});
 	CHECK(first.id == bootedId.toString());
-	CHECK(first.interfaces == std::vector<unsigned>{1, 2}); // each once
+	CHECK(first.interfaces == std::vector<unsigned>{1, 2}); // without duplicates
 	CHECK((first.hdrDigest && first.dataDigest && first.bootable && !first.discovered));
 	CHECK(first.dhcpRootPath == "NVME+TCP://192.168.10.5:4420/nqn.2024-01.com.example:flash1/1");
 	CHECK(other.availability == nbft::Availability::unavailable);
@@ -141,7 +142,7 @@ TEST_CASE("all that a table may have", "[nbft]")
 	CHECK(table.discoveries[0].nqn == "nqn.2024-01.com.example:cdc");
 }
 
-TEST_CASE("identifiers of namespaces are written as in sysfs", "[nbft]")
+TEST_CASE("identifiers of namespaces are formatted as in sysfs", "[nbft]")
 {
 	Builder boot = oneSubsystem();
 	layout::Namespace &ns = boot.namespaces.front();
@@ -157,7 +158,7 @@ TEST_CASE("identifiers of namespaces are written as in sysfs", "[nbft]")
 	CHECK(tellsOf(odd, "its identifier, 9, is unknown"));
 }
 
-TEST_CASE("a table that is none, or broken where all hangs on it, is refused with a reason", "[nbft]")
+TEST_CASE("a table that is invalid as a whole is refused with a reason", "[nbft]")
 {
 	CHECK(refusalOfTable({}) == "it is no NVMe Boot Firmware Table");
 	CHECK(refusalOfTable(nofctl::wire::Bytes(64)) == "it is no NVMe Boot Firmware Table");
@@ -181,17 +182,17 @@ TEST_CASE("a table that is none, or broken where all hangs on it, is refused wit
 	boot.host.nqn = boot.text("an NQN");
 	CHECK(refusalOfTable(boot.bytes()) == "the host's NQN is none");
 	bytes = wholeBoot().bytes();
-	bytes[64 + 23] = 255; // interfaces
+	bytes[64 + 23] = 255; // number of interfaces
 	nbft_table::seal(bytes);
 	CHECK(refusalOfTable(bytes) == "its list of interfaces is not within the table");
 	bytes = wholeBoot().bytes();
-	bytes[40] = 0xff; // the heap's length
+	bytes[40] = 0xff; // length of the heap
 	bytes[41] = 0xff;
 	nbft_table::seal(bytes);
 	CHECK(refusalOfTable(bytes) == "its heap is not within the table");
 }
 
-TEST_CASE("an entry that is of no use is left out, told of, and takes no other with it", "[nbft]")
+TEST_CASE("an unusable entry is left out and reported, and the other entries stay", "[nbft]")
 {
 	Builder boot = oneSubsystem();
 	boot.subsystem("nqn.good", "192.168.10.6");
@@ -212,7 +213,7 @@ TEST_CASE("an entry that is of no use is left out, told of, and takes no other w
 	without("subsystem 1: its NQN is no text");
 	bad.nqn = {0xfffffff0, 0x20};
 	without("subsystem 1: its NQN is not within the heap");
-	bad.nqn = {0, 4}; // the header: its name is a text
+	bad.nqn = {0, 4}; // offset 0 is the header, whose signature is text
 	bad.nqn.offset = 0xffffff00U;
 	without("subsystem 1: its NQN is not within the heap");
 	bad = good;
@@ -235,14 +236,14 @@ TEST_CASE("an entry that is of no use is left out, told of, and takes no other w
 	boot.namespaces.back().index = 3;
 	CHECK(tellsOf(parsedWell(boot), "subsystem 3 is there twice"));
 	bad = good;
-	bad.flags = 0; // a free place, which is nothing to tell of
+	bad.flags = 0; // an invalid descriptor is not a problem
 	boot.namespaces.back().index = 2;
 	const nbft::BootTable table = parsedWell(boot);
 	CHECK(table.problems.empty());
 	CHECK(table.namespaces.size() == 1);
 }
 
-TEST_CASE("what is odd of an interface costs its address, or itself, and not the subsystem", "[nbft]")
+TEST_CASE("an invalid interface loses its address or is left out, and its subsystem stays", "[nbft]")
 {
 	const auto with = [](const layout::Transport &card) {
 		Builder boot(bootedNqn);
@@ -268,7 +269,7 @@ TEST_CASE("what is odd of an interface costs its address, or itself, and not the
 	CHECK(tellsOf(with(card), "interface 1: there is nothing about it"));
 }
 
-TEST_CASE("a host name is one, or none", "[nbft]")
+TEST_CASE("an invalid host name is left out", "[nbft]")
 {
 	Builder boot(bootedNqn);
 	layout::Transport card = Builder::transport("192.168.10.77", 24);
@@ -279,7 +280,7 @@ TEST_CASE("a host name is one, or none", "[nbft]")
 	CHECK(tellsOf(table, "its host name is none"));
 }
 
-TEST_CASE("every truncation of a table, and every bit that is another one, is refused or read within it", "[nbft]")
+TEST_CASE("every truncation and every flipped bit of a table is refused or read within the table", "[nbft]")
 {
 	const nofctl::wire::Bytes whole = wholeBoot().bytes();
 	for (std::size_t length = 0; length < whole.size(); length++) {
@@ -294,7 +295,7 @@ TEST_CASE("every truncation of a table, and every bit that is another one, is re
 	for (std::size_t bit = 0; bit < whole.size() * 8; bit++) {
 		nofctl::wire::Bytes other = whole;
 		other[bit / 8] = static_cast<std::uint8_t>(other[bit / 8] ^ 1U << bit % 8);
-		CHECK_FALSE(parsed(other)); // the checksum
+		CHECK_FALSE(parsed(other)); // wrong checksum
 		nbft_table::seal(other);
 		if (Result<nbft::BootTable> table = parsed(other)) {
 			CHECK(checkNqn(table->host.nqn));
@@ -304,14 +305,14 @@ TEST_CASE("every truncation of a table, and every bit that is another one, is re
 	}
 }
 
-TEST_CASE("bytes behind the end that the table tells are none of it", "[nbft]")
+TEST_CASE("bytes beyond the length of the table are ignored", "[nbft]")
 {
 	nofctl::wire::Bytes bytes = wholeBoot().bytes();
 	bytes.resize(bytes.size() + 100, 0xff);
 	CHECK(parsed(bytes));
 }
 
-TEST_CASE("from each interface that a subsystem names there is a path", "[nbft]")
+TEST_CASE("each interface of a subsystem gives a path", "[nbft]")
 {
 	Builder boot = wholeBoot();
 	boot.namespaces[1].flags = layout::f_valid;
@@ -331,11 +332,11 @@ TEST_CASE("from each interface that a subsystem names there is a path", "[nbft]"
 	CHECK_FALSE(found.paths[2].options.hdrDigest);
 }
 
-TEST_CASE("a card whose address is another one is connected through", "[nbft]")
+TEST_CASE("an interface with another address is used by its MAC address", "[nbft]")
 {
 	Builder boot = oneSubsystem();
 	const std::uint8_t second[] = {2};
-	boot.interface(Builder::transport("192.168.20.77", 24)); // nobody has it, in VLAN 7 of that card
+	boot.interface(Builder::transport("192.168.20.77", 24)); // no link has this address or VLAN
 	boot.namespaces[0].more_interfaces = boot.put(second);
 	std::vector<nbft::BootTable> tables{parsedWell(boot)};
 	tables[0].interfaces[1].vlan = 7;
@@ -348,7 +349,7 @@ TEST_CASE("a card whose address is another one is connected through", "[nbft]")
 	CHECK(found.notes[0].find("interface 2: this machine has neither its address, 192.168.20.77") == 0);
 }
 
-TEST_CASE("where none of its interfaces is there the source is open, and two namespaces are one path", "[nbft]")
+TEST_CASE("without a matching interface the kernel chooses the source, and namespaces share a path", "[nbft]")
 {
 	Builder boot = oneSubsystem();
 	boot.subsystem("nqn.s", "192.168.10.5").nsid = 2;
@@ -362,7 +363,7 @@ TEST_CASE("where none of its interfaces is there the source is open, and two nam
 	CHECK(found.notes[0].find("192.168.10.77") != std::string::npos);
 }
 
-TEST_CASE("a link-local address is one of the interface of that MAC address", "[nbft]")
+TEST_CASE("a link-local address gets the interface with that MAC address", "[nbft]")
 {
 	Builder boot(bootedNqn);
 	boot.interface(Builder::transport("fe80::7", 64));
@@ -375,7 +376,7 @@ TEST_CASE("a link-local address is one of the interface of that MAC address", "[
 	CHECK(nbft::pathsOf(tables, {}).paths.empty());
 }
 
-TEST_CASE("what cannot be connected to is left out, with a reason", "[nbft]")
+TEST_CASE("a subsystem that cannot be connected is left out with a reason", "[nbft]")
 {
 	Builder boot = oneSubsystem();
 	layout::Namespace &ns = boot.namespaces.front();
@@ -391,13 +392,13 @@ TEST_CASE("what cannot be connected to is left out, with a reason", "[nbft]")
 	CHECK(reason(true).empty());
 	ns.flags = layout::f_valid | layout::n_security;
 	ns.security = 1;
-	CHECK(reason().empty()); // of which the table has nothing
+	CHECK(reason().empty()); // the table has no such security profile
 	layout::Security security{};
 	security.structure = layout::s_security;
 	security.index = 1;
 	security.flags = layout::f_valid;
 	boot.securities.push_back(security);
-	CHECK(reason().empty()); // that wants nothing
+	CHECK(reason().empty()); // the profile requires nothing
 	boot.securities[0].flags = layout::f_valid | layout::x_authentication_required;
 	CHECK(reason(true).find("it wants authentication or TLS") == 0);
 	ns.flags = layout::f_valid;
@@ -405,7 +406,7 @@ TEST_CASE("what cannot be connected to is left out, with a reason", "[nbft]")
 	CHECK(reason().find("it is a discovery service") == 0);
 }
 
-TEST_CASE("tables are found by their names, and read from files", "[nbft]")
+TEST_CASE("tables are found by name and read from files", "[nbft]")
 {
 	Scratch scratch;
 	for (const char *name : {"NBFT10", "NBFT2", "NBFT", "NBFX", "NBFT.old", "DSDT"})
@@ -426,14 +427,14 @@ TEST_CASE("tables are found by their names, and read from files", "[nbft]")
 	CHECK(table->file == scratch.path() / "NBFT");
 }
 
-TEST_CASE("scripts get a line for each interface", "[nbft]")
+TEST_CASE("the network output for scripts has a line for each interface", "[nbft]")
 {
 	const std::vector<nbft::BootTable> tables{parsedWell(wholeBoot())};
 	CHECK(nbftNetwork(tables) == "52:54:00:12:34:56 - 192.168.10.77/24 192.168.10.1 500 static\n"
 				     "52:54:00:12:34:57 7 fd00::7/64 - - dhcp\n");
 }
 
-TEST_CASE("people get what there is, and what is odd", "[nbft]")
+TEST_CASE("the text output has all objects and problems", "[nbft]")
 {
 	std::vector<nbft::BootTable> tables{parsedWell(wholeBoot())};
 	tables[0].problems.emplace_back("subsystem 9: it has no NQN");

@@ -55,7 +55,7 @@ DiscoveryEntry itself(const std::string &traddr)
 	return entry(EntryKind::service, traddr, discoveryNqn, "8009");
 }
 
-// What services tell, and what this host makes of it.
+// Discovery logs of services, and the plan that a host makes from them
 struct Fabric {
 	PlanRules rules;
 	std::vector<ConnectOptions> roots, fixed;
@@ -103,7 +103,7 @@ using Strings = std::vector<std::string>;
 
 } // namespace
 
-TEST_CASE("what is configured is to be read first", "[plan]")
+TEST_CASE("configured services are read first", "[plan]")
 {
 	Fabric fabric({"10.0.0.1", "10.0.0.2", "10.0.0.1"});
 	Plan plan = fabric.plan();
@@ -115,12 +115,12 @@ TEST_CASE("what is configured is to be read first", "[plan]")
 	plan = fabric.plan();
 	CHECK(plan.unread().empty());
 	CHECK(plan.services[1].state == State::failed);
-	CHECK_FALSE(plan.complete); // it could not be asked
+	CHECK_FALSE(plan.complete); // a configured service could not be read
 	fabric.tell("10.0.0.2", {});
 	CHECK(fabric.plan().complete);
 }
 
-TEST_CASE("a service that fails now counts by what it told", "[plan]")
+TEST_CASE("a failed service counts with its last known log", "[plan]")
 {
 	Fabric fabric({"10.0.0.1"});
 	fabric.tell("10.0.0.1", {disk("10.1.0.1")});
@@ -131,7 +131,7 @@ TEST_CASE("a service that fails now counts by what it told", "[plan]")
 	CHECK_FALSE(plan.complete);
 }
 
-TEST_CASE("each connection once, whoever tells of it and however it is written", "[plan]")
+TEST_CASE("each connection is planned once, whichever services report it and however it is written", "[plan]")
 {
 	Fabric fabric({"10.0.0.1", "10.0.0.2"});
 	fabric.tell("10.0.0.1", {disk("10.1.0.1"), disk("10.1.0.1"), disk("fd00:0:0::1"), disk("10.1.0.1", "nqn.t")});
@@ -143,7 +143,7 @@ TEST_CASE("each connection once, whoever tells of it and however it is written",
 	CHECK(plan.complete);
 }
 
-TEST_CASE("referrals are followed, circles once", "[plan]")
+TEST_CASE("referrals are followed, each service once", "[plan]")
 {
 	Fabric fabric({"10.0.0.1"});
 	fabric.tell("10.0.0.1", {referral("10.0.0.2"), referral("10.0.0.1"), disk("10.1.0.1")});
@@ -160,7 +160,7 @@ TEST_CASE("referrals are followed, circles once", "[plan]")
 	CHECK(addresses(plan).size() == 2);
 }
 
-TEST_CASE("referrals end in depth and in number", "[plan]")
+TEST_CASE("referrals are bounded in depth and number", "[plan]")
 {
 	Fabric fabric({"10.0.0.1", "10.9.0.1"});
 	for (int i = 1; i < 9; i++)
@@ -176,7 +176,7 @@ TEST_CASE("referrals end in depth and in number", "[plan]")
 	CHECK(reasonFor(plan, "1 more") == "referrals: those behind 4 others are not followed");
 }
 
-TEST_CASE("of services that tell the same one is read, and the next when it fails", "[plan]")
+TEST_CASE("of services with the same entries one is read, and the next one if it fails", "[plan]")
 {
 	Fabric fabric({"10.0.0.1"});
 	fabric.tell("10.0.0.1", {duplicate(referral("10.0.0.2")), duplicate(referral("10.0.0.3")),
@@ -184,7 +184,7 @@ TEST_CASE("of services that tell the same one is read, and the next when it fail
 	Plan plan = fabric.plan();
 	CHECK(plan.services.size() == 5);
 	Strings first = unread(plan);
-	REQUIRE(first.size() == 2); // one of the three, and the one that tells something else
+	REQUIRE(first.size() == 2); // one of the three duplicates, and the one with other entries
 	const Strings names{"tcp 10.0.0.2:8009", "tcp 10.0.0.3:8009", "tcp 10.0.0.4:8009"};
 	const std::vector<std::size_t> order = rendezvousOrder("nqn.host", names);
 	auto nth = [&](std::size_t n) { return "10.0.0." + std::to_string(order[n] + 2); };
@@ -197,12 +197,12 @@ TEST_CASE("of services that tell the same one is read, and the next when it fail
 	fabric.tell("10.0.0.5", {});
 	plan = fabric.plan();
 	CHECK(plan.unread().empty());
-	CHECK(plan.complete); // that one fails does not matter
+	CHECK(plan.complete); // the failure of one duplicate does not matter
 	auto standby = std::ranges::count(plan.services, State::standby, &PlannedService::state);
 	CHECK(standby == 1);
 }
 
-TEST_CASE("a service that tells the same as others is enough itself", "[plan]")
+TEST_CASE("a service that lists itself as a duplicate puts its duplicates on standby", "[plan]")
 {
 	Fabric fabric({"10.0.0.1"});
 	const auto own = GENERATE(false, true);
@@ -215,7 +215,7 @@ TEST_CASE("a service that tells the same as others is enough itself", "[plan]")
 	CHECK(plan.services[0].same.size() == 2);
 	fabric.at("10.0.0.1").failed = true;
 	CHECK(unread(fabric.plan()) == Strings{"10.0.0.2"});
-	// What the one that is gone told does not count beside what its stand-in tells.
+	// The last known log of the failed service does not count while a duplicate of it has been read.
 	fabric.tell("10.0.0.1", {duplicate(mark), duplicate(referral("10.0.0.2")), disk("10.1.0.1")});
 	fabric.at("10.0.0.1").failed = true;
 	fabric.tell("10.0.0.2", {disk("10.1.0.2")});
@@ -224,18 +224,18 @@ TEST_CASE("a service that tells the same as others is enough itself", "[plan]")
 	CHECK(plan.complete);
 }
 
-TEST_CASE("a service that was only heard of silences none that is configured", "[plan]")
+TEST_CASE("a service known by referral only does not put a configured one on standby", "[plan]")
 {
 	Fabric fabric({"10.0.0.1", "10.0.0.2"});
 	fabric.tell("10.0.0.1", {referral("10.0.0.3")});
 	fabric.tell("10.0.0.3", {duplicate(itself("10.0.0.3")), duplicate(referral("10.0.0.2"))});
 	CHECK(unread(fabric.plan()) == Strings{"10.0.0.2"});
-	// Another configured one may say so.
+	// Another configured service may do so.
 	fabric.tell("10.0.0.1", {duplicate(itself("10.0.0.1")), duplicate(referral("10.0.0.2"))});
 	CHECK(fabric.plan().unread().empty());
 }
 
-TEST_CASE("a service tells whether connections to it may stay", "[plan]")
+TEST_CASE("a service reports whether connections to it may be persistent", "[plan]")
 {
 	Fabric fabric({"10.0.0.1"});
 	DiscoveryEntry own = itself("10.0.0.1"), other = referral("10.0.0.2");
@@ -247,7 +247,7 @@ TEST_CASE("a service tells whether connections to it may stay", "[plan]")
 	CHECK(plan.services[2].persistent);
 }
 
-TEST_CASE("exclusions win over services and over what is configured", "[plan]")
+TEST_CASE("exclusions apply to entries of services and to configured connections", "[plan]")
 {
 	Fabric fabric({"10.0.0.1", "10.0.0.9"});
 	fabric.rules.exclusions = {{.traddr = "10.1.0.1", .place = "f:3"},
@@ -266,7 +266,7 @@ TEST_CASE("exclusions win over services and over what is configured", "[plan]")
 	CHECK(plan.complete);
 }
 
-TEST_CASE("entries that cannot or must not be used are refused with a reason", "[plan]")
+TEST_CASE("unusable entries are refused with a reason", "[plan]")
 {
 	Fabric fabric({"10.0.0.1"});
 	DiscoveryEntry control = disk("10.1.0.1", "nqn.a\x1b[2Jb"), tls = disk("10.1.0.2"), offered = disk("10.1.0.3"),
@@ -301,7 +301,7 @@ TEST_CASE("entries that cannot or must not be used are refused with a reason", "
 	CHECK(plan.refusals.size() == 10);
 }
 
-TEST_CASE("a service on this machine may tell of this machine", "[plan]")
+TEST_CASE("only a service on this machine may report addresses of this machine", "[plan]")
 {
 	Fabric fabric({"127.0.0.1"});
 	fabric.tell("127.0.0.1", {disk("127.0.0.1"), disk("10.0.0.77")});
@@ -314,7 +314,7 @@ TEST_CASE("a service on this machine may tell of this machine", "[plan]")
 	CHECK(other.plan().connections.size() == 1);
 }
 
-TEST_CASE("what one service leads to is bounded", "[plan]")
+TEST_CASE("the number of connections through one configured service is bounded", "[plan]")
 {
 	Fabric fabric({"10.0.0.1", "10.0.0.2"});
 	std::vector<DiscoveryEntry> many, more;
@@ -330,10 +330,10 @@ TEST_CASE("what one service leads to is bounded", "[plan]")
 	const Plan plan = fabric.plan();
 	CHECK(plan.connections.size() == 1024 + 1);
 	CHECK(reasonFor(plan, "976 more") == "connections: one configured service may lead to 1024");
-	CHECK(plan.complete); // they are told of, and not gone
+	CHECK(plan.complete); // the entries exist, and their connections are not removed
 }
 
-TEST_CASE("one subsystem at 1,000 addresses is bounded, and what is in use stays", "[plan]")
+TEST_CASE("the addresses of one subsystem are bounded, and connections in use stay", "[plan]")
 {
 	Fabric fabric({"10.0.0.1"});
 	std::vector<DiscoveryEntry> many;
@@ -360,7 +360,7 @@ TEST_CASE("the list of refusals is bounded", "[plan]")
 	CHECK(plan.moreRefusals == 744);
 }
 
-TEST_CASE("a connection is made as its service is reached, and by the settings for its NQN", "[plan]")
+TEST_CASE("a connection uses the interface of its service and the settings for its NQN", "[plan]")
 {
 	Fabric fabric({"fe80::5%eth1"});
 	fabric.roots[0].hostIface = "eth1";
@@ -383,14 +383,14 @@ TEST_CASE("a connection is made as its service is reached, and by the settings f
 	CHECK(one.hostid == fabric.roots[0].hostid);
 	CHECK(one.owner == "nvmeofd");
 	CHECK(one.ctrlLoss == -1ms);
-	CHECK_FALSE(one.keepAlive); // that is the service's
+	CHECK_FALSE(one.keepAlive); // the keep-alive of the service applies to the service only
 	CHECK_FALSE(two.ctrlLoss);
 	fabric.roots[0].hostTraddr = "fe80::2%eth1";
 	fabric.known[serviceKey(fabric.roots[0])].log = {1, {disk("10.1.0.1", "nqn.t")}};
 	CHECK(reasonFor(fabric.plan(), "10.1.0.1") == "it cannot be reached from fe80::2%eth1");
 }
 
-TEST_CASE("what is configured is wanted, told or not", "[plan]")
+TEST_CASE("a configured connection is planned whether or not a service reports it", "[plan]")
 {
 	Fabric fabric({"10.0.0.1"});
 	ConnectOptions fixed = service("10.1.0.1", "4420");
@@ -409,7 +409,7 @@ TEST_CASE("what is configured is wanted, told or not", "[plan]")
 	CHECK(plan.connections[0].toldBy == std::vector<std::size_t>{0});
 }
 
-TEST_CASE("settings complete each other", "[plan]")
+TEST_CASE("connect settings override the defaults, and are bounded", "[plan]")
 {
 	ConnectSettings line, file;
 	CHECK(putConnectSetting(line, *findConnectSetting("ctrl-loss-tmo"), -1));

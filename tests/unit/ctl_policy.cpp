@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What connect and apply-policy say of policy.conf; reading it is in ctl_policy_file.cpp.
+// Messages of connect and apply-policy about policy.conf. ctl_policy_file.cpp tests the parser.
 #include <catch2/catch.hpp>
 
 #include <cerrno>
@@ -44,7 +44,7 @@ Ran applyWith(const std::filesystem::path &file, std::vector<std::string> more =
 
 } // namespace
 
-TEST_CASE("what is no longer as the module made it stays", "[policy]")
+TEST_CASE("a setting that was changed from the module's default stays", "[policy]")
 {
 	Subsystem subsystem = subsystemOf(0, "nqn.a");
 	subsystem.iopolicy = *defaultSettings().iopolicy;
@@ -58,7 +58,7 @@ TEST_CASE("what is no longer as the module made it stays", "[policy]")
 	CHECK(untouched(rule, subsystem) == left);
 }
 
-TEST_CASE("a connect with a policy file that is broken has a warning, and says what to do", "[policy]")
+TEST_CASE("a connect with a broken policy file gives a warning with the next step", "[policy]")
 {
 	std::vector<std::string> words{"connect", "-n", "nqn.a", "-a", "10.0.0.1", "--json"};
 	ConfigDefaults rule{"nqn.*", {}, {}, {"/x/y.conf", 7}};
@@ -92,7 +92,7 @@ TEST_CASE("a connect with a policy file that is broken has a warning, and says w
 	CHECK_FALSE(entries[0].contains("error"));
 }
 
-TEST_CASE("apply-policy with a file that cannot be used", "[policy]")
+TEST_CASE("apply-policy fails for an unusable file", "[policy]")
 {
 	Scratch scratch;
 	std::filesystem::path file = scratch.path() / "policy.conf";
@@ -100,7 +100,7 @@ TEST_CASE("apply-policy with a file that cannot be used", "[policy]")
 	CHECK(ran.code == 3);
 	CHECK(ran.err == "nvmeofctl: apply-policy: there is no " + file.string() +
 				 " (write one, or name another with --policy-file)\n");
-	CHECK(applyWith(file, {"--new"}).code == 3); // it was named
+	CHECK(applyWith(file, {"--new"}).code == 3); // a file named on the command line has to exist
 
 	scratch.write("policy.conf", "nqn.* spill-us=lots\n");
 	ran = applyWith(file, {"--json"});
@@ -114,7 +114,7 @@ TEST_CASE("apply-policy with a file that cannot be used", "[policy]")
 	CHECK_FALSE(has(ran.err, "correct the file"));
 }
 
-TEST_CASE("an iopolicy that the module does not have is told with the one that was probably meant", "[policy]")
+TEST_CASE("an error about an unknown iopolicy suggests a similar one", "[policy]")
 {
 	CHECK(noSelectorText("latncy", {"numa", "latency"}) ==
 	      "there is no iopolicy 'latncy'; there are: numa, latency; did you mean 'latency'?");

@@ -33,7 +33,7 @@ unsigned lineFor(const std::string &text, const std::string &nqn)
 
 } // namespace
 
-TEST_CASE("a policy file", "[policy]")
+TEST_CASE("a policy file is parsed", "[policy]")
 {
 	auto rules = parse("# defaults\n"
 			   "\n"
@@ -47,12 +47,12 @@ TEST_CASE("a policy file", "[policy]")
 	CHECK((*rules)[0].settings.iopolicy == "latency");
 	CHECK((*rules)[0].settings.spillLatency == 500us);
 	CHECK((*rules)[0].settings.degrade == true);
-	CHECK((*rules)[1].pattern == "nqn.2024-01.com.#other:?"); // a # within a word is part of it
+	CHECK((*rules)[1].pattern == "nqn.2024-01.com.#other:?"); // # within a word is no comment
 	CHECK((*rules)[1].settings.fencing == Fencing::safe);
 	CHECK((*rules)[2].line == 5);
 }
 
-TEST_CASE("nothing in a policy file is fine", "[policy]")
+TEST_CASE("an empty policy file is valid", "[policy]")
 {
 	auto text = GENERATE(as<std::string>{}, "", "\n", "\n\n\n", "#", "   # only this", " \t\r\n", "#\n#\n");
 	auto rules = parse(text);
@@ -61,10 +61,10 @@ TEST_CASE("nothing in a policy file is fine", "[policy]")
 	CHECK(matchPolicy(*rules, "nqn.a") == nullptr);
 }
 
-TEST_CASE("the first rule that fits the whole NQN wins", "[policy]")
+TEST_CASE("the first rule that matches the whole NQN applies", "[policy]")
 {
 	std::string text = "nqn.a:exact iopolicy=numa\n"
-			   "nqn.a:*\n" // an exception: these stay as they are
+			   "nqn.a:*\n" // a rule without settings leaves these subsystems unchanged
 			   "nqn.[bc]:? degrade=on\n"
 			   "nqn.d:\\* degrade=on\n"
 			   "*:tail fencing=safe\n";
@@ -75,7 +75,7 @@ TEST_CASE("the first rule that fits the whole NQN wins", "[policy]")
 	CHECK(lineFor(text, "nqn.c:12") == 0);
 	CHECK(lineFor(text, "nqn.d:*") == 4);
 	CHECK(lineFor(text, "nqn.d:x") == 0);
-	CHECK(lineFor(text, "nqn.x/y.z:tail") == 5); // no character is special to *
+	CHECK(lineFor(text, "nqn.x/y.z:tail") == 5); // * matches every character
 	CHECK(lineFor(text, "nqn.x:tail2") == 0);
 	CHECK(lineFor(text, "") == 0);
 }
@@ -92,17 +92,17 @@ TEST_CASE("errors in a policy file name file and line", "[policy]")
 	CHECK(errorOf("nqn.a degrade=on degrade=off") == "p.conf:1: degrade is given twice");
 }
 
-TEST_CASE("nonsense in a policy file", "[policy]")
+TEST_CASE("invalid rules in a policy file are refused", "[policy]")
 {
 	auto text = GENERATE(as<std::string>{}, "nq", "nqn", "NQN.* degrade=on", "example:* degrade=on", "=", "\x01",
 			     "nqn.a\x7f degrade=on", "nqn.* = on", "nqn.* iopolicy=", "nqn.* stall-tmo=1",
 			     "nqn.* degrade=on,fencing=safe", "\xff\xfe* degrade=on");
 	CAPTURE(text);
 	errorOf(text);
-	CHECK_FALSE(parse("nqn.good degrade=on\n" + text)); // and none of the good ones count
+	CHECK_FALSE(parse("nqn.good degrade=on\n" + text)); // one invalid rule invalidates the file
 }
 
-TEST_CASE("NUL bytes and random ones are refused or read, never more", "[policy]")
+TEST_CASE("NUL bytes are refused, and random bytes are refused or parsed", "[policy]")
 {
 	CHECK_FALSE(parse(std::string("nqn.a\0* degrade=on", 18)));
 	CHECK_FALSE(parse(std::string("nqn.a degrade=on\0", 17)));
@@ -119,7 +119,7 @@ TEST_CASE("NUL bytes and random ones are refused or read, never more", "[policy]
 	}
 }
 
-TEST_CASE("reading a policy file", "[policy]")
+TEST_CASE("a policy file is read up to its largest size", "[policy]")
 {
 	Scratch dir;
 	CHECK(readPolicy(dir.path() / "absent").error().code == ErrorCode::noSuchObject);
@@ -129,7 +129,7 @@ TEST_CASE("reading a policy file", "[policy]")
 	CHECK(rules->size() == 1);
 	CHECK_FALSE(readPolicy(dir.path())); // a directory
 	std::string rule = "nqn.a degrade=on\n", large;
-	while (large.size() < 100000) // more than one small file's worth
+	while (large.size() < 100000) // larger than one small read
 		large += rule;
 	dir.write("large", large);
 	CHECK(readPolicy(dir.path() / "large")->size() == large.size() / rule.size());

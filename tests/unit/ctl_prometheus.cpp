@@ -31,7 +31,7 @@ bool complains(const std::string &text, const std::string &about)
 	return false;
 }
 
-// A family of one sample
+// A family with these samples
 std::string family(const std::string &type, const std::string &name, const std::string &samples)
 {
 	return "# HELP " + name + " Help.\n# TYPE " + name + " " + type + "\n" + samples;
@@ -39,7 +39,7 @@ std::string family(const std::string &type, const std::string &name, const std::
 
 } // namespace
 
-TEST_CASE("metrics of a snapshot", "[prometheus]")
+TEST_CASE("metrics of a snapshot have the right names and values", "[prometheus]")
 {
 	Snapshot s = exampleSnapshot();
 	s.paths[0].failoversFrom = 3;
@@ -137,12 +137,12 @@ TEST_CASE("latencies without histograms keep names and type", "[prometheus]")
 			comments += metrics[at] == '#';
 		return lines - comments;
 	};
-	// as operations.md and CHANGELOG.md have them
+	// the numbers that operations.md and CHANGELOG.md state
 	CHECK(series(prometheusText(one, without)) == 84);
 	CHECK(series(prometheusText(one, {})) == 176);
 }
 
-TEST_CASE("metrics of the machine", "[prometheus]")
+TEST_CASE("metrics of the machine have the right values", "[prometheus]")
 {
 	PrometheusOptions options;
 	options.node = {"0.1.0", "0.0.9", {"reload_needed", "tool_differs", "reload_needed"}, true, false};
@@ -153,7 +153,7 @@ TEST_CASE("metrics of the machine", "[prometheus]")
 	CHECK(read.value("nvmeof_build_finding_info", {{"finding", "reload_needed"}}) == 1);
 	CHECK(read.value("nvmeof_daemon_up", {}) == 1);
 	CHECK(read.value("nvmeof_daemon_enabled", {}) == 0);
-	options.node->daemonRuns = std::nullopt; // nobody could be asked
+	options.node->daemonRuns = std::nullopt; // systemd could not be asked
 	CHECK_FALSE(ExpositionChecker(prometheusText(Snapshot(), options)).value("nvmeof_daemon_up", {}));
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("a disk that is lost stays in the metrics until its subsystem is disco
 	Snapshot s = exampleSnapshot();
 	for (Controller &one : s.controllers)
 		one.subsysnqn = s.subsystems[0].nqn;
-	s.subsystems[0].nqn += "\"\\\n"; // as a target may have it
+	s.subsystems[0].nqn += "\"\\\n"; // characters that a target may use
 	for (Controller &one : s.controllers)
 		one.subsysnqn = s.subsystems[0].nqn;
 	std::erase_if(s.namespaces, [&](const Namespace &one) { return one.subsystem != s.subsystems[0].id; });
@@ -183,12 +183,12 @@ TEST_CASE("a disk that is lost stays in the metrics until its subsystem is disco
 	std::string text = next("");
 	CHECK(count(text, "nvmeof_namespaces_lost_total") == 0);
 	const Snapshot whole = s;
-	// on its way back: nothing is lost yet
+	// reconnecting is no loss yet
 	for (Controller &one : s.controllers)
 		one.state = ControllerState::connecting;
 	text = next(text);
 	CHECK(count(text, "nvmeof_namespaces_lost_total") == 0);
-	// ctrl-loss-tmo has passed: the kernel has none of it any more
+	// after ctrl_loss_tmo the kernel has removed the disks
 	for (Controller &one : s.controllers)
 		one.state = ControllerState::lost;
 	s.namespaces.clear();
@@ -200,19 +200,19 @@ TEST_CASE("a disk that is lost stays in the metrics until its subsystem is disco
 		CHECK(count(text, "nvmeof_paths_lost_total") == static_cast<double>(paths));
 		CHECK(lost(text, "nvmeof0n1") == 1);
 	}
-	// it comes back, by another name
+	// the disk returns with another name
 	const std::string whileLost = text;
 	s = whole;
 	s.namespaces[0].name = "nvmeof9n1";
 	text = next(text);
 	CHECK(lost(text, "nvmeof0n1") == 0);
 	CHECK(count(text, "nvmeof_namespaces_lost_total") == static_cast<double>(disks));
-	// somebody disconnects
+	// the subsystem is disconnected
 	s = {};
 	text = next(whileLost);
 	CHECK(lost(text, "nvmeof0n1") == 0);
 	CHECK(count(text, "nvmeof_namespaces_lost_total") == static_cast<double>(disks));
-	// one path is lost, and somebody disconnects the other one: no loss
+	// one path is lost, and the other one disconnected: no loss
 	REQUIRE(whole.controllers.size() >= 2);
 	s = whole;
 	s.controllers[0].state = ControllerState::lost;
@@ -226,14 +226,14 @@ TEST_CASE("a disk that is lost stays in the metrics until its subsystem is disco
 	CHECK(count(text, "nvmeof_namespaces_lost_total") == 0);
 	CHECK(lost(text, "nvmeof0n1") == 0);
 	CHECK(count(next(text), "nvmeof_namespaces_lost_total") == 0);
-	// a disconnect of what was there is no loss; nor is what a target takes away while it is connected
+	// neither a disconnect of a present disk nor its removal by a connected target is a loss
 	CHECK(count(next(prometheusText(whole, {})), "nvmeof_namespaces_lost_total") == 0);
 	s = whole;
 	s.namespaces.clear();
 	CHECK(count(next(prometheusText(whole, {})), "nvmeof_namespaces_lost_total") == 0);
 }
 
-TEST_CASE("metrics that were written by halves, or by somebody else, are no reason to fail", "[prometheus]")
+TEST_CASE("truncated or foreign metrics files are tolerated", "[prometheus]")
 {
 	const std::string whole = prometheusText(exampleSnapshot(), {});
 	for (std::size_t length = 0; length < whole.size(); length += 7)
@@ -244,7 +244,7 @@ TEST_CASE("metrics that were written by halves, or by somebody else, are no reas
 	CHECK(findLost("nvmeof_namespaces_lost_total 7\nnvmeof_paths_lost_total 9", Snapshot()).pathsTotal == 9);
 }
 
-TEST_CASE("what comes from a target is escaped in metrics", "[prometheus]")
+TEST_CASE("text from a target is escaped in metrics", "[prometheus]")
 {
 	Snapshot s = exampleSnapshot();
 	s.subsystems[0].nqn = "a\"b\\c\nd";
@@ -258,9 +258,9 @@ TEST_CASE("what comes from a target is escaped in metrics", "[prometheus]")
 	CHECK(text.find("good\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 cut\xef\xbf\xbd\xef\xbf\xbd\"") != text.npos);
 }
 
-TEST_CASE("metrics of nothing, and of what went meanwhile", "[prometheus]")
+TEST_CASE("an empty snapshot, or one without some controllers, gives valid metrics", "[prometheus]")
 {
-	CHECK(prometheusText(Snapshot(), {}).empty()); // an empty file is a good one
+	CHECK(prometheusText(Snapshot(), {}).empty()); // an empty file is valid
 	Snapshot s = exampleSnapshot();
 	s.controllers.erase(s.controllers.begin());
 	ExpositionChecker read(prometheusText(s, {}));
@@ -269,7 +269,7 @@ TEST_CASE("metrics of nothing, and of what went meanwhile", "[prometheus]")
 	CHECK(read.value("nvmeof_path_ios_total", pathNamed("nvmeof0c2n1")) == 300);
 }
 
-TEST_CASE("numbers of metrics", "[prometheus]")
+TEST_CASE("numbers of metrics are printed exactly", "[prometheus]")
 {
 	CHECK(exactNumber(0) == "0");
 	CHECK(exactNumber(1.5) == "1.5");
@@ -279,8 +279,8 @@ TEST_CASE("numbers of metrics", "[prometheus]")
 	CHECK(exactNumber(-std::numeric_limits<double>::infinity()) == "-Inf");
 }
 
-// The reader has to see what is wrong, or the tests above show nothing.
-TEST_CASE("the checker of the format finds fault", "[prometheus]")
+// The checker has to detect errors, or the tests above prove nothing.
+TEST_CASE("the format checker detects errors", "[prometheus]")
 {
 	CHECK(ExpositionChecker(family("gauge", "a", "a{x=\"1\"} 2\n")).problems() == Names{});
 	CHECK(complains("a 1", "newline"));

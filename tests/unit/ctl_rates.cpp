@@ -26,11 +26,11 @@ Path counted(const char *name, std::uint64_t ios)
 
 } // namespace
 
-TEST_CASE("rates of one interval", "[rates]")
+TEST_CASE("rates of one interval are per second", "[rates]")
 {
 	Rates rates;
 	rates.update(100s, {counted("a", 1000), counted("b", 0)});
-	CHECK_FALSE(rates.of("a")); // since when those 1000 are, nobody knows
+	CHECK_FALSE(rates.of("a")); // the first reading has no interval
 	CHECK(rates.interval() == 0s);
 	rates.update(102s, {counted("a", 3000), counted("b", 0)});
 	REQUIRE(rates.of("a"));
@@ -48,7 +48,7 @@ TEST_CASE("rates of one interval", "[rates]")
 	CHECK_FALSE(rates.of("c"));
 }
 
-TEST_CASE("each interval begins where the last one ended", "[rates]")
+TEST_CASE("each interval begins at the end of the previous one", "[rates]")
 {
 	Rates rates;
 	rates.update(1s, {counted("a", 1000)});
@@ -58,49 +58,49 @@ TEST_CASE("each interval begins where the last one ended", "[rates]")
 	CHECK(rates.interval() == 500ms);
 }
 
-TEST_CASE("an interval of no length changes nothing", "[rates]")
+TEST_CASE("an interval of zero or negative length is ignored", "[rates]")
 {
 	Rates rates;
 	rates.update(1s, {counted("a", 1000)});
 	rates.update(1s, {counted("a", 1500)});
 	CHECK_FALSE(rates.of("a"));
 	rates.update(2s, {counted("a", 2000)});
-	CHECK(rates.of("a")->ios == Approx(1000)); // from the first reading: the one of no length was not taken
+	CHECK(rates.of("a")->ios == Approx(1000)); // since the first reading: the second one was ignored
 	rates.update(2s, {counted("a", 9000)});
-	rates.update(1500ms, {counted("a", 9000)}); // back in time
+	rates.update(1500ms, {counted("a", 9000)}); // the clock went back
 	CHECK(rates.of("a")->ios == Approx(1000));
 	CHECK(rates.interval() == 1s);
 }
 
-TEST_CASE("an object that was made anew starts from zero", "[rates]")
+TEST_CASE("the counters of an object that was created again start from zero", "[rates]")
 {
 	Rates rates;
 	rates.update(1s, {counted("a", 1000000)});
 	rates.update(2s, {counted("a", 300)});
 	REQUIRE(rates.of("a"));
-	CHECK(rates.of("a")->ios == Approx(300)); // and not some 10^19
+	CHECK(rates.of("a")->ios == Approx(300)); // the difference does not wrap
 	CHECK(rates.of("a")->bytesRead == Approx(300 * 4096));
 	CHECK(countOf(rates.of("a")->latency) == 300);
 	rates.update(3s, {counted("a", 400)});
 	CHECK(rates.of("a")->ios == Approx(100));
-	Path fewer = counted("a", 500); // one counter is enough to tell
+	Path fewer = counted("a", 500); // one smaller counter suffices
 	fewer.readLatency = {};
 	fewer.writeLatency = {};
 	rates.update(4s, {fewer});
 	CHECK(rates.of("a")->ios == Approx(500));
 }
 
-TEST_CASE("paths that come and go", "[rates]")
+TEST_CASE("paths have rates from their first reading on after the first one", "[rates]")
 {
 	Rates rates;
 	rates.update(1s, {counted("a", 1000)});
 	rates.update(2s, {counted("a", 1100), counted("b", 50)});
-	REQUIRE(rates.of("b")); // all it counted was since the last reading
+	REQUIRE(rates.of("b")); // a new path has counted since the last reading
 	CHECK(rates.of("b")->ios == Approx(50));
 	rates.update(3s, {counted("b", 150)});
 	CHECK_FALSE(rates.of("a"));
 	CHECK(rates.of("b")->ios == Approx(100));
-	rates.update(4s, {counted("a", 7), counted("b", 150)}); // back under its name
+	rates.update(4s, {counted("a", 7), counted("b", 150)}); // a path with the same name returned
 	CHECK(rates.of("a")->ios == Approx(7));
 	rates.update(5s, {});
 	rates.update(6s, {});
@@ -108,7 +108,7 @@ TEST_CASE("paths that come and go", "[rates]")
 	CHECK(rates.interval() == 1s);
 }
 
-TEST_CASE("after a reset the next reading is the first", "[rates]")
+TEST_CASE("after a reset the next reading is the first one", "[rates]")
 {
 	Rates rates;
 	rates.update(10s, {counted("a", 1000)});
@@ -116,13 +116,13 @@ TEST_CASE("after a reset the next reading is the first", "[rates]")
 	rates.reset();
 	CHECK_FALSE(rates.of("a"));
 	CHECK(rates.interval() == 0s);
-	rates.update(5s, {counted("a", 5000)}); // an earlier time too
+	rates.update(5s, {counted("a", 5000)}); // an earlier time is valid, too
 	CHECK_FALSE(rates.of("a"));
 	rates.update(6s, {counted("a", 5010)});
 	CHECK(rates.of("a")->ios == Approx(10));
 }
 
-TEST_CASE("rates add up", "[rates]")
+TEST_CASE("rates of several paths add up", "[rates]")
 {
 	Rates rates;
 	rates.update(1s, {counted("a", 0), counted("b", 0)});
@@ -135,14 +135,14 @@ TEST_CASE("rates add up", "[rates]")
 	CHECK(countOf(both.latency) == 400);
 }
 
-TEST_CASE("latency in few words", "[latency]")
+TEST_CASE("a latency summary has the count and the percentiles", "[latency]")
 {
 	Histogram none{};
 	CHECK(formatMax(summaryOf(none)) == "-");
 	CHECK(formatPercentile(summaryOf(none), 0ns) == "-");
 	Histogram some{};
 	some[0] = 98;
-	some[10] = 2; // from 2^9 to 2^10 units: 0.52 to 1.05 ms
+	some[10] = 2; // 2^9 to 2^10 units: 0.52 to 1.05 ms
 	LatencySummary summary = summaryOf(some);
 	CHECK(summary.count == 100);
 	CHECK(summary.p50 < 1024ns);

@@ -25,7 +25,7 @@ std::vector<std::string> services(int count)
 
 } // namespace
 
-// Numbers that a second implementation gave: hosts and services of other versions have to agree.
+// Values from a second implementation: hosts and services of all versions have to agree.
 TEST_CASE("the weight of a pair of names never changes", "[rendezvous]")
 {
 	CHECK(rendezvousWeight("", "") == 0xb9034ad37056f5fb);
@@ -34,7 +34,7 @@ TEST_CASE("the weight of a pair of names never changes", "[rendezvous]")
 	CHECK(rendezvousWeight("a", "bc") != rendezvousWeight("ab", "c"));
 }
 
-TEST_CASE("an order has each member once, and does not depend on how they are listed", "[rendezvous]")
+TEST_CASE("an order has each member once, and does not depend on the order of the list", "[rendezvous]")
 {
 	std::vector<std::string> names = services(7);
 	std::vector<std::size_t> order = rendezvousOrder("nqn.host", names);
@@ -51,7 +51,7 @@ TEST_CASE("an order has each member once, and does not depend on how they are li
 	CHECK(rendezvousOrder("nqn.host", std::vector<std::string>{"x", "x"}) == std::vector<std::size_t>{0, 1});
 }
 
-TEST_CASE("hosts spread evenly, by first and by second choice", "[rendezvous]")
+TEST_CASE("hosts are distributed evenly over first and second choices", "[rendezvous]")
 {
 	constexpr int hosts = 4000, count = 4;
 	std::map<std::size_t, int> first;
@@ -69,7 +69,7 @@ TEST_CASE("hosts spread evenly, by first and by second choice", "[rendezvous]")
 		CHECK(std::abs(share - hosts / 12) < 75);
 }
 
-TEST_CASE("a service that goes moves only those who had it", "[rendezvous]")
+TEST_CASE("only the hosts of a removed service move", "[rendezvous]")
 {
 	const std::vector<std::string> all = services(5), fewer = services(4);
 	for (int i = 0; i < 1000; i++) {

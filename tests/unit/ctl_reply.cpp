@@ -38,14 +38,14 @@ Reply only(const std::vector<std::byte> &datagram)
 
 } // namespace
 
-TEST_CASE("an error with its message and cookie", "[reply]")
+TEST_CASE("an error has its message and cookie", "[reply]")
 {
 	Payload tlvs;
 	tlvs.text(NLMSGERR_ATTR_MSG, "already connected")
 		.u32(NLMSGERR_ATTR_OFFS, 8)
 		.binary(NLMSGERR_ATTR_COOKIE, "nvmeof0c1");
 	std::uint16_t capped = GENERATE(0, NLM_F_CAPPED);
-	std::uint32_t quoted = capped ? sizeof(nlmsghdr) : 57; // 57: with padding to skip
+	std::uint32_t quoted = capped ? sizeof(nlmsghdr) : 57; // 57 requires padding to be skipped
 	Reply reply = only(netlinkMessage(NLMSG_ERROR, NLM_F_ACK_TLVS | capped, 3, errorBody(-EALREADY, quoted, tlvs)));
 	CHECK(reply.kind == Reply::Kind::error);
 	CHECK(reply.sequence == 3);
@@ -54,7 +54,7 @@ TEST_CASE("an error with its message and cookie", "[reply]")
 	CHECK(reply.cookie == "nvmeof0c1");
 }
 
-TEST_CASE("without the flag what follows is no message", "[reply]")
+TEST_CASE("without NLM_F_ACK_TLVS the rest of an error is not parsed as a message", "[reply]")
 {
 	Payload tlvs;
 	tlvs.text(NLMSGERR_ATTR_MSG, "text");
@@ -63,7 +63,7 @@ TEST_CASE("without the flag what follows is no message", "[reply]")
 	CHECK(reply.message.empty());
 }
 
-TEST_CASE("a number that is out of range: which one, and what is allowed", "[reply]")
+TEST_CASE("an out-of-range value is reported with its attribute and the range", "[reply]")
 {
 	Request request(NVMEOF_CMD_CTRL_NEW);
 	request.text(NVMEOF_A_TRANSPORT, "tcp").u32(NVMEOF_A_QUEUE_SIZE, 5).u32(NVMEOF_A_KATO, 1);
@@ -104,7 +104,7 @@ TEST_CASE("a number that is out of range: which one, and what is allowed", "[rep
 	CHECK(allowed->most == 7);
 }
 
-TEST_CASE("broken TLVs leave the errno", "[reply]")
+TEST_CASE("with broken TLVs the errno remains", "[reply]")
 {
 	Payload tlvs;
 	std::vector<std::byte> body = errorBody(-EPERM, sizeof(nlmsghdr), tlvs.text(NLMSGERR_ATTR_MSG, "text"));
@@ -115,7 +115,7 @@ TEST_CASE("broken TLVs leave the errno", "[reply]")
 	CHECK(reply.message.empty());
 }
 
-TEST_CASE("a quoted request longer than the message leaves the errno", "[reply]")
+TEST_CASE("with a quoted request longer than the message the errno remains", "[reply]")
 {
 	Payload none;
 	std::vector<std::byte> body = errorBody(-EPERM, sizeof(nlmsghdr), none);
@@ -124,7 +124,7 @@ TEST_CASE("a quoted request longer than the message leaves the errno", "[reply]"
 	CHECK(only(netlinkMessage(NLMSG_ERROR, NLM_F_ACK_TLVS, 1, body)).sysErrno == EPERM);
 }
 
-TEST_CASE("a status below every errno is an error still", "[reply]")
+TEST_CASE("a status below the range of errno is still an error", "[reply]")
 {
 	Payload none;
 	int status = GENERATE(-4096, INT_MIN);
@@ -133,7 +133,7 @@ TEST_CASE("a status below every errno is an error still", "[reply]")
 	CHECK(reply.sysErrno == EIO);
 }
 
-TEST_CASE("acknowledgements and ends of dumps", "[reply]")
+TEST_CASE("acknowledgements and ends of dumps are decoded", "[reply]")
 {
 	Payload none;
 	CHECK(only(netlinkMessage(NLMSG_ERROR, NLM_F_CAPPED, 1, errorBody(0, sizeof(nlmsghdr), none))).kind ==
@@ -153,7 +153,7 @@ TEST_CASE("acknowledgements and ends of dumps", "[reply]")
 	CHECK(reply.message == "no such subsystem");
 }
 
-TEST_CASE("several messages in one datagram", "[reply]")
+TEST_CASE("a datagram may have several messages", "[reply]")
 {
 	Payload p;
 	std::vector<std::byte> body, attributes = p.text(NVMEOF_A_CTRL_NAME, "nvmeof0c1").bytes();
@@ -169,11 +169,11 @@ TEST_CASE("several messages in one datagram", "[reply]")
 	REQUIRE(replies->size() == 3);
 	CHECK((*replies)[0].command == NVMEOF_CMD_CTRL_GET);
 	CHECK((*replies)[0].attributes.size() == attributes.size());
-	CHECK((*replies)[1].kind == Reply::Kind::ignored); // of another family
+	CHECK((*replies)[1].kind == Reply::Kind::ignored); // from another family
 	CHECK((*replies)[2].sequence == 2);
 }
 
-TEST_CASE("the end of the family is news, that of others is none", "[reply]")
+TEST_CASE("the removal of the own family is reported, that of others is ignored", "[reply]")
 {
 	auto news = [](std::uint8_t command, const Payload &payload) {
 		std::vector<std::byte> body, attributes = payload.bytes();
@@ -194,10 +194,10 @@ TEST_CASE("the end of the family is news, that of others is none", "[reply]")
 	CHECK(only(netlinkMessage(GENL_ID_CTRL, 0, 0, {})).kind == Reply::Kind::ignored);
 }
 
-TEST_CASE("headers that lie are refused", "[reply]")
+TEST_CASE("headers with wrong lengths are refused", "[reply]")
 {
 	std::vector<std::byte> datagram = netlinkMessage(family, 0, 1, std::vector<std::byte>(4));
-	std::uint32_t lie = GENERATE(0u, 15u, 16u, 1000u, 0xffffffffu); // 16: no room for the generic netlink header
+	std::uint32_t lie = GENERATE(0u, 15u, 16u, 1000u, 0xffffffffu); // 16: shorter than the generic netlink header
 	std::memcpy(datagram.data(), &lie, sizeof(lie));
 	CHECK_FALSE(splitReplies(datagram, family));
 	CHECK_FALSE(splitReplies(std::vector<std::byte>(5), family));

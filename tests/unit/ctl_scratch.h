@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A directory of its own for a test, gone afterwards.
+// A temporary directory of a test, removed at its end.
 #pragma once
 
 #include <cstdlib>

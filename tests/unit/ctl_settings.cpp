@@ -39,7 +39,7 @@ template <typename T> std::optional<T> number(const nofctl::Attributes &attribut
 
 } // namespace
 
-TEST_CASE("every setting of a subsystem", "[settings]")
+TEST_CASE("every setting of a subsystem is parsed", "[settings]")
 {
 	auto s = subsystem({"iopolicy=latency", "spill-us=500", "spill-depth=32", "degrade=on", "fencing=safe",
 			    "delayed-removal-secs=60", "quiesce-tmo=45"});
@@ -60,7 +60,7 @@ TEST_CASE("every setting of a subsystem", "[settings]")
 	CHECK_FALSE(off->spillDepth);
 }
 
-TEST_CASE("every setting of a controller", "[settings]")
+TEST_CASE("every setting of a controller is parsed", "[settings]")
 {
 	auto c = controller({"ctrl-loss-tmo=-1", "reconnect-delay=0.5", "fast-io-fail-tmo=2s", "stall-tmo=300ms"});
 	REQUIRE(c);
@@ -71,7 +71,7 @@ TEST_CASE("every setting of a controller", "[settings]")
 	CHECK(controller({"stall-tmo=0"})->stallTimeout == 0ms);
 }
 
-TEST_CASE("nonsense for a subsystem", "[settings]")
+TEST_CASE("invalid settings of a subsystem are refused", "[settings]")
 {
 	auto word = GENERATE(as<std::string>{}, "", "=", "iopolicy", "iopolicy=", "iopolicy=a-name-that-is-too-long",
 			     "iopolicy=two words", "iopolicy=\x1b[2J", "=latency", "spill-us=", "spill-us=-1",
@@ -86,7 +86,7 @@ TEST_CASE("nonsense for a subsystem", "[settings]")
 	CHECK_FALSE(s.error().message.empty());
 }
 
-TEST_CASE("nonsense for a controller", "[settings]")
+TEST_CASE("invalid settings of a controller are refused", "[settings]")
 {
 	auto word = GENERATE(as<std::string>{}, "stall-tmo=-1", "stall-tmo=ms", "stall-tmo=0.0001", "stall-tmo=1e3",
 			     "reconnect-delay=-1", "reconnect-delay=", "ctrl-loss-tmo=-2", "ctrl-loss-tmo=nan",
@@ -95,7 +95,7 @@ TEST_CASE("nonsense for a controller", "[settings]")
 	CHECK_FALSE(controller({word}));
 }
 
-TEST_CASE("errors about settings help", "[settings]")
+TEST_CASE("errors about settings have the valid names or range", "[settings]")
 {
 	CHECK(subsystem({"spil-us=5"}).error().message ==
 	      "there is no setting 'spil-us'; a subsystem has: iopolicy, spill-us, spill-depth, degrade, fencing, "
@@ -107,7 +107,7 @@ TEST_CASE("errors about settings help", "[settings]")
 	CHECK(parseSettings(ObjectKind::path, {"degrade=on"}).error().message == "a path has no settings");
 }
 
-TEST_CASE("only what is set goes to the kernel", "[settings]")
+TEST_CASE("only the given settings are sent to the kernel", "[settings]")
 {
 	SubsystemSettings s;
 	s.spillLatency = 500us;
@@ -120,12 +120,12 @@ TEST_CASE("only what is set goes to the kernel", "[settings]")
 	CHECK(number<std::uint8_t>(attributes, NVMEOF_A_DEGRADE) == 0);
 	for (auto absent : {NVMEOF_A_IOPOLICY, NVMEOF_A_SPILL_DEPTH, NVMEOF_A_DELAYED_REMOVAL})
 		CHECK_FALSE(attributes.find(absent));
-	// What does not fit is not cut down to something else: the kernel refuses it.
+	// A value beyond the range is sent as the maximum, which the kernel refuses, not truncated to another value.
 	s.spillLatency = std::chrono::microseconds(1LL << 40);
 	CHECK(number<std::uint32_t>(attributesOf(nofctl::settingsRequest(3, s)), NVMEOF_A_SPILL_US) == UINT32_MAX);
 }
 
-TEST_CASE("a policy leaves alone what somebody has set", "[settings]")
+TEST_CASE("a policy does not change a setting that differs from the default", "[settings]")
 {
 	auto wanted = *subsystem({"iopolicy=latency", "spill-us=500", "degrade=on", "fencing=safe"});
 	Subsystem now;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A picture of two subsystems for tests: nvmeof0 with two namespaces over two controllers, nvmeof1 with one over one.
+// A snapshot of two subsystems: nvmeof0 with two namespaces over two controllers, nvmeof1 with one namespace over one
+// controller.
 #pragma once
 
 #include <nvmeof/snapshot.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Requests and answers, with a kernel that goes by a script.
+// Requests and answers, with a scripted kernel.
 #include <catch2/catch.hpp>
 
 #include "ctl_kernel.h"
@@ -23,14 +23,14 @@ Clock::time_point soon()
 
 } // namespace
 
-TEST_CASE("answers come in any order, each to its request", "[socket]")
+TEST_CASE("answers arrive in any order, each for its request", "[socket]")
 {
 	FakeKernel kernel;
 	kernel.on(NVMEOF_CMD_CTRL_DEL, {});
 	Socket socket = opened();
 	Socket::Id a = socket.startCall(Request(NVMEOF_CMD_CTRL_DEL)),
 		   b = socket.startCall(Request(NVMEOF_CMD_CTRL_DEL));
-	REQUIRE(socket.call(Request(NVMEOF_CMD_VERSION_GET), soon())); // overtakes both
+	REQUIRE(socket.call(Request(NVMEOF_CMD_VERSION_GET), soon())); // answered before the other two
 	CHECK_FALSE(socket.finished(a));
 	REQUIRE(kernel.asked().size() == 3);
 	kernel.acknowledge(kernel.asked()[1]);
@@ -41,10 +41,10 @@ TEST_CASE("answers come in any order, each to its request", "[socket]")
 	CHECK(second->ok());
 	REQUIRE_FALSE(first->ok());
 	CHECK(first->error().message == "busy");
-	CHECK_FALSE(socket.finished(a)); // once
+	CHECK_FALSE(socket.finished(a)); // the result can be taken once
 }
 
-TEST_CASE("an answer that nobody waits for any more is thrown away", "[socket]")
+TEST_CASE("a late answer to an abandoned request is dropped", "[socket]")
 {
 	FakeKernel kernel;
 	kernel.on(NVMEOF_CMD_CTRL_DEL, {});
@@ -59,7 +59,7 @@ TEST_CASE("an answer that nobody waits for any more is thrown away", "[socket]")
 	CHECK(socket.call(Request(NVMEOF_CMD_VERSION_GET), soon()));
 }
 
-TEST_CASE("a list that was interrupted is asked for again, four times in all", "[socket]")
+TEST_CASE("an interrupted dump is repeated, with four attempts in all", "[socket]")
 {
 	FakeKernel kernel;
 	kernel.controllers["nvmeof0c1"] = controllerOf("nvmeof0c1", NVMEOF_CTRL_LIVE);
@@ -72,11 +72,11 @@ TEST_CASE("a list that was interrupted is asked for again, four times in all", "
 	Socket socket = opened();
 	auto list = socket.dump(Request(NVMEOF_CMD_CTRL_GET), soon());
 	REQUIRE(list);
-	CHECK(list->size() == 1); // not those of the tries before
+	CHECK(list->size() == 1); // the results of earlier attempts are dropped
 	CHECK(tries == std::min(good, 4));
 }
 
-TEST_CASE("one list at a time is asked for; one that is given up is read to its end", "[socket]")
+TEST_CASE("dumps run one at a time, and an abandoned dump is read to its end", "[socket]")
 {
 	FakeKernel kernel;
 	kernel.on(NVMEOF_CMD_CTRL_GET, {});
@@ -98,7 +98,7 @@ TEST_CASE("one list at a time is asked for; one that is given up is read to its 
 	CHECK(list->ok());
 }
 
-TEST_CASE("answers that were lost, and messages that make no sense, end what is under way", "[socket]")
+TEST_CASE("lost answers and malformed messages fail all pending requests", "[socket]")
 {
 	FakeKernel kernel;
 	kernel.on(NVMEOF_CMD_CTRL_DEL, {});
@@ -115,10 +115,10 @@ TEST_CASE("answers that were lost, and messages that make no sense, end what is 
 	CHECK_FALSE(first->ok());
 	CHECK_FALSE(second->ok());
 	CHECK(first->error().sysErrno == (garbage ? 0 : ENOBUFS));
-	CHECK(socket.call(Request(NVMEOF_CMD_VERSION_GET), soon())); // it goes on
+	CHECK(socket.call(Request(NVMEOF_CMD_VERSION_GET), soon())); // the socket can still be used
 }
 
-TEST_CASE("a family that went, a command that is not known", "[socket]")
+TEST_CASE("a missing family and an unknown command are different errors", "[socket]")
 {
 	FakeKernel kernel;
 	auto [number, missing] = GENERATE(table<int, int>({{ENOENT, ENOENT}, {EOPNOTSUPP, 0}}));

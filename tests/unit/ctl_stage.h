@@ -7,7 +7,7 @@
 
 #include "ctl_kernel.h"
 
-// A kernel in which controllers are made one after the other, and go when they are asked to.
+// A kernel that creates controllers in sequence, and removes them on request.
 struct Stage {
 	FakeKernel kernel;
 	std::set<std::string> removed;

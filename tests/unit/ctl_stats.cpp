@@ -38,10 +38,10 @@ bool has(const std::string &text, const std::string &part)
 
 } // namespace
 
-TEST_CASE("a snapshot narrowed to one object", "[stats]")
+TEST_CASE("a snapshot is narrowed to one object and its relatives", "[stats]")
 {
 	Snapshot s = exampleSnapshot();
-	SECTION("none named: all stays")
+	SECTION("no name: unchanged")
 	{
 		CHECK(narrow(s, ""));
 		CHECK(s.paths.size() == 5);
@@ -84,14 +84,14 @@ TEST_CASE("a snapshot narrowed to one object", "[stats]")
 		CHECK(namesOf(s.namespaces) == Names{"nvmeof1n1"});
 		CHECK(namesOf(s.paths) == Names{"nvmeof1c1n1"});
 	}
-	SECTION("path whose controller went meanwhile: no subsystem, and not the first one")
+	SECTION("path whose controller was removed meanwhile: no subsystem, and not the first one")
 	{
 		s.controllers.pop_back();
 		REQUIRE(narrow(s, "nvmeof1c1n1"));
 		CHECK(s.subsystems.empty());
 		CHECK(namesOf(s.paths) == Names{"nvmeof1c1n1"});
 	}
-	SECTION("nothing of that name: as it was")
+	SECTION("unknown name: unchanged")
 	{
 		CHECK_FALSE(narrow(s, "nvmeof7"));
 		CHECK(s.paths.size() == 5);
@@ -166,14 +166,14 @@ TEST_CASE("statistics as text", "[stats]")
 				 "degraded", "12345", "fd00::2", "gone?[2J", "< 131 us"})
 		CHECK(has(text, part));
 	CHECK(has(statsText(Snapshot()), "nothing is connected"));
-	Snapshot gone = exampleSnapshot(); // subsystem and controllers went while they were read
+	Snapshot gone = exampleSnapshot(); // subsystem and controllers were removed during the read
 	gone.subsystems.clear();
 	gone.controllers.clear();
 	CHECK(has(statsText(gone), "nvmeof0c1n1"));
 	CHECK(statsJson(gone)["namespaces"].size() == 3);
 }
 
-TEST_CASE("the command lines of stats and top", "[stats][command]")
+TEST_CASE("stats and top are parsed", "[stats][command]")
 {
 	CommandLine stats = parseCommandLine({"stats", "nvmeof0", "--prometheus", "--output", "/x/y.prom"});
 	REQUIRE(stats.command);
@@ -189,7 +189,7 @@ TEST_CASE("the command lines of stats and top", "[stats][command]")
 	CHECK(top.args.text("delay") == "0.5");
 }
 
-TEST_CASE("a bus that does not answer leaves it unknown whether nvmeofd runs, after a second", "[stats]")
+TEST_CASE("if D-Bus does not answer, the state of nvmeofd is unknown after a second", "[stats]")
 {
 	Scratch dir;
 	const std::string path = (dir.path() / "bus").string();
@@ -206,7 +206,7 @@ TEST_CASE("a bus that does not answer leaves it unknown whether nvmeofd runs, af
 	CHECK_FALSE(daemonRuns());
 	const auto took = std::chrono::steady_clock::now() - begin;
 	CHECK(took >= std::chrono::milliseconds(900));
-	CHECK(took < std::chrono::seconds(10)); // 25 s and more by the bus' own timeout
+	CHECK(took < std::chrono::seconds(10)); // the timeout of D-Bus is at least 25 s
 	::unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
 	::close(fd);
 }

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// After two readings a second apart: 100 I/Os on nvmeof0c1n1, 300 on nvmeof0c2n1, ...
+// The model after two readings one second apart: 100 I/Os on nvmeof0c1n1, 300 on nvmeof0c2n1, ...
 TopModel exampleModel(Snapshot s = exampleSnapshot())
 {
 	std::vector<Path> before;
@@ -32,7 +32,7 @@ TopModel exampleModel(Snapshot s = exampleSnapshot())
 	return model;
 }
 
-// One namespace over one controller, in a kernel of its own
+// A kernel with one namespace over one controller
 struct Plant {
 	FakeKernel kernel;
 
@@ -75,7 +75,7 @@ bool has(const std::string &text, const std::string &part)
 	return text.find(part) != text.npos;
 }
 
-// The line with that word at its front, or one of its words.
+// The line that begins with this word, or contains it.
 std::string lineOf(const std::string &text, const std::string &word)
 {
 	std::istringstream lines(text);
@@ -128,11 +128,11 @@ TEST_CASE("a frame shows each path with its rates", "[top]")
 	     {"nvmeof0n1", "10.0.0.1:4420", "live", "optimized", " 100 ", " 0.4 ", " us", " 9 ", "5/6", "3/4"})
 		CHECK(has(line, part));
 	CHECK(has(lineOf(frame, "nvmeof0c2n1"), "[fd00::2]:4420"));
-	CHECK(has(lineOf(frame, "nvmeof0c2n2"), " - ")); // no I/O: no latency
+	CHECK(has(lineOf(frame, "nvmeof0c2n2"), " - ")); // without I/O no latency is shown
 	CHECK(has(frame, "q quit"));
 }
 
-TEST_CASE("a disk without a usable path tells for how long", "[top]")
+TEST_CASE("a disk without a usable path shows for how long", "[top]")
 {
 	Snapshot s = exampleSnapshot();
 	s.namespaces[0].noPathSince = 0ns;
@@ -150,7 +150,7 @@ TEST_CASE("a disk without a usable path tells for how long", "[top]")
 	CHECK_FALSE(toJson(model)["namespaces"][1].contains("no_path_since_ns"));
 }
 
-TEST_CASE("before there are rates there are none", "[top]")
+TEST_CASE("before the second reading no rates are shown", "[top]")
 {
 	Rates rates;
 	Snapshot s = exampleSnapshot();
@@ -162,7 +162,7 @@ TEST_CASE("before there are rates there are none", "[top]")
 	CHECK(has(lineOf(frame, "nvmeof0c1n1"), " - "));
 }
 
-TEST_CASE("states have their colours", "[top]")
+TEST_CASE("states are coloured", "[top]")
 {
 	Snapshot s = exampleSnapshot();
 	s.paths[0].controllerState = ControllerState::connecting;
@@ -182,7 +182,7 @@ TEST_CASE("states have their colours", "[top]")
 	CHECK(toneOf(frame, "1/0") == Tone::warning);
 }
 
-TEST_CASE("sorting", "[top]")
+TEST_CASE("rows are sorted by the selected column", "[top]")
 {
 	using Names = std::vector<std::string>;
 	Snapshot s = exampleSnapshot();
@@ -192,13 +192,13 @@ TEST_CASE("sorting", "[top]")
 	CHECK(now() == byName);
 	CHECK(view.key(TopKey::reverse));
 	CHECK(now() == Names{"nvmeof1c1n1", "nvmeof0c1n2", "nvmeof0c2n2", "nvmeof0c1n1", "nvmeof0c2n1"});
-	for (int i = 0; i < 5; i++) // to the IOPS
+	for (int i = 0; i < 5; i++) // selects IOPS
 		view.key(TopKey::sort);
 	Names byRate{"nvmeof0c2n1", "nvmeof0c1n1", "nvmeof0c1n2", "nvmeof1c1n1", "nvmeof0c2n2"};
 	CHECK(now() == byRate);
 	view.key(TopKey::reverse);
 	CHECK(now() == Names(byRate.rbegin(), byRate.rend()));
-	for (std::size_t i = 5; i < columnsOf(TopTable::paths).size(); i++) // round to the first
+	for (std::size_t i = 5; i < columnsOf(TopTable::paths).size(); i++) // selects the first column again
 		view.key(TopKey::sort);
 	CHECK(now() == byName);
 	CHECK(naturalLess("nvmeof0n2", "nvmeof0n10"));
@@ -208,7 +208,7 @@ TEST_CASE("sorting", "[top]")
 	CHECK_FALSE(naturalLess("a", "a"));
 }
 
-TEST_CASE("the table of namespaces adds paths up", "[top]")
+TEST_CASE("the table of namespaces sums their paths", "[top]")
 {
 	Snapshot s = exampleSnapshot();
 	s.paths[2].usable = false;
@@ -225,14 +225,14 @@ TEST_CASE("the table of namespaces adds paths up", "[top]")
 	CHECK(has(text(view.draw(exampleModel(s), wide)), "nvmeof0c1n1"));
 }
 
-TEST_CASE("scrolling stays within the rows, also when they go", "[top]")
+TEST_CASE("scrolling stays within the rows, also when rows disappear", "[top]")
 {
 	Snapshot s = exampleSnapshot();
 	s.paths.clear();
 	for (std::uint32_t nsid = 1; nsid <= 50; nsid++)
 		s.paths.push_back(pathOf(s.controllers[0], nsid, nsid));
 	TopView view;
-	TopSize size{160, 16}; // 10 rows
+	TopSize size{160, 16}; // room for 10 rows
 	auto shown = [&] { return order(text(view.draw(exampleModel(s), size))); };
 	REQUIRE(shown().size() == 10);
 	CHECK(shown().front() == "nvmeof0c1n1");
@@ -273,14 +273,14 @@ TEST_CASE("a frame fits any terminal", "[top]")
 				CHECK(plain(line).size() <= size.columns);
 		}
 	}
-	std::string narrow = text(view.draw(model, {80, 24})); // what matters is left
+	std::string narrow = text(view.draw(model, {80, 24})); // a narrow terminal shows the important columns
 	INFO(narrow);
 	for (const char *title : {"PATH", "STATE", "ANA", "IOPS", "R MB/s", "p99"})
 		CHECK(has(narrow, title));
 	CHECK_FALSE(has(narrow, "ADDRESS"));
 }
 
-TEST_CASE("a module that is gone is said, and no table", "[top]")
+TEST_CASE("without the module a message is shown, and no table", "[top]")
 {
 	TopModel gone;
 	gone.host = "here";
@@ -295,7 +295,7 @@ TEST_CASE("a module that is gone is said, and no table", "[top]")
 	CHECK(toJson(gone)["error"]["exit_code"] == 7);
 }
 
-TEST_CASE("an object that is not there is said, until it comes", "[top]")
+TEST_CASE("a missing object is reported until it appears", "[top]")
 {
 	Plant plant;
 	TopSampler sampler("nvmeof0c2");
@@ -316,15 +316,15 @@ TEST_CASE("an object that is not there is said, until it comes", "[top]")
 	plant.controller(NVMEOF_EVENT_REMOVED, "nvmeof0c2");
 	CHECK(sampler.dispatch());
 	CHECK(has(sampler.model().error->message, "(yet)"));
-	CHECK(sampler.exitCode() == 0); // it was there
+	CHECK(sampler.exitCode() == 0); // the object has existed
 }
 
-TEST_CASE("a reading that fails is shown, and the code is that of the last one", "[top]")
+TEST_CASE("a failed reading is shown, and the exit code is that of the last one", "[top]")
 {
 	Plant plant;
 	TopSampler sampler("");
 	read(sampler);
-	CHECK(sampler.exitCode() == 0); // nothing is connected, and nothing was named
+	CHECK(sampler.exitCode() == 0); // nothing is connected, and no object was named
 	plant.kernel.on(NVMEOF_CMD_PATH_GET,
 			[&](const Asked &asked) { plant.kernel.fail(asked, EPERM, "not for you"); });
 	read(sampler);
@@ -336,7 +336,7 @@ TEST_CASE("a reading that fails is shown, and the code is that of the last one",
 	CHECK(sampler.exitCode() == 0);
 }
 
-TEST_CASE("a tick reads namespaces and paths, and rates come of two of them", "[top]")
+TEST_CASE("each tick reads namespaces and paths, and two ticks give rates", "[top]")
 {
 	Plant plant;
 	TopSampler sampler("");
@@ -359,7 +359,7 @@ TEST_CASE("a tick reads namespaces and paths, and rates come of two of them", "[
 	CHECK(plant.kernel.count(NVMEOF_CMD_CTRL_GET) == 1);
 }
 
-TEST_CASE("keys", "[top]")
+TEST_CASE("keys change the view", "[top]")
 {
 	TopView view;
 	CHECK_FALSE(view.key(TopKey::quit));
@@ -373,7 +373,7 @@ TEST_CASE("keys", "[top]")
 	CHECK(view.key(TopKey::redraw));
 }
 
-TEST_CASE("frames for files and programs", "[top]")
+TEST_CASE("frames for files and programs are plain text and JSON", "[top]")
 {
 	TopView view;
 	std::string frame = view.batch(exampleModel());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The followed topology, with a kernel that changes, loses events, and answers when it is told to.
+// A Topology, with a kernel that changes, loses events, and answers on request.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool readable(const Topology &topology)
 	return ::poll(&poll, 1, 0) == 1;
 }
 
-// Until there is nothing more to do; names of the events.
+// Processes everything that is pending, and returns the names of the events.
 std::string follow(Topology &topology)
 {
 	std::string all;
@@ -42,7 +42,7 @@ std::shared_ptr<Payload> livePath(const char *name, const char *controller, std:
 	return p;
 }
 
-// One namespace over two controllers.
+// A kernel with one namespace over two controllers
 struct Plant {
 	FakeKernel kernel;
 
@@ -93,7 +93,7 @@ const Path &pathIn(const Topology &topology, const char *name)
 
 } // namespace
 
-TEST_CASE("a topology begins with what there is, and does not wait for it", "[topology]")
+TEST_CASE("a topology begins with the present objects, and does not block for them", "[topology]")
 {
 	Plant plant;
 	std::optional<Asked> asked;
@@ -102,7 +102,7 @@ TEST_CASE("a topology begins with what there is, and does not wait for it", "[to
 	REQUIRE(topology);
 	CHECK(follow(*topology) == "present:nvmeof0");
 	CHECK_FALSE(topology->synced());
-	CHECK(topology->snapshot().subsystems.empty()); // nothing by halves
+	CHECK(topology->snapshot().subsystems.empty()); // an incomplete list is not visible
 	plant.kernel.data(*asked, NVMEOF_CMD_CTRL_GET, *plant.kernel.controllers["nvmeof0c1"], NLM_F_MULTI);
 	plant.kernel.done(*asked);
 	CHECK(follow(*topology) ==
@@ -118,7 +118,7 @@ TEST_CASE("a topology begins with what there is, and does not wait for it", "[to
 	CHECK(all.paths.size() == 2);
 }
 
-TEST_CASE("events change the picture, and ask the kernel nothing", "[topology]")
+TEST_CASE("events update the snapshot without requests to the kernel", "[topology]")
 {
 	Plant plant;
 	Topology topology = plant.open();
@@ -138,7 +138,7 @@ TEST_CASE("events change the picture, and ask the kernel nothing", "[topology]")
 	plant.tellPath(NVMEOF_EVENT_REMOVED, "nvmeof0c1n1", "nvmeof0c1");
 	plant.kernel.event(NVMEOF_CMD_CTRL_NTF, NVMEOF_EVENT_REMOVED, *controllerOf("nvmeof0c1", NVMEOF_CTRL_DELETING));
 	plant.kernel.event(NVMEOF_CMD_CTRL_NTF, NVMEOF_EVENT_SCANNED,
-			   *controllerOf("nvmeof0c1", NVMEOF_CTRL_DELETING)); // late news of one that has gone
+			   *controllerOf("nvmeof0c1", NVMEOF_CTRL_DELETING)); // a late event of a removed controller
 	follow(topology);
 	CHECK_FALSE(topology.snapshot().controller("nvmeof0c1"));
 	CHECK(topology.snapshot().paths.size() == 2);
@@ -146,7 +146,7 @@ TEST_CASE("events change the picture, and ask the kernel nothing", "[topology]")
 	CHECK(plant.kernel.asked().size() == asked);
 }
 
-TEST_CASE("after a loss the picture stays until there is a new one", "[topology]")
+TEST_CASE("after lost events the snapshot stays until a new one is complete", "[topology]")
 {
 	Plant plant;
 	Topology topology = plant.open();
@@ -159,9 +159,9 @@ TEST_CASE("after a loss the picture stays until there is a new one", "[topology]
 	CHECK_FALSE(topology.synced());
 	CHECK(topology.snapshot().controller("nvmeof0c1"));
 	CHECK_FALSE(topology.snapshot().controller("nvmeof0c3"));
-	auto sample = topology.startSample(); // has to wait for that
+	auto sample = topology.startSample(); // the sample waits for the new list
 	CHECK(plant.kernel.count(NVMEOF_CMD_PATH_GET) == 2);
-	plant.tellState("nvmeof0c3", NVMEOF_CTRL_LIVE); // news behind the list
+	plant.tellState("nvmeof0c3", NVMEOF_CTRL_LIVE); // an event that follows the list
 	plant.kernel.on(NVMEOF_CMD_PATH_GET, [&](const Asked &now) { plant.kernel.done(now); });
 	plant.kernel.done(*asked);
 	CHECK(follow(topology) == "synced: state:nvmeof0c3");
@@ -177,7 +177,7 @@ TEST_CASE("counters and rates come with samples", "[topology]")
 	Plant plant;
 	Topology topology = plant.open();
 	REQUIRE(topology.sample());
-	CHECK_FALSE(topology.rates().of("nvmeof0c1n1")); // the first one
+	CHECK_FALSE(topology.rates().of("nvmeof0c1n1")); // the first sample has no rates
 	std::size_t before = plant.kernel.asked().size();
 	plant.count("nvmeof0c1n1", "nvmeof0c1", 1100);
 	auto waiting = namespaceOf("nvmeof0n1", 1);
@@ -187,11 +187,11 @@ TEST_CASE("counters and rates come with samples", "[topology]")
 	bool called = false;
 	handle.then([&] { called = true; });
 	CHECK_FALSE(handle.ready());
-	CHECK(follow(topology).empty()); // no events
+	CHECK(follow(topology).empty()); // a sample gives no events
 	REQUIRE(handle.ready());
 	CHECK(called);
 	CHECK(handle.take());
-	CHECK(plant.kernel.asked().size() == before + 2); // two lists, not four
+	CHECK(plant.kernel.asked().size() == before + 2); // two dumps, not four
 	CHECK(pathIn(topology, "nvmeof0c1n1").ios == 1100);
 	CHECK(topology.snapshot().namespaces[0].waiting == 5);
 	auto seconds = std::chrono::duration<double>(topology.rates().interval()).count();
@@ -206,7 +206,7 @@ TEST_CASE("counters and rates come with samples", "[topology]")
 	CHECK(topology.rates().interval() == interval);
 }
 
-TEST_CASE("what goes, comes or changes during a sample stays so", "[topology]")
+TEST_CASE("removals, additions and changes during a sample are kept", "[topology]")
 {
 	Plant plant;
 	Topology topology = plant.open();
@@ -219,7 +219,7 @@ TEST_CASE("what goes, comes or changes during a sample stays so", "[topology]")
 	plant.tellPath(NVMEOF_EVENT_ADDED, "nvmeof0c3n1", "nvmeof0c3");
 	plant.tellState("nvmeof0c2", NVMEOF_CTRL_RECOVERING);
 	follow(topology);
-	for (const char *path : {"nvmeof0c1n1", "nvmeof0c2n1"}) // as it was before
+	for (const char *path : {"nvmeof0c1n1", "nvmeof0c2n1"}) // the state before the removal
 		plant.kernel.data(*asked, NVMEOF_CMD_PATH_GET, *plant.kernel.paths[path], NLM_F_MULTI);
 	plant.kernel.done(*asked);
 	follow(topology);
@@ -229,7 +229,7 @@ TEST_CASE("what goes, comes or changes during a sample stays so", "[topology]")
 	CHECK_FALSE(pathIn(topology, "nvmeof0c2n1").usable);
 	CHECK(pathIn(topology, "nvmeof0c3n1").usable);
 
-	// It came back: no event tells of its paths, the next sample does.
+	// The controller returned. Its paths are not in events, but in the next sample.
 	plant.tellState("nvmeof0c2", NVMEOF_CTRL_LIVE);
 	follow(topology);
 	CHECK_FALSE(pathIn(topology, "nvmeof0c2n1").usable);
@@ -242,7 +242,7 @@ TEST_CASE("what goes, comes or changes during a sample stays so", "[topology]")
 	CHECK(pathIn(topology, "nvmeof0c2n1").usable);
 }
 
-TEST_CASE("a sample that is asked for during another one is one of its own", "[topology]")
+TEST_CASE("a sample requested during another one is a separate sample", "[topology]")
 {
 	Plant plant;
 	Topology topology = plant.open();
@@ -264,7 +264,7 @@ TEST_CASE("a sample that is asked for during another one is one of its own", "[t
 	CHECK(asked.size() == 2);
 }
 
-TEST_CASE("a sample that fails says so, and the next one may do", "[topology]")
+TEST_CASE("a failed sample is reported, and the next one may succeed", "[topology]")
 {
 	Plant plant;
 	Topology topology = plant.open();
@@ -280,7 +280,7 @@ TEST_CASE("a sample that fails says so, and the next one may do", "[topology]")
 	CHECK(sampled.error().code == ErrorCode::timedOut);
 }
 
-TEST_CASE("the end of the stream is the end of the topology", "[topology]")
+TEST_CASE("an error of the stream ends the topology", "[topology]")
 {
 	Plant plant;
 	Topology topology = plant.open();
@@ -295,7 +295,7 @@ TEST_CASE("the end of the stream is the end of the topology", "[topology]")
 	CHECK_FALSE(topology.sample());
 }
 
-TEST_CASE("the picture tells how long a path was in the ANA state that it left", "[topology]")
+TEST_CASE("an ANA change is reported with the time in the previous state", "[topology]")
 {
 	Plant plant;
 	Topology topology = plant.open();
@@ -306,15 +306,15 @@ TEST_CASE("the picture tells how long a path was in the ANA state that it left",
 		return events->front().before;
 	};
 	plant.tellAna(NVMEOF_ANA_OPTIMIZED, 100);
-	CHECK_FALSE(told()); // since when it had none, nobody knows
+	CHECK_FALSE(told()); // the start of the previous state is unknown
 	plant.tellAna(NVMEOF_ANA_OPTIMIZED, 100);
 	CHECK_FALSE(told());
-	plant.tellAna(NVMEOF_ANA_INACCESSIBLE, 90); // an event from before
+	plant.tellAna(NVMEOF_ANA_INACCESSIBLE, 90); // older than the snapshot
 	CHECK_FALSE(told());
 	plant.tellAna(NVMEOF_ANA_OPTIMIZED, 100);
 	CHECK(told());
 
-	// A sample that knows the new state before its event is read takes nothing away from it.
+	// A sample that has the new state before its event is read does not suppress the report.
 	auto changed = livePath("nvmeof0c1n1", "nvmeof0c1", 100);
 	changed->u32(NVMEOF_A_ANA_STATE, NVMEOF_ANA_INACCESSIBLE).u64(NVMEOF_A_ANA_SINCE, 110);
 	plant.kernel.paths["nvmeof0c1n1"] = changed;
@@ -325,7 +325,7 @@ TEST_CASE("the picture tells how long a path was in the ANA state that it left",
 	CHECK(before->state == AnaState::optimized);
 	CHECK(before->lasted == 10ns);
 
-	// One that went, and another of the same name.
+	// A path was removed, and another one has the same name.
 	plant.tellPath(NVMEOF_EVENT_REMOVED, "nvmeof0c1n1", "nvmeof0c1");
 	CHECK_FALSE(told());
 	plant.tellPath(NVMEOF_EVENT_ADDED, "nvmeof0c1n1", "nvmeof0c1");
@@ -334,7 +334,7 @@ TEST_CASE("the picture tells how long a path was in the ANA state that it left",
 	CHECK_FALSE(told());
 }
 
-TEST_CASE("more events than are taken at once leave it readable", "[topology]")
+TEST_CASE("the descriptor stays readable while events are left", "[topology]")
 {
 	Plant plant;
 	Topology topology = plant.open();

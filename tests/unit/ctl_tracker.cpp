@@ -43,7 +43,7 @@ Controller refused()
 
 } // namespace
 
-TEST_CASE("a connect that goes well", "[tracker]")
+TEST_CASE("a connect succeeds when its controller is live", "[tracker]")
 {
 	ConnectTracker tracker(in(ControllerState::connecting));
 	CHECK(tracker.state() == ConnectTracker::State::pending);
@@ -55,7 +55,7 @@ TEST_CASE("a connect that goes well", "[tracker]")
 	CHECK(tracker.state() == ConnectTracker::State::live);
 }
 
-TEST_CASE("one whose events were lost is seen by looking", "[tracker]")
+TEST_CASE("after lost events the state is found by reading the controller", "[tracker]")
 {
 	ConnectTracker live(in(ControllerState::connecting)), gone(in(ControllerState::connecting));
 	live.onLook(in(ControllerState::live));
@@ -65,7 +65,7 @@ TEST_CASE("one whose events were lost is seen by looking", "[tracker]")
 	CHECK_FALSE(gone.failure().message.empty());
 }
 
-TEST_CASE("one whose name is another one's by now is gone", "[tracker]")
+TEST_CASE("a controller whose name belongs to another one now is gone", "[tracker]")
 {
 	ConnectTracker tracker(in(ControllerState::connecting));
 	Controller other = in(ControllerState::live);
@@ -76,7 +76,7 @@ TEST_CASE("one whose name is another one's by now is gone", "[tracker]")
 	CHECK(tracker.state() == ConnectTracker::State::failed);
 }
 
-TEST_CASE("one that was live is found gone", "[tracker]")
+TEST_CASE("the removal of a live controller is detected by reading it", "[tracker]")
 {
 	ConnectTracker tracker(in(ControllerState::connecting));
 	tracker.onLook(in(ControllerState::live));
@@ -85,14 +85,14 @@ TEST_CASE("one that was live is found gone", "[tracker]")
 	CHECK(tracker.state() == ConnectTracker::State::failed);
 }
 
-TEST_CASE("an error of the look itself decides nothing", "[tracker]")
+TEST_CASE("an error of the read itself decides nothing", "[tracker]")
 {
 	ConnectTracker tracker(in(ControllerState::connecting));
 	tracker.onLook(errorFromErrno(ENOBUFS));
 	CHECK(tracker.state() == ConnectTracker::State::pending);
 }
 
-TEST_CASE("a refusal by the target", "[tracker]")
+TEST_CASE("a refusal by the target has its NVMe status", "[tracker]")
 {
 	ConnectTracker tracker(in(ControllerState::connecting));
 	tracker.onEvent(event(EventType::connectFailed, refused()));
@@ -105,7 +105,7 @@ TEST_CASE("a refusal by the target", "[tracker]")
 	CHECK(error.message.find("Connect Invalid Host") != std::string::npos);
 }
 
-TEST_CASE("other failures by errno", "[tracker]")
+TEST_CASE("other failures are classified by errno", "[tracker]")
 {
 	Controller c = in(ControllerState::connecting);
 	auto [number, code] = GENERATE(table<int, ErrorCode>({
@@ -125,7 +125,7 @@ TEST_CASE("other failures by errno", "[tracker]")
 	CHECK(tracker.failure().sysErrno == c.lastErrno);
 }
 
-TEST_CASE("a target that asks for authentication", "[tracker]")
+TEST_CASE("a target that requires authentication gives an authentication error", "[tracker]")
 {
 	Controller c = refused();
 	c.lastStatus = 0x4191; // with Do Not Retry
@@ -136,7 +136,7 @@ TEST_CASE("a target that asks for authentication", "[tracker]")
 	CHECK_FALSE(tracker.failure().left);
 }
 
-TEST_CASE("when the time is over, the last attempt is told", "[tracker]")
+TEST_CASE("a timeout has the error of the last attempt", "[tracker]")
 {
 	ConnectTracker tracker(in(ControllerState::connecting));
 	tracker.onEvent(event(EventType::connectFailed, refused()));
@@ -148,7 +148,7 @@ TEST_CASE("when the time is over, the last attempt is told", "[tracker]")
 	CHECK(error.message.find("Connect failed") != std::string::npos);
 }
 
-TEST_CASE("what a connect asks of the kernel", "[session]")
+TEST_CASE("connect options become netlink attributes", "[session]")
 {
 	ConnectOptions options;
 	options.address = {"10.0.0.1", "4420"};
@@ -172,7 +172,7 @@ TEST_CASE("what a connect asks of the kernel", "[session]")
 	CHECK_FALSE(found[NVMEOF_A_KATO]);
 }
 
-TEST_CASE("why a module could not be loaded", "[module]")
+TEST_CASE("an error of a module load has its cause", "[module]")
 {
 	auto says = [](int result, const char *word) {
 		Error error = nofctl::moduleError("nvmeof_tcp", result);

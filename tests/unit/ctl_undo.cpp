@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What an interrupted connect takes away, and what it leaves alone.
+// The controllers that an interrupted connect removes, and those that it keeps.
 #include <catch2/catch.hpp>
 
 #include <sstream>
@@ -12,7 +12,7 @@
 using namespace nvmeof;
 using namespace std::chrono_literals;
 
-TEST_CASE("only what an interrupted connect made itself is taken away", "[undo]")
+TEST_CASE("an interrupted connect removes only the controllers that it created", "[undo]")
 {
 	Stage stage;
 	Client client = stage.open();
@@ -23,7 +23,7 @@ TEST_CASE("only what an interrupted connect made itself is taken away", "[undo]"
 	option.hostid = Uuid::random();
 	option.idempotent = true;
 	std::vector<ConnectOptions> wanted(3, option);
-	// Of the three: one is another process's, one gets live, one does not. A fourth came meanwhile.
+	// Of the three, one belongs to another process, one becomes live, and one does not. A fourth appears meanwhile.
 	stage.kernel.controllers["nvmeof0c9"] = controllerOf("nvmeof0c9", NVMEOF_CTRL_CONNECTING);
 	auto create = [&](const Asked &asked) {
 		if (!stage.made++) {

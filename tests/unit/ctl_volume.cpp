@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Volumes: what names one, who uses it, what is remembered, and attach and detach against a kernel that plays along.
+// Volumes: identifiers, users, the records of attached volumes, and attach and detach with a scripted kernel.
 #include <catch2/catch.hpp>
 
 #include <cerrno>
@@ -32,7 +32,7 @@ VolumeId idOf(const std::string &text)
 	return *id;
 }
 
-// A machine of files, with the disk nvmeof0n1
+// A fake machine in files, with the disk nvmeof0n1
 struct Machine : Scratch {
 	Machine()
 	{
@@ -54,12 +54,12 @@ struct Machine : Scratch {
 	}
 };
 
-// A target with two namespaces: each connect is live at once.
+// A target with two namespaces. Each connect is live at once.
 struct Target {
 	FakeKernel kernel;
 	int made = 0;
 	std::uint32_t openers = 0;
-	std::uint32_t blockSize = 512; // 0: a generic node only
+	std::uint32_t blockSize = 512; // 0: only a generic node
 
 	Target()
 	{
@@ -122,7 +122,7 @@ AttachOptions optionsOf(const std::string &id, std::vector<std::string> addresse
 
 } // namespace
 
-TEST_CASE("identifiers of volumes", "[volume]")
+TEST_CASE("identifiers of volumes are validated", "[volume]")
 {
 	for (const char *text : {"uuid.6f1b2c3d-0000-4000-8000-0123456789ab", "nguid.00112233445566778899aabbccddeeff",
 				 "eui.0011223344556677", "nsid.7"})
@@ -140,7 +140,7 @@ TEST_CASE("identifiers of volumes", "[volume]")
 	CHECK_FALSE(idOf("eui.0011223344556677").names(ns));
 }
 
-TEST_CASE("every error has a code of gRPC's", "[volume]")
+TEST_CASE("every error has a gRPC code", "[volume]")
 {
 	std::ostringstream table;
 	table << std::ifstream(fs::path(NVMEOF_SOURCES) / "../../Documentation/cluster.md").rdbuf();
@@ -156,7 +156,7 @@ TEST_CASE("every error has a code of gRPC's", "[volume]")
 	row("in_use", grpcCodeOf(errorFromErrno(EBUSY)));
 }
 
-TEST_CASE("what udev has of a disk", "[volume]")
+TEST_CASE("the links and the readiness of a disk come from udev's database", "[volume]")
 {
 	Machine machine;
 	UdevEntry entry = udevEntry(machine.places(), "nvmeof0n1");
@@ -165,13 +165,13 @@ TEST_CASE("what udev has of a disk", "[volume]")
 	machine.write("udev/data/b259:1", "S:disk/by-id/nvme-other\n");
 	entry = udevEntry(machine.places(), "nvmeof0n1");
 	CHECK_FALSE(entry.ready);
-	CHECK(entry.byId.empty()); // a link that is not there, or leads elsewhere
+	CHECK(entry.byId.empty()); // a link that does not exist, or leads elsewhere
 	fs::remove(machine.path() / "udev/control");
-	CHECK(udevEntry(machine.places(), "nvmeof0n1").ready); // no udevd
+	CHECK(udevEntry(machine.places(), "nvmeof0n1").ready); // without udevd a disk is ready
 	CHECK_FALSE(udevEntry(machine.places(), "nvmeof0n2").ready);
 }
 
-TEST_CASE("users of a disk", "[volume]")
+TEST_CASE("users of a disk are found", "[volume]")
 {
 	Machine machine;
 	CHECK(usersOf(machine.places(), "nvmeof0n1").empty());
@@ -193,7 +193,7 @@ TEST_CASE("users of a disk", "[volume]")
 	CHECK(toString(expected).find("mounted on /data set; mounted on /pool; given to a container at") == 0);
 }
 
-TEST_CASE("mounts, and their copies by propagation", "[volume]")
+TEST_CASE("mounts are found, with their copies by propagation", "[volume]")
 {
 	Machine machine;
 	machine.write(
@@ -217,7 +217,7 @@ TEST_CASE("mounts, and their copies by propagation", "[volume]")
 	CHECK(copiesOf(all, "/elsewhere").size() == 1);
 }
 
-TEST_CASE("what is mounted and cannot be told is an error", "[volume]")
+TEST_CASE("an unreadable or incomplete mount table is an error", "[volume]")
 {
 	Machine machine;
 	const fs::path file = machine.path() / "file", link = machine.path() / "link";
@@ -231,14 +231,14 @@ TEST_CASE("what is mounted and cannot be told is an error", "[volume]")
 	mount = mountAt(Places(), link);
 	REQUIRE_FALSE(mount);
 	CHECK(mount.error().code == ErrorCode::invalid);
-	CHECK_FALSE(mountAt(machine.places(), file)); // its mount is not in the table
+	CHECK_FALSE(mountAt(machine.places(), file)); // the mount table does not have it
 	fs::remove(machine.path() / "proc/self/mountinfo");
 	CHECK_FALSE(mountAt(machine.places(), file));
 	CHECK_FALSE(mountsOf(machine.places()));
-	CHECK_FALSE(usersOf(machine.places(), "nvmeof0n1").empty()); // nobody knows that it is free
+	CHECK_FALSE(usersOf(machine.places(), "nvmeof0n1").empty()); // unknown users count as users
 }
 
-TEST_CASE("the book outlives who wrote it, and one at a time writes", "[volume]")
+TEST_CASE("the record of volumes outlives its writer, and has one writer at a time", "[volume]")
 {
 	Machine machine;
 	const Places places = machine.places();
@@ -263,10 +263,10 @@ TEST_CASE("the book outlives who wrote it, and one at a time writes", "[volume]"
 	machine.write("book/nqn.another/x.json", "{");
 	CHECK(allEntries(places).size() == 1);
 	for (const auto &entry : fs::directory_iterator(places.book))
-		CHECK(entry.path().parent_path() == places.book); // nothing escaped from it
+		CHECK(entry.path().parent_path() == places.book); // no file outside the directory
 }
 
-TEST_CASE("attach, again, and detach", "[volume]")
+TEST_CASE("a volume is attached, attached again and detached", "[volume]")
 {
 	Machine machine;
 	Target target;
@@ -298,7 +298,7 @@ TEST_CASE("attach, again, and detach", "[volume]")
 	CHECK_FALSE(none->was);
 }
 
-TEST_CASE("a volume that is used stays", "[volume]")
+TEST_CASE("a volume in use is not detached", "[volume]")
 {
 	Machine machine;
 	Target target;
@@ -313,7 +313,7 @@ TEST_CASE("a volume that is used stays", "[volume]")
 	CHECK(refused.error().message.find("mounted on /data") != std::string::npos);
 	CHECK(target.kernel.controllers.size() == 1);
 	machine.write("proc/self/mountinfo", "");
-	target.openers = 1; // somebody whom only the kernel sees
+	target.openers = 1; // an opener that only the kernel reports
 	target.disk();
 	refused = detach(client, {nqn, options.id}, places);
 	REQUIRE_FALSE(refused);
@@ -324,7 +324,7 @@ TEST_CASE("a volume that is used stays", "[volume]")
 	CHECK(target.kernel.controllers.empty());
 }
 
-TEST_CASE("of two identifiers of one namespace either can go while the disk is used", "[volume]")
+TEST_CASE("of two identifiers of one namespace either can be detached while the disk is in use", "[volume]")
 {
 	Machine machine;
 	Target target;
@@ -343,7 +343,7 @@ TEST_CASE("of two identifiers of one namespace either can go while the disk is u
 	CHECK(inUse(refused.error()));
 }
 
-TEST_CASE("keys of publications", "[volume]")
+TEST_CASE("keys of publications are made and parsed", "[volume]")
 {
 	const FenceKey key = FenceKey::make("pvc-1", 7);
 	CHECK(key.ours());
@@ -355,11 +355,11 @@ TEST_CASE("keys of publications", "[volume]")
 		CHECK_FALSE(FenceKey::parse(text));
 }
 
-TEST_CASE("the right to write is taken from earlier publications only", "[volume]")
+TEST_CASE("only the registrations of earlier publications are preempted", "[volume]")
 {
 	const FenceKey first = FenceKey::make("pvc-1", 1), second = FenceKey::make("pvc-1", 2),
 		       third = FenceKey::make("pvc-1", 3);
-	constexpr std::uint8_t registrants = 3; // the type
+	constexpr std::uint8_t registrants = 3; // reservation type 3: Write Exclusive - Registrants Only
 	const auto step = [&](std::uint8_t type, std::vector<Registrant> all) {
 		return nextFenceStep({1, type, false, std::move(all)}, second);
 	};
@@ -379,12 +379,12 @@ TEST_CASE("the right to write is taken from earlier publications only", "[volume
 	CHECK(step(0, {self({0xa}, false)}).refusal->find("other software") != std::string::npos);
 	CHECK(step(0, {other(FenceKey::make("pvc-2", 1).value, false)}).refusal->find("another volume") !=
 	      std::string::npos);
-	CHECK(step(registrants, {self(first, true)}).enroll == second.value); // published here again
-	CHECK(step(registrants, {self(third, true)}).done());                 // a call that came late
+	CHECK(step(registrants, {self(first, true)}).enroll == second.value); // published to this node again
+	CHECK(step(registrants, {self(third, true)}).done());                 // a late call of an earlier publication
 	CHECK(step(registrants, {self(second, true), other(first.value, false)}).victims == std::vector{first.value});
 }
 
-TEST_CASE("a report of reservations", "[volume]")
+TEST_CASE("a report of reservations is parsed", "[volume]")
 {
 	std::vector<std::uint8_t> report(128);
 	report[0] = 5;
@@ -406,11 +406,11 @@ TEST_CASE("a report of reservations", "[volume]")
 	report[4] = 7;
 	CHECK_FALSE(parseReservation(report, self));
 	report[4] = 3;
-	report[5] = 2; // longer than it is
+	report[5] = 2; // the length exceeds the report
 	CHECK_FALSE(parseReservation(report, self));
 }
 
-TEST_CASE("what others have connected stays", "[volume]")
+TEST_CASE("connections made by others are kept", "[volume]")
 {
 	Machine machine;
 	Target target;
@@ -422,7 +422,7 @@ TEST_CASE("what others have connected stays", "[volume]")
 	CHECK(target.kernel.controllers.contains("nvmeof0c9"));
 }
 
-TEST_CASE("an attach that fails leaves nothing", "[volume]")
+TEST_CASE("a failed attach leaves nothing behind", "[volume]")
 {
 	Machine machine;
 	Target target;
@@ -430,7 +430,7 @@ TEST_CASE("an attach that fails leaves nothing", "[volume]")
 	Result<Attached> failed = attach(client, optionsOf("nsid.3"), machine.places());
 	REQUIRE_FALSE(failed);
 	CHECK(failed.error().code == ErrorCode::noSuchObject);
-	CHECK(target.kernel.count(NVMEOF_CMD_CTRL_RESCAN) == 1); // it has looked once more
+	CHECK(target.kernel.count(NVMEOF_CMD_CTRL_RESCAN) == 1); // the namespaces were scanned once more
 	CHECK(target.kernel.controllers.empty());
 	failed = attach(client, optionsOf("nsid.1", {"10.0.0.9"}), machine.places());
 	REQUIRE_FALSE(failed);

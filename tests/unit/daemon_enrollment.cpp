@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// This host at a discovery service that cannot always take its registration
+// Registration of this host at a discovery service that temporarily has no resources
 #include "enrollment.h"
 
 #include <catch2/catch.hpp>
@@ -24,7 +24,7 @@ nvmeof::Error status(std::uint16_t status)
 	return error;
 }
 
-// A service that answers what it is given, and Command Interrupted when there is nothing left
+// A service that gives the scripted answers, and Command Interrupted when none is left
 struct FullService {
 	explicit FullService(Enrollment::Limits limits)
 		: enrollment(
@@ -66,7 +66,7 @@ struct FullService {
 
 } // namespace
 
-TEST_CASE("a registration that a full service interrupts is repeated over the same connection", "[daemon][enrollment]")
+TEST_CASE("a registration that gets Command Interrupted is repeated over the same connection", "[daemon][enrollment]")
 {
 	FullService asked({.first = 40ms, .most = 100ms});
 	asked.answers = {status(nofctl::wire::st_interrupted), status(nofctl::wire::st_internal), true};
@@ -75,14 +75,14 @@ TEST_CASE("a registration that a full service interrupts is repeated over the sa
 	CHECK(asked.enrollment.registered() == false);
 	CHECK(asked.until([&] { return asked.enrollment.registered() == true; }));
 	REQUIRE(asked.times.size() == 3);
-	CHECK(asked.times[1] - asked.times[0] >= 20ms); // half of it at least, with jitter
+	CHECK(asked.times[1] - asked.times[0] >= 20ms); // with jitter, at least half of the delay
 	CHECK(asked.times[2] - asked.times[1] >= 40ms);
-	asked.enrollment.begin(); // another read of the log
+	asked.enrollment.begin(); // after another read of the log
 	asked.turn(300ms);
 	CHECK(asked.times.size() == 3);
 }
 
-TEST_CASE("a registration is tried so often, and again with the next connection", "[daemon][enrollment]")
+TEST_CASE("a registration has a limited number of attempts for each connection", "[daemon][enrollment]")
 {
 	FullService asked({.first = 1ms, .most = 2ms, .tries = 5});
 	asked.enrollment.begin();
@@ -98,7 +98,7 @@ TEST_CASE("a registration is tried so often, and again with the next connection"
 	CHECK(asked.times.size() == 7);
 }
 
-TEST_CASE("other answers are final, and nothing is asked without a connection", "[daemon][enrollment]")
+TEST_CASE("other answers are final, and nothing is sent without a connection", "[daemon][enrollment]")
 {
 	for (const Result<bool> &answer :
 	     {Result<bool>(false), Result<bool>(status(nofctl::wire::st_denied)), Result<bool>(nvmeof::Error())}) {
@@ -111,12 +111,12 @@ TEST_CASE("other answers are final, and nothing is asked without a connection", 
 	}
 	FullService asked({.first = 20ms, .most = 20ms});
 	asked.enrollment.begin();
-	asked.enrollment.end(); // while it waits for the next try
+	asked.enrollment.end(); // during the delay before the next attempt
 	asked.turn(100ms);
 	CHECK(asked.times.size() == 1);
 	asked.silent = true;
 	asked.enrollment.begin();
-	asked.enrollment.end(); // while an answer is awaited
+	asked.enrollment.end(); // while the answer is outstanding
 	asked.turn(100ms);
 	CHECK(asked.times.size() == 2);
 	CHECK_FALSE(asked.enrollment.registered().has_value());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Events that the daemon keeps, and how the command tells of them.
+// The events that the daemon stores, and their output by the command
 #include <catch2/catch.hpp>
 
 #include <fstream>
@@ -53,14 +53,14 @@ std::size_t lineCount(const std::string &text)
 
 } // namespace
 
-TEST_CASE("an event is kept with its time of day", "[daemon][events]")
+TEST_CASE("an event is stored with its time of day", "[daemon][events]")
 {
 	Scratch dir;
 	EventLog log(dir.path() / "events");
 	Event event = controllerEvent(EventType::state, ControllerState::recovering);
 	event.oldState = ControllerState::live;
-	log.add(event, now, 101500ms);                                                  // it was 1.5 s ago
-	log.add(controllerEvent(EventType::present, ControllerState::live), now, 101s); // no news
+	log.add(event, now, 101500ms);                                                  // it happened 1.5 s ago
+	log.add(controllerEvent(EventType::present, ControllerState::live), now, 101s); // not a change
 	REQUIRE(log.writeAndWait(10s));
 	CHECK_FALSE(log.pending());
 	const std::vector<Json> events = chooseEvents(contents(dir), {});
@@ -75,7 +75,7 @@ TEST_CASE("an event is kept with its time of day", "[daemon][events]")
 	CHECK(keptEventText(strange) == "whenever  -              failover: 7");
 }
 
-TEST_CASE("the last events outlive the daemon, and no more than that", "[daemon][events]")
+TEST_CASE("the latest events survive the daemon, up to a limit", "[daemon][events]")
 {
 	Scratch dir;
 	for (int life = 0; life < 4; life++) {
@@ -101,7 +101,7 @@ TEST_CASE("the last events outlive the daemon, and no more than that", "[daemon]
 	CHECK(EventLog(dir.path() / "events").lines().size() == EventLog::most);
 }
 
-TEST_CASE("what a stop of the machine has left in the file costs one line", "[daemon][events]")
+TEST_CASE("an incomplete line left by a crash costs that line only", "[daemon][events]")
 {
 	Scratch dir;
 	dir.write("events", "{\"time\":\"2025-11-27T05:14:10.000Z\",\"event\":\"state\",\"name\":\"a\"}\n"
@@ -114,7 +114,7 @@ TEST_CASE("what a stop of the machine has left in the file costs one line", "[da
 	CHECK(lineCount(contents(dir)) == 2);
 }
 
-TEST_CASE("events that cannot be written are written later", "[daemon][events]")
+TEST_CASE("events are written later if a write fails", "[daemon][events]")
 {
 	Scratch dir;
 	const std::filesystem::path folder = dir.path() / "state";
@@ -131,10 +131,10 @@ TEST_CASE("events that cannot be written are written later", "[daemon][events]")
 	CHECK(lineCount(text.str()) == 2);
 }
 
-TEST_CASE("a write that fails is tried again ever later, and leaves nothing behind", "[daemon][events]")
+TEST_CASE("a failed write is retried with increasing delays, and leaves no temporary file", "[daemon][events]")
 {
 	Scratch dir;
-	std::filesystem::create_directory(dir.path() / "events"); // which no file replaces
+	std::filesystem::create_directory(dir.path() / "events"); // a directory is not replaced by a file
 	dir.write(".events.aB3xYz", "of one that ended before its time");
 	EventLog log(dir.path() / "events");
 	CHECK_FALSE(std::filesystem::exists(dir.path() / ".events.aB3xYz"));
@@ -155,10 +155,11 @@ TEST_CASE("a write that fails is tried again ever later, and leaves nothing behi
 	CHECK(lineCount(contents(dir)) == 1);
 }
 
-TEST_CASE("events are kept up to a number of bytes, in memory and in the file", "[daemon][events]")
+TEST_CASE("the stored events are bounded in bytes, in memory and in the file", "[daemon][events]")
 {
 	Scratch dir;
-	dir.write("events", std::string(8 << 20, 'x')); // whatever that is: it is neither read whole nor kept
+	// invalid content: it is neither read completely nor kept
+	dir.write("events", std::string(8 << 20, 'x'));
 	EventLog log(dir.path() / "events");
 	CHECK(log.lines().empty());
 	for (int i = 0; i < 3000; i++) {
@@ -177,7 +178,7 @@ TEST_CASE("events are kept up to a number of bytes, in memory and in the file", 
 	CHECK(EventLog(dir.path() / "events").lines() == log.lines());
 }
 
-TEST_CASE("attempts that fail for one reason do not push out what came before", "[daemon][events]")
+TEST_CASE("attempts that fail for the same reason do not displace earlier events", "[daemon][events]")
 {
 	Scratch dir;
 	EventLog log(dir.path() / "events");
@@ -195,12 +196,12 @@ TEST_CASE("attempts that fail for one reason do not push out what came before", 
 	log.add(controllerEvent(EventType::state, ControllerState::live), now, 100s);
 	fails("timed out");
 	CHECK(log.lines().size() == 13);
-	// whatever a target says, a line has a bound
+	// a line is bounded whatever a target sends
 	fails(std::string(100000, 'x'));
 	CHECK(log.lines().back().size() <= EventLog::longestLine);
 }
 
-TEST_CASE("points in time as people write them", "[events]")
+TEST_CASE("times are parsed in the usual notations", "[events]")
 {
 	::setenv("TZ", "UTC", 1);
 	::tzset();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// 200 hosts that something happens to at the same moment.
+// The delays of 200 hosts after an event that all of them see at the same time
 #include "libctl/base/jitter.h"
 
 #include <catch2/catch.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned hosts = 200;
 
-// Most of these that come within so long a time
+// Returns the largest number of these times within an interval of this length.
 std::size_t crowd(std::vector<std::chrono::milliseconds> when, std::chrono::milliseconds within)
 {
 	std::ranges::sort(when);
@@ -27,28 +27,28 @@ std::size_t crowd(std::vector<std::chrono::milliseconds> when, std::chrono::mill
 
 } // namespace
 
-// A service that has gone comes back: who tries again, and when
-TEST_CASE("200 hosts do not try again in step", "[daemon][jitter]")
+// A discovery service returns after a failure, and the hosts reconnect.
+TEST_CASE("200 hosts do not reconnect at the same time", "[daemon][jitter]")
 {
 	std::vector<nofctl::Backoff> backoffs(hosts, nofctl::Backoff(1s, 60s));
 	std::vector<std::chrono::milliseconds> when(hosts, 0ms);
 	for (unsigned attempt = 1; attempt <= 8; attempt++) {
 		for (unsigned i = 0; i < hosts; i++)
 			when[i] += backoffs[i].next();
-		// a tenth of the span that they are spread over has a fifth of them on average, where they are even
+		// 50 ms are a tenth of the span after the first attempt. The bound leaves room for chance.
 		INFO("attempt " << attempt);
 		CHECK(crowd(when, 50ms) < hosts * 2 / 5);
 		CHECK(*std::ranges::max_element(when) - *std::ranges::min_element(when) >= 400ms);
 	}
-	// in the end an attempt of all is spread over half a minute
+	// later attempts are spread over half a minute
 	CHECK(crowd(when, 1s) < hosts / 4);
 }
 
-TEST_CASE("200 hosts do not read a log in step", "[daemon][jitter]")
+TEST_CASE("200 hosts do not read a log at the same time", "[daemon][jitter]")
 {
 	std::vector<std::chrono::milliseconds> soaked, polled;
 	for (unsigned i = 0; i < hosts; i++) {
-		soaked.push_back(nofctl::jittered(20ms)); // after an event that all got
+		soaked.push_back(nofctl::jittered(20ms)); // after an event that all received
 		polled.push_back(nofctl::jittered(60s));
 	}
 	CHECK(crowd(soaked, 1ms) < hosts / 2);

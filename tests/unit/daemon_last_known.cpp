@@ -50,14 +50,14 @@ ErrorCode codeOf(const std::string &text)
 
 } // namespace
 
-TEST_CASE("what was known last comes back", "[daemon]")
+TEST_CASE("the stored discovery logs are read back", "[daemon]")
 {
 	std::string text = formatLastKnown(some());
 	Result<LastKnown> known = parseLastKnown(text);
 	REQUIRE(known.ok());
-	REQUIRE(known->services.size() == 1); // only what was read
+	REQUIRE(known->services.size() == 1); // only services that have been read
 	const KnownService &service = known->services.at("tcp 10.0.0.9:8009");
-	CHECK_FALSE(service.failed); // it is asked again
+	CHECK_FALSE(service.failed); // it will be read again
 	REQUIRE(service.log->entries.size() == 2);
 	CHECK(service.log->generation == 42);
 	CHECK(service.log->entries[0].traddr == "10.0.0.1");
@@ -73,7 +73,7 @@ TEST_CASE("what was known last comes back", "[daemon]")
 	CHECK(formatLastKnown(*known) == text);
 }
 
-TEST_CASE("what is not what was written is refused", "[daemon]")
+TEST_CASE("a changed or truncated file is refused", "[daemon]")
 {
 	std::string text = formatLastKnown(some());
 	CHECK(codeOf("") == ErrorCode::invalid);
@@ -87,7 +87,7 @@ TEST_CASE("what is not what was written is refused", "[daemon]")
 	CHECK(codeOf(text + "\n") == ErrorCode::invalid);
 }
 
-TEST_CASE("the file is there whole, or not at all", "[daemon]")
+TEST_CASE("the file is replaced atomically", "[daemon]")
 {
 	Scratch folder;
 	auto file = folder.path() / "last-known";

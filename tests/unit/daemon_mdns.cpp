@@ -27,7 +27,7 @@ FoundService service(unsigned number, const char *interface = "eth0")
 
 } // namespace
 
-TEST_CASE("what a service says by mDNS", "[daemon][mdns]")
+TEST_CASE("a service is decoded from its mDNS record", "[daemon][mdns]")
 {
 	Result<ConnectOptions> tcp = serviceOf(record(mdnsTcp, {"p=tcp", "nqn=nqn.2024-01.io.example:cdc"}));
 	REQUIRE(tcp.ok());
@@ -40,14 +40,14 @@ TEST_CASE("what a service says by mDNS", "[daemon][mdns]")
 	CHECK(serviceOf(record(mdnsUdp, {}))->transport == "rdma");
 	CHECK(serviceOf(record(mdnsTcp, {"P=RoCE"}))->transport == "rdma");
 	CHECK(serviceOf(record(mdnsUdp, {"p=tcp"}))->transport == "tcp");
-	// keys in any case: there are such services
+	// Keys are case-insensitive (RFC 6763, 6.4), and some services use upper case.
 	CHECK(serviceOf(record(mdnsTcp, {"NQN=nqn.a"}))->subsysnqn == "nqn.a");
 	CHECK(serviceOf(record(mdnsTcp, {"", "=", "nqn", "x=y", "nqn=nqn.b"}))->subsysnqn == "nqn.b");
 	CHECK(serviceOf(record(mdnsTcp, {}, "fe80::1"))->address.traddr == "fe80::1%eth0");
 	CHECK(serviceOf(record(mdnsTcp, {}, "fd00::1"))->address.traddr == "fd00::1");
 }
 
-TEST_CASE("what by mDNS is no service", "[daemon][mdns]")
+TEST_CASE("invalid mDNS records are refused", "[daemon][mdns]")
 {
 	CHECK_FALSE(serviceOf(record(mdnsTcp, {"p=fc"})).ok());
 	CHECK_FALSE(serviceOf(record(mdnsTcp, {"nqn="})).ok());
@@ -60,11 +60,11 @@ TEST_CASE("what by mDNS is no service", "[daemon][mdns]")
 	CHECK_FALSE(serviceOf(noPort).ok());
 }
 
-TEST_CASE("a service that is announced no more stays", "[daemon][mdns]")
+TEST_CASE("a service that is no longer announced stays", "[daemon][mdns]")
 {
 	Config config;
 	config.mdns = true;
-	FoundServices found({service(1)}); // of an earlier time
+	FoundServices found({service(1)}); // from an earlier run
 	CHECK(found.wanted(config).size() == 1);
 	CHECK_FALSE(found.all()[0].announced);
 	auto fresh = found.announce({service(1), service(2)});
@@ -78,10 +78,10 @@ TEST_CASE("a service that is announced no more stays", "[daemon][mdns]")
 	CHECK(found.all().size() == 2);
 	found.forget([](const std::string &) { return true; });
 	REQUIRE(found.all().size() == 1);
-	CHECK(found.all()[0].announced); // what is announced is not forgotten
+	CHECK(found.all()[0].announced); // an announced service is not forgotten
 }
 
-TEST_CASE("services on interfaces that the configuration leaves out", "[daemon][mdns]")
+TEST_CASE("services on excluded interfaces are not used", "[daemon][mdns]")
 {
 	FoundServices found({service(1, "eth0"), service(2, "eth1")});
 	Config config;
@@ -91,13 +91,13 @@ TEST_CASE("services on interfaces that the configuration leaves out", "[daemon][
 	CHECK(found.wanted(config)[0].address.traddr == "10.0.0.2");
 }
 
-TEST_CASE("a network full of announcements", "[daemon][mdns]")
+TEST_CASE("the number of announced services is bounded", "[daemon][mdns]")
 {
 	std::vector<FoundService> many;
 	for (unsigned i = 0; i < 200; i++)
 		many.push_back(service(i + 10));
 	FoundServices found({service(1)});
-	CHECK(found.announce(many).size() == FoundServices::most); // the old one has made room
+	CHECK(found.announce(many).size() == FoundServices::most); // the old one was displaced
 	CHECK(found.all().size() == FoundServices::most);
 	CHECK(found.find(serviceKey(service(1).options)) == nullptr);
 	CHECK(found.announce({service(2)}).size() == 1);

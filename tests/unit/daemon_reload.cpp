@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The daemon's report of a reload
+// The daemon's report on a reload
 #include <catch2/catch.hpp>
 
 #include <nvmeof/config.h>
@@ -42,10 +42,10 @@ Plan planOf(const std::vector<ConnectOptions> &connections, const std::vector<st
 
 } // namespace
 
-TEST_CASE("what is different in a configuration", "[daemon][reload]")
+TEST_CASE("the report lists changed sections and entries of the configuration", "[daemon][reload]")
 {
 	CHECK(changed(first + perPattern, first + perPattern).empty());
-	CHECK(changed("", "[limits]\nreferrals = 64\n").empty()); // it is so anyway
+	CHECK(changed("", "[limits]\nreferrals = 64\n").empty()); // the default value
 	CHECK(changed("", "[limits]\nreferrals = 5\n") == Lines{"changed [limits]: referrals = 5 (was: not set)"});
 	CHECK(changed("[limits]\nreferrals = 5\nconnections = 9\n", "[limits]\nreferrals = 6\nconnections = 9\n") ==
 	      Lines{"changed [limits]: referrals = 6 (was: referrals = 5)"});
@@ -59,11 +59,11 @@ TEST_CASE("what is different in a configuration", "[daemon][reload]")
 	      Lines{"changed [connection] nqn.a: address = [\"10.0.0.1\", \"10.0.0.3\"] (was: address = "
 		    "\"10.0.0.1\")"});
 	CHECK(changed(perPattern + others, others + perPattern) == Lines{"moved [defaults]: another order"});
-	// two alike, of which one goes
+	// one of two equal entries is removed
 	CHECK(changed(first + first, first).size() == 1);
 }
 
-TEST_CASE("what is different in a plan, and how it is told", "[daemon][reload]")
+TEST_CASE("the report lists changes of the plan as lines and as JSON", "[daemon][reload]")
 {
 	ConnectOptions one, other;
 	one.address = {"10.0.0.1", "4420"};
@@ -88,7 +88,7 @@ TEST_CASE("what is different in a plan, and how it is told", "[daemon][reload]")
 					 "sets the subsystems that are there",
 					 "note: f:1: worth knowing"});
 	CHECK(toJson(reloaded)["changes"][0]["change"] == "added");
-	// a list has a bound
+	// lists are bounded
 	for (int i = 0; i < 1000; i++)
 		reloaded.wanted.push_back("x");
 	CHECK(toJson(reloaded)["connections"]["added"].size() == 256);

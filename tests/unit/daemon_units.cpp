@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The services' units, as systemd reads them
+// The systemd units of the services
 #include "golden.h"
 
 #include <catch2/catch.hpp>
@@ -19,7 +19,7 @@ std::set<std::string> linesOf(const std::string &unit)
 
 } // namespace
 
-TEST_CASE("a service is started again however often it crashes, and not with a wrong configuration", "[daemon][units]")
+TEST_CASE("a service restarts after every crash, but not with a wrong configuration", "[daemon][units]")
 {
 	for (const char *unit : {"nvmeofd/nvmeofd.service.in", "nvmeof-cdc/nvmeof-cdc.service.in"}) {
 		CAPTURE(unit);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Documents that are kept byte for byte, and what the reference has to say of them
+// Comparison of documents with golden files, and checks against the reference documentation
 #pragma once
 
 #include <cstdlib>
@@ -13,7 +13,7 @@
 
 namespace golden {
 
-const std::filesystem::path sources = NVMEOF_SOURCES; // of the tests, set by the build
+const std::filesystem::path sources = NVMEOF_SOURCES; // directory of the tests, set by the build
 
 inline std::string textOf(const std::filesystem::path &file)
 {
@@ -22,7 +22,7 @@ inline std::string textOf(const std::filesystem::path &file)
 	return text.str();
 }
 
-// NVMEOF_GOLDEN=write: is as it is now from now on
+// NVMEOF_GOLDEN=write replaces the golden file.
 inline void checkFile(const std::filesystem::path &file, const std::string &text)
 {
 	const char *mode = std::getenv("NVMEOF_GOLDEN");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is found on machines that were made up, and which card serves which GPU.
+// Findings on fake machines, and the assignment of network cards to GPUs
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using namespace nofctl::gpu;
 
 namespace {
 
-// "FAIL peers switch-acs" for each that is not good
+// The findings that are not good, as "FAIL peers switch-acs"
 std::multiset<std::string> complaints(const Findings &findings)
 {
 	std::multiset<std::string> found;
@@ -40,7 +40,7 @@ std::multiset<std::string> complaints(const Machine &machine, const Question &qu
 
 using Set = std::multiset<std::string>;
 
-// Of these cards one is near
+// A question about a GPU that has a near card
 const Question near{{"0000:07:00.0"}, {}};
 
 // DGX A100 with a disk over one of its cards
@@ -54,7 +54,7 @@ Machine withDisk(const char *transport = "rdma")
 
 } // namespace
 
-TEST_CASE("nodes as they are shipped have nothing to complain of", "[gpucheck]")
+TEST_CASE("machines as shipped have no complaints", "[gpucheck]")
 {
 	CHECK(complaints(dgxA100()) == Set{});
 	CHECK(complaints(hgxH100()) == Set{});
@@ -62,20 +62,20 @@ TEST_CASE("nodes as they are shipped have nothing to complain of", "[gpucheck]")
 	CHECK(complaints(withDisk()).count("FAIL peers sockets") == 4); // the GPUs of the other socket
 }
 
-TEST_CASE("wrong slots, and all that is wrong besides", "[gpucheck]")
+TEST_CASE("wrong slots and all other problems are reported", "[gpucheck]")
 {
 	CHECK(complaints(wrongSlots()) == Set{"FAIL peers sockets", "FAIL card card-rdma", "WARN card card-down",
 					      "WARN link link", "WARN bar bar", "WARN ordering ordering",
 					      "WARN iommu iommu"});
 }
 
-TEST_CASE("a virtual machine", "[gpucheck]")
+TEST_CASE("a virtual machine has its own problems", "[gpucheck]")
 {
 	CHECK(complaints(virtualMachine()) ==
 	      Set{"FAIL peers root-complex-unknown", "FAIL kernel kernel-p2pdma", "FAIL card card-rdma"});
 }
 
-TEST_CASE("ACS is told of once for each bridge, with the line that clears it", "[gpucheck]")
+TEST_CASE("ACS is reported once for each bridge, with the command that clears it", "[gpucheck]")
 {
 	Machine machine;
 	const std::string port = machine.device(machine.root("pci0000:00"), "0000:00:01.0", spec::rootPort(0));
@@ -96,7 +96,7 @@ TEST_CASE("ACS is told of once for each bridge, with the line that clears it", "
 	CHECK(answer.pairs[0].redirects.size() == 2);
 }
 
-TEST_CASE("what a device says of itself", "[gpucheck]")
+TEST_CASE("each property of a device is checked", "[gpucheck]")
 {
 	struct Case {
 		const char *what;
@@ -132,7 +132,7 @@ TEST_CASE("what a device says of itself", "[gpucheck]")
 	}
 }
 
-TEST_CASE("disks: paths, what stands on them, mounts", "[gpucheck]")
+TEST_CASE("disks are checked: paths, stacked devices, mounts", "[gpucheck]")
 {
 	CHECK(complaints(withDisk("tcp"), near) == Set{"FAIL path path-tcp"});
 	Machine machine = withDisk();
@@ -158,7 +158,7 @@ TEST_CASE("disks: paths, what stands on them, mounts", "[gpucheck]")
 	CHECK(node.bottom(*node.disk("scratch")).front()->name == "nvmeof0n1");
 }
 
-TEST_CASE("the interface of a path", "[gpucheck]")
+TEST_CASE("the interface of a path is found by its routes and addresses", "[gpucheck]")
 {
 	Machine machine = dgxA100();
 	machine.route("ens0", "0000000A", "000000FF"); // 10.0.0.0/8
@@ -184,7 +184,7 @@ TEST_CASE("the interface of a path", "[gpucheck]")
 	CHECK(usesOf(node, *answer.cards[0]).size() == 1);
 }
 
-TEST_CASE("rails: each GPU has a card of its own, the nearest", "[rails]")
+TEST_CASE("each GPU gets its nearest card, shared evenly if there are fewer cards", "[rails]")
 {
 	for (const Machine &machine : {dgxA100(), hgxH100()}) {
 		const Node node = machine.node();
@@ -205,7 +205,7 @@ TEST_CASE("rails: each GPU has a card of its own, the nearest", "[rails]")
 	CHECK(planRails(node, node.pci.of(Kind::gpu), {}).empty());
 }
 
-TEST_CASE("interfaces for connect --rail, and for what is configured", "[rails]")
+TEST_CASE("interfaces are selected for connect --rail and for configured rails", "[rails]")
 {
 	const Machine machine = hgxH100();
 	const Node node = machine.node();
@@ -231,7 +231,7 @@ TEST_CASE("interfaces for connect --rail, and for what is configured", "[rails]"
 	CHECK(config.connections[0].hostIface == "");
 }
 
-TEST_CASE("statistics of nvidia-fs", "[gpucheck]")
+TEST_CASE("errors and idle operation are found in the statistics of nvidia-fs", "[gpucheck]")
 {
 	const char *stats =
 		"GDS Version: 1.7.0\nNVFS statistics(ver: 4.0)\nReads\t\t\t\t: err=1 n=12 ok=11 io_state_err=0\n"
@@ -248,7 +248,7 @@ TEST_CASE("statistics of nvidia-fs", "[gpucheck]")
 	CHECK(complaints(findings) == Set{"WARN nvidia-fs nvidia-fs-errors", "WARN nvidia-fs nvidia-fs-idle"});
 }
 
-TEST_CASE("a recording has all that was read, and reads the same", "[recording]")
+TEST_CASE("a recording has all data that was read, and gives the same findings", "[recording]")
 {
 	for (const Machine &machine : {dgxA100(), wrongSlots(), withDisk()}) {
 		const KeepingTree keeping(machine.tree());
@@ -265,7 +265,7 @@ TEST_CASE("a recording has all that was read, and reads the same", "[recording]"
 	}
 }
 
-TEST_CASE("what is no recording is refused, with its line", "[recording]")
+TEST_CASE("an invalid recording is refused with its line", "[recording]")
 {
 	for (const char *wrong :
 	     {"", "x", "nvmeof-recording 1\nf", "nvmeof-recording 1\nf a b", "nvmeof-recording 1\nq /a b",

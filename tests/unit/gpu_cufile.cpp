@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// cufile.json.
+// The configuration file of cuFile, cufile.json
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ const CufileSetting *find(const CufilePlan &plan, const std::string &path)
 
 } // namespace
 
-TEST_CASE("cufile.json with comments is read, and what is wrong with it is told", "[cufile]")
+TEST_CASE("cufile.json with comments is read, and its problems are reported", "[cufile]")
 {
 	const CufileJson file = parsed(
 		"{ // a comment\n\"properties\": { /* one more */ \"allow_compat_mode\": 1, \"io_batchsize\": 300,\n"
@@ -48,7 +48,7 @@ TEST_CASE("cufile.json with comments is read, and what is wrong with it is told"
 	CHECK(cufileProblems(parsed("{\"properties\": 7}")).empty());
 }
 
-TEST_CASE("each key that is set is one that is known, and good", "[cufile]")
+TEST_CASE("each key that is written is known and valid", "[cufile]")
 {
 	const Node node = dgxA100().node();
 	const CufilePlan plan = planCufile(node, {{"ens0", {"10.0.0.1"}}, {"ens1", {"10.0.1.1", "fd00::1"}}});
@@ -70,7 +70,7 @@ TEST_CASE("each key that is set is one that is known, and good", "[cufile]")
 	CHECK(find(other, "/properties/max_device_pinned_mem_size_kb")->value == (1 << 18) - (1 << 15));
 }
 
-TEST_CASE("mounts that cannot go by what is copied, and what others have written stays", "[cufile]")
+TEST_CASE("mounts without direct I/O are reported, and existing keys are kept", "[cufile]")
 {
 	Machine machine = dgxA100();
 	machine.head("nvmeof0n1", "uuid.1");
@@ -91,7 +91,7 @@ TEST_CASE("mounts that cannot go by what is copied, and what others have written
 	CHECK(applyCufile(parsed("{\"properties\": 7}"), plan)["properties"].is_object());
 }
 
-TEST_CASE("differences are shown by lines", "[cufile]")
+TEST_CASE("differences are shown as lines", "[cufile]")
 {
 	CHECK(lineDifference("a\nb\n", "a\nb\n") == "");
 	CHECK(lineDifference("", "a\n") == "+a\n");

@@ -24,7 +24,7 @@ private:
 	std::string bytes_;
 };
 
-unsigned code(unsigned bytes) // 128: 0
+unsigned code(unsigned bytes) // encoding of a payload size: 128 is 0
 {
 	return static_cast<unsigned>(std::countr_zero(bytes)) - 7;
 }
@@ -55,7 +55,7 @@ std::string configSpace(const DeviceSpec &spec)
 		space.put(acs, 0x0d | 1 << 16 | (spec.rebarMost ? rebar : 0) << 20, 4);
 		space.put(acs + 4, 0x7f, 2);
 		space.put(acs + 6, *spec.acs, 2);
-	} else if (spec.rebarMost) { // something else that leads on
+	} else if (spec.rebarMost) { // another extended capability in the list
 		space.put(acs, 0x0003 | 1 << 16 | rebar << 20, 4);
 	}
 	if (spec.rebarMost) {
@@ -196,7 +196,7 @@ void Machine::path(const std::string &head, const std::string &controller, const
 	tree_.file(folder + "/usable", "1\n");
 }
 
-// Four times: a root port, a switch; behind it two more switches, with a GPU and two cards between them
+// Four root ports with a switch each. Behind it are two more switches, with a GPU and two cards.
 Machine dgxA100()
 {
 	struct Quarter {
@@ -239,7 +239,7 @@ Machine dgxA100()
 	return machine;
 }
 
-// Eight times: a root complex, a switch, a GPU and a card
+// Eight root complexes, each with a switch, a GPU and a card
 Machine hgxH100()
 {
 	struct Place {
@@ -320,7 +320,7 @@ Machine virtualMachine()
 	machine.device(root, "0000:00:00.0",
 		       {.vendor = 0x8086, .device = 0x29c0, .classCode = 0x060000, .express = false, .numa = -1});
 	DeviceSpec gpu = spec::gpu(-1);
-	gpu.type = 9; // integrated into the root complex, as emulated machines have it
+	gpu.type = 9; // integrated into the root complex, as in emulated machines
 	gpu.speed = gpu.width = gpu.speedMost = gpu.widthMost = 0;
 	machine.device(root, "0000:00:05.0", gpu);
 	const std::string nic = machine.device(root, "0000:00:06.0",

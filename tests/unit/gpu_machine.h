@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Machines made up: a tree of files with PCI devices, whose configuration space is written bit by bit.
+// Fake machines: a tree of files with PCI devices, whose configuration space is composed from its fields.
 #pragma once
 
 #include <optional>
@@ -11,19 +11,19 @@
 
 struct DeviceSpec {
 	unsigned vendor = 0x1000, device = 0xc010;
-	unsigned classCode = 0x060400; // a bridge
+	unsigned classCode = 0x060400; // bridge
 	unsigned type = 0; // of the PCI Express capability: 0 endpoint, 4 root port, 5 upstream, 6 downstream
 	bool express = true;
-	std::optional<unsigned> acs = std::nullopt; // control; not set: no such capability
+	std::optional<unsigned> acs = std::nullopt; // ACS control; unset: no such capability
 	unsigned payload = 256, payloadMost = 256, readRequest = 512;
 	bool relaxedOrdering = true;
 	unsigned speed = 4, width = 16, speedMost = 4, widthMost = 16;
 	int numa = 0;
 	std::string driver = "";
-	std::string iommu = ""; // type of its group; empty: it has none
-	std::uint64_t bar = 0;  // bytes, at index 1; 0: none
+	std::string iommu = ""; // type of the IOMMU group; empty: none
+	std::uint64_t bar = 0;  // size of BAR 1 in bytes; 0: none
 	bool wideBar = true;
-	unsigned rebarMost = 0; // log2 of the MiB of the largest size that it offers; 0: not resizable
+	unsigned rebarMost = 0; // largest offered size as log2 of MiB; 0: not resizable
 	std::size_t visible = 4096;
 };
 
@@ -41,17 +41,17 @@ class Machine {
 public:
 	Machine();
 
-	// Of "pci0000:00", its folder
+	// Returns the directory of a root complex such as "pci0000:00".
 	std::string root(const std::string &bus);
-	// Below that folder; its own is returned.
+	// Adds a device below the directory @above, and returns its directory.
 	std::string device(const std::string &above, const std::string &address, const DeviceSpec &spec);
-	// A network interface, and an RDMA device, of a device; an interface may be one's of nothing ("").
+	// Adds a network interface or an RDMA device to a device. The device of an interface may be none ("").
 	void interface(const std::string &device, const std::string &name, const std::string &state = "up",
 		       unsigned megabits = 200000);
 	void rdma(const std::string &device, const std::string &name, const std::string &interface = "");
 	void route(const std::string &interface, const std::string &network, const std::string &mask); // as in /proc
 	void file(const std::string &path, const std::string &content) { tree_.file(path, content); }
-	// One of ours, and a path of it
+	// A disk of this driver, and a path of it
 	void head(const std::string &name, const std::string &wwid);
 	void path(const std::string &head, const std::string &controller, const std::string &transport,
 		  const std::string &address);
@@ -67,10 +67,10 @@ private:
 std::string configSpace(const DeviceSpec &spec);
 
 /*
- * Nodes written down from what others have published of theirs; bus numbers where these are given there. What is not
- * (ACS, IOMMU, windows) is as a vendor ships it.
+ * Machines after published descriptions of real ones, with their bus numbers where these are published. The rest (ACS,
+ * IOMMU, windows) is as a vendor ships it.
  */
 Machine dgxA100();    // rapidsai/ucx-py#749 (nvidia-smi topo), NVIDIA/nccl#1505 (addresses, vendors)
 Machine hgxH100();    // NVIDIA/nccl#1264 (nvidia-smi topo), aliyun/SimAI#128 (addresses, vendors)
-Machine wrongSlots(); // two sockets: GPU in a slot of one, card in a slot of the other
+Machine wrongSlots(); // two sockets, the GPU at one of them and the card at the other
 Machine virtualMachine();

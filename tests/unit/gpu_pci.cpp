@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Configuration space, places of devices, and the table of peers.
+// Configuration space, positions of devices, and the table of peers
 #include <catch2/catch.hpp>
 
 #include <set>
@@ -24,7 +24,7 @@ Distance between(const Node &node, const char *a, const char *b)
 
 } // namespace
 
-TEST_CASE("configuration space is read", "[pci]")
+TEST_CASE("configuration space is decoded", "[pci]")
 {
 	DeviceSpec spec = spec::downstream(Acs::requestRedirect | Acs::sourceValidation);
 	spec.payload = 128;
@@ -56,7 +56,7 @@ TEST_CASE("configuration space is read", "[pci]")
 	CHECK(config.resizable[0].most == 128ull << 30);
 }
 
-TEST_CASE("configuration space that is cut short, or loops, ends", "[pci]")
+TEST_CASE("truncated or looping capability lists end", "[pci]")
 {
 	const std::string space = configSpace(spec::downstream(0x3f));
 	for (std::size_t length = 0; length <= space.size(); length += length < 300 ? 1 : 97) {
@@ -66,15 +66,15 @@ TEST_CASE("configuration space that is cut short, or loops, ends", "[pci]")
 		CHECK(config.express.has_value() == (length >= 0x54));
 	}
 	std::string loop = space;
-	loop[0x41] = 0x40;                      // the capability is its own next
-	loop[0x103] = 0x10, loop[0x102] = 0x01; // likewise
+	loop[0x41] = 0x40;                      // the capability is its own successor
+	loop[0x103] = 0x10, loop[0x102] = 0x01; // so is the extended one
 	CHECK(parsePciConfig(loop).express);
 	std::string reserved = space;
-	reserved[0x48] = static_cast<char>(0xe0); // a size that is none
+	reserved[0x48] = static_cast<char>(0xe0); // a reserved payload size
 	CHECK(parsePciConfig(reserved).express->payload == 128);
 }
 
-TEST_CASE("addresses of devices", "[pci]")
+TEST_CASE("addresses of devices are parsed", "[pci]")
 {
 	CHECK(pciAddress("0000:07:00.0") == "0000:07:00.0");
 	CHECK(pciAddress("07:00.0") == "0000:07:00.0");
@@ -112,13 +112,13 @@ TEST_CASE("HGX H100: each GPU shares a switch with one card", "[pci]")
 	CHECK(throughHostBridge(node.pci, *node.pci.find("0000:18:00.0"), *node.pci.find("0000:2a:00.0")));
 }
 
-TEST_CASE("which root complexes pass peers' traffic on", "[pci]")
+TEST_CASE("only known host bridges forward traffic between peers", "[pci]")
 {
 	const Node vm = virtualMachine().node(), amd = dgxA100().node();
 	CHECK_FALSE(throughHostBridge(vm.pci, *vm.pci.find("0000:00:05.0"), *vm.pci.find("0000:00:06.0")));
 	CHECK(between(vm, "0000:00:05.0", "0000:00:06.0") == Distance::phb);
 	CHECK(throughHostBridge(amd.pci, *amd.pci.find("0000:07:00.0"), *amd.pci.find("0000:8d:00.0")));
-	Machine old; // within one only
+	Machine old; // forwards within one root complex only
 	const std::string a = old.root("pci0000:00"), b = old.root("pci0000:80");
 	old.file("/proc/cpuinfo", "vendor_id\t: GenuineIntel\ncpu family\t: 6\n");
 	old.device(a, "0000:00:00.0", {.vendor = 0x8086, .device = 0x2f00, .classCode = 0x060000});
@@ -131,13 +131,13 @@ TEST_CASE("which root complexes pass peers' traffic on", "[pci]")
 	CHECK_FALSE(throughHostBridge(node.pci, *node.pci.find("0000:00:05.0"), *node.pci.find("0000:80:06.0")));
 }
 
-TEST_CASE("a redirect counts where Linux looks for it", "[pci]")
+TEST_CASE("an ACS redirect counts at the ports where Linux checks it", "[pci]")
 {
 	struct Case {
 		unsigned left, top, right;
 		std::vector<std::string> found;
 	};
-	// the port at which both ways meet counts once; what is above it does not
+	// the port at which both paths meet counts once; ports above it do not count
 	for (const Case &one : {Case{0, 0, 0, {}}, Case{4, 0, 0, {"0000:02:00.0"}}, Case{0, 0, 8, {"0000:02:01.0"}},
 				Case{0x20, 0, 4, {"0000:02:00.0", "0000:02:01.0"}}, Case{0x53, 0x5d, 0x53, {}}}) {
 		Machine machine;
@@ -160,7 +160,7 @@ TEST_CASE("a redirect counts where Linux looks for it", "[pci]")
 	}
 }
 
-TEST_CASE("the table of peers has a row for every state, and no row for none", "[pci]")
+TEST_CASE("every combination of states has a row in the table of peers, and every row is used", "[pci]")
 {
 	std::set<std::string> used, ids;
 	for (Distance distance :

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Plans: bandwidth, times, memory.
+// Sizing plans: bandwidth, times, memory
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ const Line &find(const Sizing &sizing, const std::string &name)
 
 } // namespace
 
-TEST_CASE("each constant has a source, and a name of its own", "[sizing]")
+TEST_CASE("each constant has a source and a unique name", "[sizing]")
 {
 	std::set<std::string> names;
 	for (const Constant &one : constants()) {
@@ -34,7 +34,7 @@ TEST_CASE("each constant has a source, and a name of its own", "[sizing]")
 	}
 }
 
-TEST_CASE("the part of PCI Express that is data is as published", "[sizing]")
+TEST_CASE("the efficiency of PCI Express equals published values", "[sizing]")
 {
 	CHECK(100 * expressEfficiency(4096, 4096) == Approx(94.6).margin(0.05));
 	CHECK(100 * expressEfficiency(512, 512) == Approx(68.8).margin(0.05));
@@ -55,7 +55,7 @@ TEST_CASE("a checkpoint of ten trillion parameters over 3.2 Tb/s", "[sizing]")
 	const Sizing sizing = size(demand);
 	CHECK(find(sizing, "state").value == Approx(140e12));
 	CHECK(find(sizing, "needed in the window").value == Approx(140e12 / 900));
-	// 8 cards of 400 Gb/s, 4096 of each 4194 bytes are data
+	// 8 cards with 400 Gb/s; 4096 of each 4194 bytes are data
 	CHECK(sizing.stages[2].write == Approx(400e9 * 4096 / 4194));
 	CHECK(sizing.stages[sizing.narrowest].name == "links of targets");
 	CHECK(find(sizing, "takes").value == Approx(140e12 / (400e9 * 4096 / 4194)));
@@ -68,7 +68,7 @@ TEST_CASE("a checkpoint of ten trillion parameters over 3.2 Tb/s", "[sizing]")
 	CHECK(std::ranges::none_of(size(demand).lines, [](const Line &one) { return one.group == "checkpoint"; }));
 }
 
-TEST_CASE("queues of GPUs", "[sizing]")
+TEST_CASE("queues of GPUs have the expected number and memory", "[sizing]")
 {
 	Demand demand;
 	demand.depth = 1024;
@@ -82,7 +82,7 @@ TEST_CASE("queues of GPUs", "[sizing]")
 	CHECK(find(sizing, "requests in flight that fill it").value == std::ceil(16 * 12e9 * 200e-6 / (1 << 20)));
 }
 
-TEST_CASE("hosts share targets, and boots and failures have their times", "[sizing]")
+TEST_CASE("hosts share targets, and boots and failures take time", "[sizing]")
 {
 	Demand demand;
 	demand.hosts = 100;
@@ -95,7 +95,7 @@ TEST_CASE("hosts share targets, and boots and failures have their times", "[sizi
 	CHECK(find(sizing, "a host is connected in").value == Approx(8 / constant("connect-rate").value));
 }
 
-TEST_CASE("a plan against what there is", "[sizing]")
+TEST_CASE("a plan is compared with the present machine", "[sizing]")
 {
 	Live live;
 	live.gpus = 8;
@@ -113,7 +113,7 @@ TEST_CASE("a plan against what there is", "[sizing]")
 	CHECK(of("usable paths of each namespace").enough);
 }
 
-TEST_CASE("numbers for people", "[sizing]")
+TEST_CASE("numbers are printed with units", "[sizing]")
 {
 	CHECK(formatValue(3.2e12, "B/s") == "3.20 TB/s");
 	CHECK(formatValue(131072, "B") == "128 KiB");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Stripes: which members in which order, with what chunk; what is configured of them.
+// Stripes: members and their order, chunk size, and the configuration
 #include <catch2/catch.hpp>
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t gibibyte = 1 << 30;
 
-// 16 namespaces of four subsystems, each owned by one of its controllers
+// 16 namespaces of four subsystems, each with an owner among the subsystem's controllers
 std::vector<Member> sixteen()
 {
 	std::vector<Member> members;
@@ -52,7 +52,7 @@ TEST_CASE("neighbours in a stripe share neither subsystem nor owner", "[stripe]"
 	CHECK(layout->chunk == defaultChunk);
 	CHECK(layout->fullStripe() == 2 << 20);
 	CHECK(layout->bytes == 16 * gibibyte);
-	CHECK(layout->notes.size() == 1); // pages of peers
+	CHECK(layout->notes.size() == 1); // about the pages of peers
 	Wish wish;
 	wish.keepOrder = true;
 	CHECK(planStripe(sixteen(), wish)->members[1].disk == "nvmeof0n2");
@@ -63,7 +63,7 @@ TEST_CASE("neighbours in a stripe share neither subsystem nor owner", "[stripe]"
 	CHECK(layout->members[3].subsystem == "nqn.jbof3");
 }
 
-TEST_CASE("the chunk goes by the members, or by what is asked for", "[stripe]")
+TEST_CASE("the chunk size is the members' optimal size, or the requested one", "[stripe]")
 {
 	std::vector<Member> members = sixteen();
 	members[3].optimal = 96 << 10;
@@ -84,7 +84,7 @@ TEST_CASE("the chunk goes by the members, or by what is asked for", "[stripe]")
 	CHECK(layout->unused == 15 * gibibyte / 2 + 1);
 }
 
-TEST_CASE("members that cannot be", "[stripe]")
+TEST_CASE("unsuitable members are refused", "[stripe]")
 {
 	std::vector<Member> members = sixteen();
 	CHECK(refusal({}).find("from 2 to 256") != std::string::npos);
@@ -103,7 +103,7 @@ TEST_CASE("members that cannot be", "[stripe]")
 	CHECK_FALSE(refusal(sixteen(), wish).empty());
 }
 
-TEST_CASE("tables and geometry", "[stripe]")
+TEST_CASE("device-mapper tables and mkfs options have the stripe's geometry", "[stripe]")
 {
 	CHECK(stripedParameters({"/dev/a", "/dev/b"}, 128 << 10) == "2 256 /dev/a 0 /dev/b 0");
 	const Target target = stripedTarget({"nvmeof0n1", "nvmeof1n1"}, 64 << 10, 2 * gibibyte);
@@ -116,7 +116,7 @@ TEST_CASE("tables and geometry", "[stripe]")
 	CHECK_FALSE(mkfsOptions("vfat", 128 << 10, 16));
 }
 
-TEST_CASE("sizes as text", "[stripe]")
+TEST_CASE("sizes are printed and parsed", "[stripe]")
 {
 	CHECK(sizeText(131072) == "128KiB");
 	CHECK(sizeText(0) == "0");
@@ -128,7 +128,7 @@ TEST_CASE("sizes as text", "[stripe]")
 		CHECK_FALSE(parseSize(wrong));
 }
 
-TEST_CASE("a configured stripe is whole when all of its members are there and usable", "[stripe]")
+TEST_CASE("a configured stripe is whole when all of its members exist and are usable", "[stripe]")
 {
 	nvmeof::ConfigStripe stripe{"s", 128 << 10, {"uuid.b", "uuid.a"}, {}};
 	nvmeof::Snapshot all;
@@ -147,7 +147,7 @@ TEST_CASE("a configured stripe is whole when all of its members are there and us
 	CHECK_FALSE(partsOf(stripe, all).whole());
 }
 
-TEST_CASE("the state of a copy", "[stripe]")
+TEST_CASE("the state of a copy is parsed", "[stripe]")
 {
 	const std::optional<CopyState> state = parseCopy("2 253:1 253:2 12/40 1 AA 1 core");
 	REQUIRE(state);

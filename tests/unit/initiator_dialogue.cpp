@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a controller may say and what not, by bytes written down here.
+// PDUs that a controller may or may not send, as literal bytes
 #include <catch2/catch.hpp>
 
 #include "initiator/dialogue.h"
@@ -16,7 +16,7 @@ using Kind = Dialogue::Kind;
 
 const Bytes hello = hex("01 00 80 00 80 00 00 00  00 00 00 00 00 10 00 00", 128); // MAXH2CDATA 4096
 
-// A host that has begun to talk
+// A host after ICReq
 struct Talk {
 	Dialogue dialogue;
 	Bytes out;
@@ -29,7 +29,7 @@ struct Talk {
 			REQUIRE(hear(answer).kind == Kind::ready);
 	}
 
-	// All news that come of these bytes; the last one is returned.
+	// Processes all PDUs in these bytes, and returns the last news.
 	News hear(const Bytes &bytes)
 	{
 		Dialogue::Data left(bytes);
@@ -45,7 +45,7 @@ struct Talk {
 				return last;
 		}
 	}
-	// A Get Log Page of so many bytes, the first command: CID 4
+	// Sends Get Log Page for so many bytes as the first command. Its CID is 4.
 	void ask(std::uint32_t bytes)
 	{
 		dialogue.command(out, Slot::command, getLog(log_discovery, 0, bytes), {}, bytes);
@@ -83,7 +83,7 @@ Bytes joined(std::initializer_list<Bytes> all)
 
 } // namespace
 
-TEST_CASE("ICReq and commands as they go out", "[initiator]")
+TEST_CASE("ICReq and commands are encoded", "[initiator]")
 {
 	Dialogue dialogue;
 	Bytes out;
@@ -98,7 +98,7 @@ TEST_CASE("ICReq and commands as they go out", "[initiator]")
 	CHECK(talk.out == event);
 }
 
-TEST_CASE("data in several PDUs, with SUCCESS or a completion of their own, byte by byte", "[initiator]")
+TEST_CASE("data may arrive in several PDUs, with SUCCESS or a separate completion, and byte by byte", "[initiator]")
 {
 	Talk talk;
 	talk.ask(16);
@@ -123,7 +123,7 @@ TEST_CASE("data in several PDUs, with SUCCESS or a completion of their own, byte
 	CHECK(talk.out.empty());
 }
 
-TEST_CASE("data that were not asked for, or not so", "[initiator]")
+TEST_CASE("unexpected data are a fault", "[initiator]")
 {
 	Talk talk;
 	const auto bad = [&](const Bytes &bytes) { return faultOf(talk.hear(bytes)); };
@@ -131,61 +131,61 @@ TEST_CASE("data that were not asked for, or not so", "[initiator]")
 	{
 		CHECK(bad(c2h("00", "00 00 00 00")) == "an answer to nothing that was asked");
 	}
-	SECTION("of another one")
+	SECTION("for another command")
 	{
 		talk.ask(16);
 		CHECK(bad(c2h("00", "00 00 00 00", "01 02 03 04 05 06 07 08", "08 00")) ==
 		      "an answer to nothing that was asked");
 	}
-	SECTION("of one that reads nothing")
+	SECTION("for a command without data")
 	{
 		talk.dialogue.command(talk.out, Slot::command, setFeature(feat_keep_alive, 0), {}, 0);
 		talk.out.clear();
 		CHECK(bad(c2h("00", "00 00 00 00")) == "data for a command that reads nothing");
 	}
-	SECTION("from elsewhere")
+	SECTION("with a gap")
 	{
 		talk.ask(16);
 		CHECK(bad(c2h("00", "08 00 00 00")) == "data that are not the next ones");
 	}
-	SECTION("too many")
+	SECTION("more than requested")
 	{
 		talk.ask(12);
 		CHECK(bad(joined({c2h("00", "00 00 00 00"), c2h("04", "08 00 00 00")})) ==
 		      "more data than were asked for");
 	}
-	SECTION("after the last ones")
+	SECTION("after the last data")
 	{
 		talk.ask(16);
 		CHECK(bad(joined({c2h("04", "00 00 00 00"), c2h("04", "08 00 00 00")})) == "data after the last ones");
 	}
-	SECTION("SUCCESS in the middle")
+	SECTION("SUCCESS before the last data")
 	{
 		talk.ask(16);
 		CHECK(bad(c2h("08", "00 00 00 00")) == "SUCCESS before the last data");
 	}
-	SECTION("too few, with SUCCESS")
+	SECTION("too few with SUCCESS")
 	{
 		talk.ask(16);
 		CHECK(bad(c2h("0c", "00 00 00 00")) == "success with less data than were asked for");
 	}
-	SECTION("too few, with a completion")
+	SECTION("too few with a completion")
 	{
 		talk.ask(16);
 		CHECK(bad(joined({c2h("04", "00 00 00 00"), response("04 00")})) ==
 		      "success with less data than were asked for");
 	}
-	SECTION("longer than anything that was asked for")
+	SECTION("a PDU longer than any request")
 	{
 		talk.ask(16);
 		CHECK(bad(hex("07 00 18 18 00 00 00 01")) == "PDU length");
 	}
-	// told to the controller, with what was wrong
+	// the controller gets the fault in H2CTermReq
 	REQUIRE(talk.out.size() >= 24);
 	CHECK(talk.out[0] == pdu_h2c_term);
 }
 
-TEST_CASE("few data and an error are an answer", "[initiator]")
+TEST_CASE("an error with incomplete data is a valid answer", "[initiator]")
 {
 	Talk talk;
 	talk.ask(16);
@@ -194,7 +194,7 @@ TEST_CASE("few data and an error are an answer", "[initiator]")
 	CHECK(news.completion.status >> 1 == (st_invalid_field | st_dnr));
 }
 
-TEST_CASE("completions of nothing, and a second time", "[initiator]")
+TEST_CASE("a completion without a command, or a second one, is a fault", "[initiator]")
 {
 	Talk talk;
 	CHECK(faultOf(talk.hear(response("04 00"))) == "an answer to nothing that was asked");
@@ -205,10 +205,10 @@ TEST_CASE("completions of nothing, and a second time", "[initiator]")
 	CHECK(told.slot == Slot::event);
 	CHECK(faultOf(other.hear(response("06 00"))) == "an answer to nothing that was asked");
 	Talk third;
-	CHECK(faultOf(third.hear(response("07 00"))) == "an answer to nothing that was asked"); // no such slot
+	CHECK(faultOf(third.hear(response("07 00"))) == "an answer to nothing that was asked"); // a CID of no slot
 }
 
-TEST_CASE("ICResp: when, and what is in it", "[initiator]")
+TEST_CASE("ICResp is validated, and valid only once at the beginning", "[initiator]")
 {
 	const auto answered = [](std::size_t at, const char *bytes, Dialogue::Digests digests = {}) {
 		Talk talk(false, digests);
@@ -233,12 +233,12 @@ TEST_CASE("ICResp: when, and what is in it", "[initiator]")
 	CHECK(faultOf(Talk().hear(hex("00 00 80 00 80 00 00 00", 128))) == "a PDU of a type that no controller sends");
 }
 
-TEST_CASE("data for the controller", "[initiator]")
+TEST_CASE("data are sent to the controller as its R2T PDUs request", "[initiator]")
 {
 	Talk talk;
 	const Bytes data(10000, 0x5a);
 	talk.dialogue.command(talk.out, Slot::command, plain(0x21), data, 0);
-	REQUIRE(talk.out.size() == 72); // too much for a capsule
+	REQUIRE(talk.out.size() == 72); // too large for the capsule
 	CHECK(talk.out[8 + 32] == 0x10);
 	CHECK(talk.out[8 + 33] == 0x27);
 	CHECK(talk.out[8 + 39] == 0x5a);
@@ -246,7 +246,7 @@ TEST_CASE("data for the controller", "[initiator]")
 	const auto r2t = [](const char *offset, const char *length) {
 		return hex(std::string("09 00 18 00 18 00 00 00 04 00 cd ab ") + offset + length + " 00 00 00 00");
 	};
-	SECTION("all of it, in PDUs as long as it takes")
+	SECTION("all data, in PDUs of at most MAXH2CDATA")
 	{
 		CHECK(talk.hear(r2t("00 00 00 00", "88 13 00 00")).kind == Kind::nothing); // 5000
 		REQUIRE(talk.out.size() == 24 + 4096 + 24 + 904);
@@ -257,26 +257,26 @@ TEST_CASE("data for the controller", "[initiator]")
 		CHECK(talk.hear(r2t("88 13 00 00", "88 13 00 00")).kind == Kind::nothing);
 		CHECK(talk.hear(response("04 00")).kind == Kind::done);
 	}
-	SECTION("not what comes next")
+	SECTION("an R2T with a gap")
 	{
 		CHECK(faultOf(talk.hear(r2t("01 00 00 00", "88 13 00 00"))) ==
 		      "R2T for something else than what comes next");
 	}
-	SECTION("more than there is")
+	SECTION("an R2T beyond the data")
 	{
 		CHECK(faultOf(talk.hear(r2t("00 00 00 00", "11 27 00 00"))) ==
 		      "R2T for something else than what comes next");
 	}
-	SECTION("nothing")
+	SECTION("an empty R2T")
 	{
 		CHECK(faultOf(talk.hear(r2t("00 00 00 00", "00 00 00 00"))) ==
 		      "R2T for something else than what comes next");
 	}
-	SECTION("success before")
+	SECTION("success before all data were requested")
 	{
 		CHECK(faultOf(talk.hear(response("04 00"))) == "success before all data were asked for");
 	}
-	SECTION("for a command that has none")
+	SECTION("an R2T for a command without data")
 	{
 		Talk other;
 		other.ask(8);
@@ -285,7 +285,7 @@ TEST_CASE("data for the controller", "[initiator]")
 	}
 }
 
-TEST_CASE("digests", "[initiator]")
+TEST_CASE("digests are verified", "[initiator]")
 {
 	Bytes answer = hello;
 	answer[11] = 3;
@@ -298,27 +298,27 @@ TEST_CASE("digests", "[initiator]")
 	data.length = 8;
 	Bytes bytes;
 	write(bytes, data, format, hex("01 02 03 04 05 06 07 08"));
-	SECTION("right ones")
+	SECTION("valid")
 	{
 		CHECK(talk.hear(bytes).kind == Kind::done);
 	}
-	SECTION("of the header")
+	SECTION("wrong header digest")
 	{
 		bytes[24] ^= 1;
 		CHECK(faultOf(talk.hear(bytes)) == "header digest");
 	}
-	SECTION("of the data")
+	SECTION("wrong data digest")
 	{
 		bytes.back() ^= 1;
 		CHECK(faultOf(talk.hear(bytes)) == "data digest");
 	}
-	SECTION("missing ones")
+	SECTION("missing")
 	{
 		CHECK(faultOf(talk.hear(c2h("0c", "00 00 00 00"))) == "header digest flag");
 	}
 }
 
-TEST_CASE("the end that a controller tells", "[initiator]")
+TEST_CASE("C2HTermReq ends the connection with its status", "[initiator]")
 {
 	Talk talk(GENERATE(true, false));
 	const News news = talk.hear(hex("03 00 18 00 20 00 00 00  04 00 10 00 00 00", 32));
@@ -328,7 +328,7 @@ TEST_CASE("the end that a controller tells", "[initiator]")
 	CHECK(faultOf(Talk().hear(hex("03 00 18 00 99 00 00 00"))) == "PDU length");
 }
 
-TEST_CASE("what the specification wants to be zero is told, and no fault", "[initiator]")
+TEST_CASE("nonzero reserved fields are reported and are no fault", "[initiator]")
 {
 	Talk talk;
 	talk.ask(8);

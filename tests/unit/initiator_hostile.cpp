@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The initiator and a target that misbehaves: each way ends, and wrong data are never taken for good ones.
+// The initiator with a misbehaving target: every misbehaviour ends, and wrong data are never accepted.
 #include "initiator_visitor.h"
 #include "target/discovery_client.h"
 #include "target/misbehaviour.h"
@@ -13,16 +13,16 @@ using target::When;
 
 namespace {
 
-// What a host has to do about it, and whether this one has
+// Whether this host handles the misbehaviour as expected
 bool wellDone(Visitor &host, Expect expect)
 {
 	const bool read = host.visit();
 	switch (expect) {
 	case Expect::refused:
 		return !read;
-	case Expect::reset: // the second time
+	case Expect::reset: // the second visit succeeds
 		return !read && host.visit();
-	case Expect::entryRefused: // by who uses it, or the log, where it ends earlier than it says
+	case Expect::entryRefused: // its user refuses it, or the log ends earlier than its header says
 		return read || host.failure.reason == Reason::status;
 	default:
 		return read;
@@ -31,7 +31,7 @@ bool wellDone(Visitor &host, Expect expect)
 
 } // namespace
 
-TEST_CASE("each misbehaviour of a discovery service", "[initiator]")
+TEST_CASE("the initiator handles each misbehaviour of a discovery service", "[initiator]")
 {
 	for (const Misbehaviour &m : target::discoveryMisbehaviours()) {
 		INFO(m.name);
@@ -58,7 +58,7 @@ TEST_CASE("each misbehaviour of a discovery service", "[initiator]")
 	}
 }
 
-TEST_CASE("each misbehaviour while it connects", "[initiator]")
+TEST_CASE("the initiator handles each misbehaviour during the connect", "[initiator]")
 {
 	for (const Misbehaviour &m : target::misbehaviours()) {
 		if (m.when != When::connecting || !target::possible(m, target::Transport::tcp))
@@ -86,7 +86,7 @@ TEST_CASE("each misbehaviour while it connects", "[initiator]")
 	}
 }
 
-TEST_CASE("a target that changes its PDUs at random, on any step", "[initiator]")
+TEST_CASE("the initiator survives random changes of a target's PDUs in every step", "[initiator]")
 {
 	const target::MutationSeed seed{GENERATE(1u, 2u, 3u), {}};
 	target::MutatedSessions sessions(seed, [](const std::string &) {});

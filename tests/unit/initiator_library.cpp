@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the library makes of a discovery log whose header or entries are wrong: each such line of the misbehaviours,
-// read over a connection of our own. Those that reach the kernel are played in a guest (hostile_discovery.cpp).
+// The library reads discovery logs whose header or entries are wrong: each misbehaviour of this kind, over the
+// initiator's connection. The guest test hostile_discovery.cpp plays those that reach the kernel.
 #include <catch2/catch.hpp>
 
 #include "libctl/discovery_log.h"
@@ -30,7 +30,7 @@ public:
 		std::ranges::copy(std::as_bytes(std::span(queue_.data())), to.begin());
 		return {};
 	}
-	std::size_t most() const override { return 16 << 10; } // two reads, of which the second has the end of the log
+	std::size_t most() const override { return 16 << 10; } // two reads; the second one ends the log
 	bool offsets() const override { return true; }
 	bool again(int) override { return true; }
 
@@ -38,7 +38,7 @@ private:
 	target::Queue queue_;
 };
 
-// All of an entry that a host goes by
+// The fields of an entry that a host uses
 std::string told(const DiscoveryEntry &e)
 {
 	return std::string(toString(e.kind)) + " " + e.transport + " " + e.addressFamily + " " + e.traddr + " " +
@@ -52,7 +52,7 @@ bool usable(const DiscoveryEntry &e)
 
 } // namespace
 
-TEST_CASE("each misbehaviour in the content of a discovery log, read by the library", "[discovery]")
+TEST_CASE("the library handles each misbehaviour in the content of a discovery log", "[discovery]")
 {
 	unsigned played = 0;
 	for (const target::Misbehaviour &m : target::discoveryMisbehaviours()) {
@@ -84,7 +84,7 @@ TEST_CASE("each misbehaviour in the content of a discovery log, read by the libr
 			CHECK_FALSE(log.error().message.empty());
 		}
 
-		server.script().disarm(); // all is well again
+		server.script().disarm(); // the target behaves again
 		auto after = nofctl::readDiscoveryLog(connection);
 		REQUIRE(after.ok());
 		CHECK(after->entries.size() == 24);

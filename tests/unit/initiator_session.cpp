@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The initiator and a target that is as it should be.
+// The initiator with a conforming target.
 #include "initiator_visitor.h"
 
 #include <thread>
@@ -21,7 +21,7 @@ bool same(const std::vector<DiscoveryEntry> &a, const std::vector<DiscoveryEntry
 
 } // namespace
 
-TEST_CASE("a controller is brought up one command after the other, and its log is read", "[initiator]")
+TEST_CASE("a controller is enabled step by step, and its log is read", "[initiator]")
 {
 	target::Config config;
 	config.centralized = true;
@@ -42,7 +42,7 @@ TEST_CASE("a controller is brought up one command after the other, and its log i
 	CHECK(told.kas == 10);
 	CHECK(told.events == want_discovery_changes);
 	CHECK(told.longest(1 << 20) == 1 << 20);
-	CHECK(told.longest(4 << 20) == 1 << 20); // MDTS
+	CHECK(told.longest(4 << 20) == 1 << 20); // limited by MDTS
 	CHECK(host.reader.generation() == server.subsystem().discovery().generation());
 	CHECK(host.reader.count() == 32);
 	CHECK(host.headers.size() == 2);
@@ -52,7 +52,7 @@ TEST_CASE("a controller is brought up one command after the other, and its log i
 	CHECK(server.violations().empty());
 }
 
-TEST_CASE("a log in pieces of any size, with any digests, and however the target cuts it", "[initiator]")
+TEST_CASE("a log is read in pieces of any size, with any digests and any segmentation by the target", "[initiator]")
 {
 	target::Config config;
 	config.c2hBytes = GENERATE(1000u, 32768u, 4u << 20);
@@ -75,7 +75,7 @@ TEST_CASE("a log in pieces of any size, with any digests, and however the target
 	CHECK(server.violations().empty());
 }
 
-TEST_CASE("an empty log", "[initiator]")
+TEST_CASE("an empty log is read", "[initiator]")
 {
 	target::Server server;
 	server.subsystem().discovery().setMost(0);
@@ -86,7 +86,7 @@ TEST_CASE("an empty log", "[initiator]")
 	CHECK(host.bytes.empty());
 }
 
-TEST_CASE("an event tells that the log has changed, and the log is read over the same connection", "[initiator]")
+TEST_CASE("an event reports a changed log, which is read over the same connection", "[initiator]")
 {
 	target::Server server;
 	auto &discovery = server.subsystem().discovery();
@@ -108,7 +108,7 @@ TEST_CASE("an event tells that the log has changed, and the log is read over the
 	CHECK(server.violations().empty());
 }
 
-TEST_CASE("keep-alives keep an association, and tell when it has gone", "[initiator]")
+TEST_CASE("Keep Alive commands keep an association, and detect its loss", "[initiator]")
 {
 	target::Config config;
 	config.trafficKeepAlive = GENERATE(false, true);
@@ -130,7 +130,7 @@ TEST_CASE("keep-alives keep an association, and tell when it has gone", "[initia
 	server.silence(false);
 }
 
-TEST_CASE("a registration of any length", "[initiator]")
+TEST_CASE("a registration of any length is sent", "[initiator]")
 {
 	target::Config config;
 	config.centralized = true;
@@ -158,13 +158,13 @@ TEST_CASE("a registration of any length", "[initiator]")
 	CHECK(server.violations().empty());
 }
 
-TEST_CASE("where nobody listens, or nobody answers, or there is no way", "[initiator]")
+TEST_CASE("a failed connect has the reason and the step", "[initiator]")
 {
 	target::Server server;
 	Runner runner;
 	Visitor host(runner, server);
 	host.options.patience = 200ms;
-	SECTION("nobody listens")
+	SECTION("the port is closed")
 	{
 		server.stop();
 		CHECK_FALSE(host.visit());
@@ -172,7 +172,7 @@ TEST_CASE("where nobody listens, or nobody answers, or there is no way", "[initi
 		CHECK(host.failure.step == Step::tcp);
 		CHECK(describe(host.failure) == "nobody listens there (tcp)");
 	}
-	SECTION("nobody answers")
+	SECTION("the target does not answer")
 	{
 		server.silence(true);
 		CHECK_FALSE(host.visit());
@@ -180,7 +180,7 @@ TEST_CASE("where nobody listens, or nobody answers, or there is no way", "[initi
 		CHECK(host.failure.step == Step::hello);
 		server.silence(false);
 	}
-	SECTION("an address that is none")
+	SECTION("the address is invalid or unreachable")
 	{
 		CHECK_FALSE(Endpoint::of({"target.example", "4420"}));
 		CHECK_FALSE(Endpoint::of({"127.0.0.1", "http"}));
@@ -189,7 +189,7 @@ TEST_CASE("where nobody listens, or nobody answers, or there is no way", "[initi
 		runner.run();
 		CHECK((host.failure.reason == Reason::local || host.failure.reason == Reason::unreachable));
 	}
-	SECTION("it goes in the middle")
+	SECTION("an established connection is closed")
 	{
 		REQUIRE(host.visit());
 		server.dropConnections(GENERATE(false, true));
@@ -197,7 +197,7 @@ TEST_CASE("where nobody listens, or nobody answers, or there is no way", "[initi
 		CHECK((host.failure.reason == Reason::closed || host.failure.reason == Reason::reset));
 		CHECK(host.failure.step == Step::live);
 	}
-	SECTION("a host that it does not want")
+	SECTION("the target refuses the host")
 	{
 		host.who.hostnqn.clear();
 		CHECK_FALSE(host.visit());
@@ -205,7 +205,7 @@ TEST_CASE("where nobody listens, or nobody answers, or there is no way", "[initi
 		CHECK(host.failure.step == Step::connect);
 		CHECK(describe(host.failure) == "refused: Connect Invalid Parameters (status 0x182) (connect)");
 	}
-	SECTION("storage is not a discovery controller")
+	SECTION("an I/O controller is not a discovery controller")
 	{
 		host.options.subsysnqn = server.config().nqn;
 		CHECK_FALSE(host.visit());
@@ -231,7 +231,7 @@ struct Leaver : Visitor {
 
 } // namespace
 
-TEST_CASE("a host that is gone in the middle of anything leaves nothing", "[initiator]")
+TEST_CASE("a host that disconnects in any step leaves nothing behind", "[initiator]")
 {
 	target::Server server;
 	server.subsystem().discovery().add(target::made(100));
@@ -263,7 +263,7 @@ struct One : Visitor {
 
 } // namespace
 
-TEST_CASE("200 hosts in one thread", "[initiator]")
+TEST_CASE("200 hosts run in one thread", "[initiator]")
 {
 	target::Server server;
 	const auto wanted = target::made(16);

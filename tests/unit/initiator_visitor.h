@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A host on the initiator library that reads a discovery log, for tests.
+// A host that reads a discovery log through the initiator library, for tests.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ inline nvmeof::Address addressOf(const target::Server &server)
 	return {server.config().address, std::to_string(server.port())};
 }
 
-// Runs a loop until it is told to stop; else the test fails.
+// Runs a loop until stop(). The test fails after the time limit.
 class Runner {
 public:
 	explicit Runner(std::chrono::milliseconds limit = 20s) : loop(serving::Loop::Watchdog::none), shared(loop)
@@ -66,7 +66,7 @@ public:
 	virtual ~Visitor() = default;
 
 	void open() { session.open(endpoint_, who, options); }
-	// Up to the log, if that is wanted
+	// Connects and, with `reads`, reads the log.
 	bool visit()
 	{
 		failure = {};

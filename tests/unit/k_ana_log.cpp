@@ -18,7 +18,7 @@ struct Group {
 	uint32_t id;
 	uint8_t state;
 	std::vector<uint32_t> nsids = {};
-	uint32_t told = ~0u; // nnsids on the wire when it is not that of nsids
+	uint32_t told = ~0u; // NNSIDS in the log; ~0: the size of nsids
 };
 
 using Bytes = std::vector<uint8_t>;
@@ -50,7 +50,7 @@ Bytes makeLog(const std::vector<Group> &groups, int told = -1)
 	return log;
 }
 
-// Parses a copy that ends with its memory block, so that a sanitizer sees a read past the end.
+// Parses a copy that ends with its allocation, so that a sanitizer detects a read past the end.
 std::pair<const char *, Seen> parse(const Bytes &log, uint32_t nanagrpid = 16, uint32_t anagrpmax = 64)
 {
 	Seen seen;
@@ -66,26 +66,26 @@ void refused(const Bytes &log, const std::string &what, uint32_t nanagrpid = 16,
 	auto [why, seen] = parse(log, nanagrpid, anagrpmax);
 	REQUIRE(why);
 	CHECK_THAT(std::string(why), Catch::Contains(what));
-	CHECK(seen.empty()); // nothing of a bad log is applied
+	CHECK(seen.empty()); // no group of an invalid log is applied
 }
 
 } // namespace
 
-TEST_CASE("ANA log: groups in the order of the log")
+TEST_CASE("ANA log: groups are reported in the order of the log")
 {
 	auto [why, seen] = parse(makeLog({{3, 1, {1, 5, 2}}, {1, 2}, {64, 3, {9}}, {2, 4}, {5, 0xf}}));
 	CHECK(why == nullptr);
 	CHECK(seen == Seen{{3, 1}, {1, 2}, {64, 3}, {2, 4}, {5, 15}});
 }
 
-TEST_CASE("ANA log: no groups")
+TEST_CASE("ANA log: a log without groups is valid")
 {
 	auto [why, seen] = parse(makeLog({}));
 	CHECK(why == nullptr);
 	CHECK(seen.empty());
 }
 
-TEST_CASE("ANA log: what follows the last group, and reserved bits of the state, do not matter")
+TEST_CASE("ANA log: bytes after the last group and reserved bits of the state are ignored")
 {
 	Bytes log = makeLog({{1, 0xa2, {4}}});
 	log.insert(log.end(), 100, 0xff);
@@ -94,7 +94,7 @@ TEST_CASE("ANA log: what follows the last group, and reserved bits of the state,
 	CHECK(seen == Seen{{1, 2}});
 }
 
-TEST_CASE("ANA log: cut off at every byte")
+TEST_CASE("ANA log: every truncation is refused")
 {
 	const Bytes whole = makeLog({{1, 1, {1, 2, 3}}, {2, 2, {4}}});
 	REQUIRE(parse(whole).first == nullptr);
@@ -104,7 +104,7 @@ TEST_CASE("ANA log: cut off at every byte")
 	}
 }
 
-TEST_CASE("ANA log: hostile counts")
+TEST_CASE("ANA log: wrong counts are refused")
 {
 	refused(makeLog({{1, 1}}, 2), "cut off");
 	refused(makeLog({{1, 1}}, 16), "cut off");
@@ -119,7 +119,7 @@ TEST_CASE("ANA log: hostile counts")
 	}
 }
 
-TEST_CASE("ANA log: group identifiers")
+TEST_CASE("ANA log: group identifiers have to be from 1 to ANAGRPMAX")
 {
 	refused(makeLog({{0, 1}}), "identifier");
 	refused(makeLog({{65, 1}}), "identifier");
@@ -128,7 +128,7 @@ TEST_CASE("ANA log: group identifiers")
 	CHECK(parse(makeLog({{64, 1}})).first == nullptr);
 }
 
-TEST_CASE("ANA log: every state")
+TEST_CASE("ANA log: only defined states are accepted")
 {
 	for (unsigned int state = 0; state < 16; ++state) {
 		CAPTURE(state);

@@ -24,7 +24,7 @@ TEST_CASE("back-off: doubles from 100 ms")
 	}
 }
 
-TEST_CASE("back-off: never above the bound, never below half the step")
+TEST_CASE("back-off: the delay is between half the step and the step, up to the bound")
 {
 	for (uint32_t max : {0u, 1u, 2u, 3u, 99u, 100u, 101u, 150u, 10000u, 600000u, 1u << 31, most - 1, most}) {
 		for (uint32_t attempt : {0u, 1u, 5u, 20u, 25u, 26u, 27u, 31u, 32u, 33u, 63u, 64u, 65u, 1000u, most}) {
@@ -40,10 +40,9 @@ TEST_CASE("back-off: never above the bound, never below half the step")
 	}
 }
 
-TEST_CASE("back-off: spreads over the whole range")
+TEST_CASE("back-off: the delay is distributed over the whole range")
 {
-	// 16 even values of the random number on a step of 1600 ms: none of the sixteen parts of [800, 1600] stays
-	// empty
+	// 16 evenly spaced random numbers with a step of 1600 ms: each sixteenth of [800, 1600] gets at least one delay
 	unsigned int parts = 0;
 	for (uint32_t i = 0; i < 16; ++i) {
 		const uint32_t delay = nof_backoff_ms(4, 10000, i << 28 | 1u << 27);
@@ -58,7 +57,7 @@ TEST_CASE("back-off: later attempts stay at the bound")
 		CHECK(nof_backoff_ms(attempt, 10000, 0) == 10000);
 }
 
-TEST_CASE("flaps: counted while connections are short, forgotten after one that lasted")
+TEST_CASE("flaps: counted while connections are short, reset after a long one")
 {
 	uint32_t flaps = 0;
 	for (uint32_t n = 1; n <= 20; n++) {
@@ -68,6 +67,6 @@ TEST_CASE("flaps: counted while connections are short, forgotten after one that 
 	CHECK(nof_backoff_flaps(flaps, NOF_FLAP_MS) == 0);
 	for (int n = 0; n < 100; n++)
 		flaps = nof_backoff_flaps(flaps, 0);
-	CHECK(nof_backoff_flaps(flaps, 0) == flaps); // no overflow, however long it goes on
+	CHECK(nof_backoff_flaps(flaps, 0) == flaps); // saturates without an overflow
 	CHECK(nof_backoff_flaps(flaps, most) == 0);
 }

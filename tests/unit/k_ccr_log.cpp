@@ -30,7 +30,7 @@ void add(std::vector<u8> &log, u16 cntlid, u8 ciu, u8 status)
 
 std::string parse(const std::vector<u8> &log, std::vector<Over> &got)
 {
-	// Exactly as long as it says: what reads further is found by the sanitizers
+	// exactly as long as the log, so that sanitizers detect a read past the end
 	auto copy = std::make_unique<u8[]>(log.size());
 	std::copy(log.begin(), log.end(), copy.get());
 	const char *why = nof_ccr_parse(
@@ -46,7 +46,7 @@ const std::vector<u8> empty(8, 0);
 
 } // namespace
 
-TEST_CASE("Cross-Controller Reset log: what is over")
+TEST_CASE("Cross-Controller Reset log: completed resets are reported")
 {
 	std::vector<Over> got;
 	std::vector<u8> log = empty;
@@ -56,13 +56,13 @@ TEST_CASE("Cross-Controller Reset log: what is over")
 	add(log, 0x0201, 7, 0); // in progress
 	add(log, 0xffef, 255, 1);
 	add(log, 3, 1, 2);
-	add(log, 4, 1, 3); // unknown: not over as far as we know
+	add(log, 4, 1, 3); // unknown status: not known to be complete
 	add(log, 5, 1, 0x81);
 	CHECK(parse(log, got).empty());
 	CHECK(got == std::vector<Over>{{0xffef, 255, true}, {3, 1, false}});
 }
 
-TEST_CASE("Cross-Controller Reset log: more bytes than entries do not matter")
+TEST_CASE("Cross-Controller Reset log: bytes after the entries are ignored")
 {
 	std::vector<Over> got;
 	std::vector<u8> log = empty;
@@ -73,7 +73,7 @@ TEST_CASE("Cross-Controller Reset log: more bytes than entries do not matter")
 	CHECK(got == std::vector<Over>{{9, 2, true}});
 }
 
-TEST_CASE("Cross-Controller Reset log: sizes that make no sense")
+TEST_CASE("Cross-Controller Reset log: wrong sizes are refused")
 {
 	std::vector<Over> got;
 
@@ -92,7 +92,7 @@ TEST_CASE("Cross-Controller Reset log: sizes that make no sense")
 	CHECK_FALSE(parse(log, got).empty());
 	CHECK(got.empty());
 
-	// as many as the page has room for
+	// the largest number that fits into the page
 	log = empty;
 	for (u16 i = 0; i < 511; ++i)
 		add(log, i, 1, 1);
@@ -104,13 +104,13 @@ TEST_CASE("Cross-Controller Reset log: sizes that make no sense")
 	CHECK_FALSE(parse(log, got).empty());
 }
 
-TEST_CASE("Cross-Controller Reset: answers")
+TEST_CASE("Cross-Controller Reset: statuses are classified")
 {
 	CHECK(nof_ccr_result(0, 1) == NOF_CCR_DONE);
 	CHECK(nof_ccr_result(0, 0xffffffff) == NOF_CCR_DONE);
 	CHECK(nof_ccr_result(0, 0) == NOF_CCR_RUNNING);
 	CHECK(nof_ccr_result(0, 0xfffffffe) == NOF_CCR_RUNNING);
-	CHECK(nof_ccr_result(0x4000, 1) == NOF_CCR_DONE); // flags beside the status
+	CHECK(nof_ccr_result(0x4000, 1) == NOF_CCR_DONE); // CRD and More bits
 	for (u32 dw0 : {0u, 1u}) {
 		CHECK(nof_ccr_result(0x13f, dw0) == NOF_CCR_RUNNING);
 		CHECK(nof_ccr_result(0x413f, dw0) == NOF_CCR_RUNNING);

@@ -38,7 +38,7 @@ constexpr uint8_t stops = NOF_EFFECT_STOPS_IO | NOF_EFFECT_RESCAN;
 
 } // namespace
 
-TEST_CASE("effects: an I/O command is open where the log marks it supported and harmless")
+TEST_CASE("effects: an I/O command is allowed if the log marks it supported and harmless")
 {
 	Log log;
 	CHECK(log.io(nvme_cmd_read, supported) == readers);
@@ -51,7 +51,7 @@ TEST_CASE("effects: an I/O command is open where the log marks it supported and 
 	CHECK(log.io(nvme_cmd_read, supported | NVME_CMD_EFFECTS_CCC) == 0);
 }
 
-TEST_CASE("effects: what changes blocks, or has data for the controller, is for who may write")
+TEST_CASE("effects: commands that change blocks or transfer data to the controller need write permission")
 {
 	Log log;
 	CHECK(log.io(nvme_cmd_write, supported) == writers);
@@ -63,7 +63,7 @@ TEST_CASE("effects: what changes blocks, or has data for the controller, is for 
 	CHECK(log.io(nvme_cmd_flush, supported | changesBlocks) == writers);
 }
 
-TEST_CASE("effects: opcodes of a command set that is not known have no meaning but their direction")
+TEST_CASE("effects: opcodes of an unknown command set are judged by the data direction alone")
 {
 	constexpr uint8_t keyValue = 1;
 	Log log;
@@ -76,7 +76,7 @@ TEST_CASE("effects: opcodes of a command set that is not known have no meaning b
 	CHECK(log.io(0x90, supported, keyValue) == 0);
 }
 
-TEST_CASE("effects: no vendor's command, and without a log none at all, is open")
+TEST_CASE("effects: vendor commands, and all commands without a log, are not allowed")
 {
 	Log log;
 	for (unsigned int opcode = 0x80; opcode < 256; opcode++)
@@ -86,7 +86,7 @@ TEST_CASE("effects: no vendor's command, and without a log none at all, is open"
 	CHECK(std::all_of(std::begin(none.of), std::end(none.of), [](uint8_t of) { return !of; }));
 }
 
-TEST_CASE("effects: admin commands that no I/O may run beside")
+TEST_CASE("effects: admin commands with restrictions stop I/O")
 {
 	Log log;
 	CHECK(log.admin(0xc2, supported | alone) == stops);
@@ -96,13 +96,13 @@ TEST_CASE("effects: admin commands that no I/O may run beside")
 	CHECK(log.admin(0xc2, supported | NVME_CMD_EFFECTS_CCC) == NOF_EFFECT_RESCAN);
 	CHECK(log.admin(0xc2, supported | alone | relaxed) == 0);
 	CHECK(log.admin(0xc2, supported | changesBlocks) == 0);
-	// what the driver and its tools ask all the time
+	// frequent commands of the driver and its tools never stop I/O
 	CHECK(log.admin(nvme_admin_identify, supported | alone) == 0);
 	CHECK(log.admin(nvme_admin_get_log_page, supported | alone) == 0);
 	CHECK(log.admin(nvme_admin_security_recv, supported | alone) == 0);
 }
 
-TEST_CASE("effects: known ones count whatever the log says")
+TEST_CASE("effects: known admin commands stop I/O whatever the log says")
 {
 	Log log;
 	nof_effects none;
@@ -112,7 +112,7 @@ TEST_CASE("effects: known ones count whatever the log says")
 		CHECK(log.admin(static_cast<uint8_t>(opcode), supported) == stops);
 		CHECK(none.of[opcode] == stops);
 	}
-	// of firmware the log knows better, where there is one
+	// for firmware activation the log takes precedence, if there is one
 	CHECK(none.of[nvme_admin_activate_fw] == (stops | NOF_EFFECT_ALL_NS));
 	CHECK(log.admin(nvme_admin_activate_fw, supported) == 0);
 	CHECK(log.admin(nvme_admin_activate_fw, supported | alone) == (stops | NOF_EFFECT_ALL_NS));

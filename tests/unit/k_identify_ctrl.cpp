@@ -19,7 +19,7 @@ void text(char *to, size_t len, const char *what)
 	memcpy(to, what, std::min(len, strlen(what)));
 }
 
-// A sound I/O controller, as a target of today reports itself
+// A valid I/O controller with typical values
 nvme_id_ctrl sound()
 {
 	nvme_id_ctrl id = {};
@@ -69,7 +69,7 @@ nof_ctrl_id accept(const Edit &edit, u8 mpsmin = 0)
 	nvme_id_ctrl id = sound();
 	nof_ctrl_id out;
 
-	memset(&out, 0xa5, sizeof(out)); // nothing may be left as it was
+	memset(&out, 0xa5, sizeof(out)); // every field has to be written
 	edit(id);
 	const char *why = nof_identify_ctrl(&id, mpsmin, &out);
 	INFO(why);
@@ -81,7 +81,7 @@ const Edit asIs = [](nvme_id_ctrl &) {};
 
 } // namespace
 
-TEST_CASE("Identify Controller: a sound one")
+TEST_CASE("Identify Controller: valid data are decoded")
 {
 	const nof_ctrl_id out = accept(asIs);
 
@@ -111,8 +111,8 @@ TEST_CASE("Identify Controller: a sound one")
 	CHECK(out.cntrltype == 1);
 }
 
-// Fields younger than the header's structure, by their offsets in the specification
-TEST_CASE("Identify Controller: instance, quiesce time, Cross-Controller Reset")
+// Fields that the kernel's structure does not have, at their offsets in the specification
+TEST_CASE("Identify Controller: instance, quiesce time and Cross-Controller Reset limit are decoded")
 {
 	const nof_ctrl_id none = accept(asIs);
 	CHECK(none.ciu == 0);
@@ -137,7 +137,7 @@ TEST_CASE("Identify Controller: instance, quiesce time, Cross-Controller Reset")
 	CHECK(all.anagrpmax == 128);
 }
 
-TEST_CASE("Identify Controller: text fields")
+TEST_CASE("Identify Controller: text fields are trimmed and made printable")
 {
 	const nof_ctrl_id full = accept([](nvme_id_ctrl &id) {
 		memset(id.sn, 'x', sizeof(id.sn));
@@ -158,7 +158,7 @@ TEST_CASE("Identify Controller: text fields")
 	CHECK(std::string(odd.firmware) == " 1");
 }
 
-TEST_CASE("Identify Controller: largest transfer")
+TEST_CASE("Identify Controller: the largest transfer is computed from MDTS and MPSMIN")
 {
 	auto transfer = [](u8 mdts, u8 mpsmin) {
 		return accept([&](nvme_id_ctrl &id) { id.mdts = mdts; }, mpsmin).max_transfer;
@@ -176,7 +176,7 @@ TEST_CASE("Identify Controller: largest transfer")
 		CHECK_THAT(refusal(asIs, mpsmin), Catch::Contains("MPSMIN"));
 }
 
-TEST_CASE("Identify Controller: entry sizes")
+TEST_CASE("Identify Controller: unsuitable queue entry sizes are refused")
 {
 	for (unsigned int size = 0; size < 256; ++size) {
 		CAPTURE(size);
@@ -187,7 +187,7 @@ TEST_CASE("Identify Controller: entry sizes")
 	}
 }
 
-TEST_CASE("Identify Controller: capsules")
+TEST_CASE("Identify Controller: unsuitable capsule sizes are refused")
 {
 	auto capsule = [](u32 ioccsz, u16 icdoff) {
 		return refusal([&](nvme_id_ctrl &id) {
@@ -209,13 +209,13 @@ TEST_CASE("Identify Controller: capsules")
 	CHECK_THAT(capsule(260, 0xffff), Catch::Contains("ICDOFF"));
 }
 
-TEST_CASE("Identify Controller: SGLs are a must")
+TEST_CASE("Identify Controller: a controller without SGLs is refused")
 {
 	CHECK_THAT(refusal([](nvme_id_ctrl &id) { id.sgls = htole32(1 << 20); }), Catch::Contains("SGLS"));
 	CHECK(refusal([](nvme_id_ctrl &id) { id.sgls = htole32(2); }).empty());
 }
 
-TEST_CASE("Identify Controller: numbers of namespaces")
+TEST_CASE("Identify Controller: inconsistent numbers of namespaces are refused")
 {
 	auto numbers = [](u32 nn, u32 mnan) {
 		return [=](nvme_id_ctrl &id) {
@@ -230,7 +230,7 @@ TEST_CASE("Identify Controller: numbers of namespaces")
 	CHECK(accept(numbers(0xffffffff, 3)).mnan == 3);
 }
 
-TEST_CASE("Identify Controller: ANA")
+TEST_CASE("Identify Controller: inconsistent ANA limits are refused")
 {
 	auto groups = [](u32 number, u32 highest) {
 		return [=](nvme_id_ctrl &id) {
@@ -255,12 +255,12 @@ TEST_CASE("Identify Controller: ANA")
 	CHECK(none.anacap == 0);
 }
 
-TEST_CASE("Identify Controller: kinds of controllers")
+TEST_CASE("Identify Controller: each controller type has its own rules")
 {
 	for (unsigned int type = 4; type < 256; ++type)
 		CHECK_THAT(refusal([&](nvme_id_ctrl &id) { id.cntrltype = type; }), Catch::Contains("CNTRLTYPE"));
 
-	// A discovery controller has no I/O queues, so that what concerns them may be zero.
+	// A discovery controller has no I/O queues. Fields about them may be zero.
 	const nof_ctrl_id discovery = accept([](nvme_id_ctrl &id) {
 		id.cntrltype = 2;
 		id.sqes = id.cqes = 0;
@@ -274,11 +274,11 @@ TEST_CASE("Identify Controller: kinds of controllers")
 	CHECK(discovery.ioccsz == 64);
 	CHECK(discovery.icdoff == 0);
 
-	// 0, from before version 1.4, is held to the rules of an I/O controller.
+	// 0, as reported before version 1.4: the rules of an I/O controller apply.
 	CHECK_THAT(refusal([](nvme_id_ctrl &id) { id.cntrltype = 0, id.ioccsz = 0; }), Catch::Contains("IOCCSZ"));
 }
 
-TEST_CASE("Identify Controller: reserved identifiers, all ones, all zero")
+TEST_CASE("Identify Controller: reserved identifiers, all ones and all zeros are refused")
 {
 	for (unsigned int cntlid = 0xfff0; cntlid <= 0xffff; ++cntlid)
 		CHECK_THAT(refusal([&](nvme_id_ctrl &id) { id.cntlid = htole16(cntlid); }), Catch::Contains("CNTLID"));
@@ -287,7 +287,7 @@ TEST_CASE("Identify Controller: reserved identifiers, all ones, all zero")
 	CHECK_FALSE(refusal([](nvme_id_ctrl &id) { memset(&id, 0xff, sizeof(id)); }).empty());
 }
 
-TEST_CASE("limits of the NVM command set", "[identify]")
+TEST_CASE("limits of the NVM command set are decoded", "[identify]")
 {
 	nvme_id_ctrl_nvm id = {};
 	nof_nvm_limits limits;
@@ -302,7 +302,7 @@ TEST_CASE("limits of the NVM command set", "[identify]")
 	CHECK(limits.range_blocks == 64);
 	CHECK(limits.discard_blocks == 1ull << 40);
 	CHECK(limits.write_zeroes == 64 << 10);
-	id.wzsl = 255; // any value has a meaning
+	id.wzsl = 255; // every value is valid
 	nof_identify_nvm(&id, 15, &limits);
 	CHECK(limits.write_zeroes == UINT32_MAX);
 }

@@ -70,7 +70,7 @@ Bytes operator+(Bytes a, const Bytes &b)
 
 std::string descs(const Bytes &list, nof_ns_ids &ids)
 {
-	std::unique_ptr<uint8_t[]> exact(new uint8_t[list.size()]); // a sanitizer sees a read past its end
+	std::unique_ptr<uint8_t[]> exact(new uint8_t[list.size()]); // a sanitizer detects a read past its end
 	std::copy(list.begin(), list.end(), exact.get());
 	const char *why = nof_identify_descs(exact.get(), list.size(), &ids);
 	return why ? why : "";
@@ -80,7 +80,7 @@ const Bytes eui(8, 0xe1), nguid(16, 0xa2), uuid(16, 0xb3);
 
 } // namespace
 
-TEST_CASE("Identify Namespace: a sound one")
+TEST_CASE("Identify Namespace: valid data are decoded")
 {
 	const nof_ns_format out = accept([](nvme_id_ns &) {});
 
@@ -103,7 +103,7 @@ TEST_CASE("Identify Namespace: a sound one")
 	CHECK_FALSE(out.discard_zeroes);
 }
 
-TEST_CASE("Identify Namespace: inactive")
+TEST_CASE("Identify Namespace: an inactive namespace is refused")
 {
 	CHECK_THAT(refusal([](nvme_id_ns &id) { memset(&id, 0, sizeof(id)); }), Catch::Contains("not active"));
 	CHECK_THAT(refusal([](nvme_id_ns &id) { id.nsze = 0; }), Catch::Contains("not active"));
@@ -111,7 +111,7 @@ TEST_CASE("Identify Namespace: inactive")
 	CHECK_FALSE(refusal([](nvme_id_ns &id) { memset(&id, 0xff, sizeof(id)); }).empty());
 }
 
-TEST_CASE("Identify Namespace: every block size")
+TEST_CASE("Identify Namespace: only block sizes from 512 to 4096 bytes are accepted")
 {
 	for (unsigned int ds = 0; ds < 256; ++ds) {
 		CAPTURE(ds);
@@ -119,7 +119,7 @@ TEST_CASE("Identify Namespace: every block size")
 	}
 }
 
-TEST_CASE("Identify Namespace: which format")
+TEST_CASE("Identify Namespace: the format in use is found")
 {
 	auto format = [](u8 nlbaf, u8 flbas) {
 		return [=](nvme_id_ns &id) {
@@ -133,7 +133,7 @@ TEST_CASE("Identify Namespace: which format")
 	CHECK_THAT(refusal(format(0, 1)), Catch::Contains("FLBAS"));
 	CHECK_THAT(refusal(format(14, 15)), Catch::Contains("FLBAS"));
 	CHECK(accept(format(15, 15)).lba_shift == 9);
-	// The extended bits 6:5 count only with more than sixteen formats.
+	// Bits 6:5 of FLBAS are valid only with more than 16 formats.
 	CHECK(accept(format(15, 0x20)).lba_shift == 9);
 	CHECK(accept(format(16, 0x20)).lba_shift == 12);
 	CHECK_THAT(refusal(format(16, 0x21)), Catch::Contains("FLBAS"));
@@ -142,7 +142,7 @@ TEST_CASE("Identify Namespace: which format")
 		CHECK_THAT(refusal(format(nlbaf, 0)), Catch::Contains("FLBAS"));
 }
 
-TEST_CASE("Identify Namespace: metadata and capacity")
+TEST_CASE("Identify Namespace: unsupported metadata and capacities are refused")
 {
 	CHECK_THAT(refusal([](nvme_id_ns &id) { id.lbaf[1].ms = htole16(8); }), Catch::Contains("metadata"));
 	CHECK(refusal([](nvme_id_ns &id) { id.lbaf[0].ms = htole16(8); }).empty()); // not the format in use
@@ -156,7 +156,7 @@ TEST_CASE("Identify Namespace: metadata and capacity")
 	}
 }
 
-TEST_CASE("Identify Namespace: protection information")
+TEST_CASE("Identify Namespace: protection information is decoded")
 {
 	auto format = [](u8 type, u16 bytes, u8 extended = 0) {
 		return [=](nvme_id_ns &id) {
@@ -171,10 +171,10 @@ TEST_CASE("Identify Namespace: protection information")
 			CHECK(accept(format(type, 8, extended)).pi_bytes == NOF_PI_BYTES_16B);
 			CHECK(accept(format(type, 8, extended)).pi_in_data == extended);
 			CHECK(accept(format(type, 16, extended)).pi_bytes == NOF_PI_BYTES_64B);
-			// first or last of the metadata: they are all of it
+			// the metadata are the protection information only, so both positions are the same
 			CHECK(accept(format(type | 8, 8, extended)).pi_type == type);
 		}
-	CHECK(accept(format(1, 0)).pi_type == 0); // of another format than this one
+	CHECK(accept(format(1, 0)).pi_type == 0); // the format in use has no metadata
 	CHECK_THAT(refusal(format(0, 8)), Catch::Contains("buffer of their own"));
 	CHECK_THAT(refusal(format(0, 8, 1)), Catch::Contains("end of each block"));
 	CHECK(accept(format(1, 0, 1)).pi_in_data == false);
@@ -185,7 +185,7 @@ TEST_CASE("Identify Namespace: protection information")
 		CHECK_THAT(refusal(format(type, 8)), Catch::Contains("invalid protection information type"));
 }
 
-TEST_CASE("Identify Namespace of the NVM command set: the guard")
+TEST_CASE("Identify Namespace of the NVM command set: unsupported guards are refused")
 {
 	nvme_id_ns_nvm id{};
 	nof_ns_format ns{};
@@ -202,7 +202,7 @@ TEST_CASE("Identify Namespace of the NVM command set: the guard")
 	CHECK_THAT(why(3 << 7), Catch::Contains("8 bytes"));
 }
 
-TEST_CASE("Identify Namespace: reservations, atomic writes")
+TEST_CASE("Identify Namespace: reservations and atomic writes are decoded")
 {
 	CHECK(accept([](nvme_id_ns &id) { id.rescap = 0xff; }).rescap == 0x7f);
 	CHECK(accept([](nvme_id_ns &id) { id.rescap = 0x02; }).rescap == 0x02);
@@ -216,20 +216,20 @@ TEST_CASE("Identify Namespace: reservations, atomic writes")
 		};
 	};
 	CHECK(accept(atomics(15, 0)).atomic_blocks == 16);
-	CHECK(accept(atomics(0, 0)).atomic_blocks == 0); // as the controller says
+	CHECK(accept(atomics(0, 0)).atomic_blocks == 0); // 0: the value of the controller applies
 	CHECK(accept(atomics(0xffff, 0xffff)).atomic_blocks == 65536);
 	CHECK(accept(atomics(0xffff, 0xffff)).atomic_boundary == 65536);
 	CHECK(accept(atomics(15, 31)).atomic_boundary == 32);
 	CHECK_FALSE(accept(atomics(15, 31)).atomic_never);
 	CHECK(accept(atomics(15, 30)).atomic_never);
 	CHECK(accept(atomics(15, 31, 1)).atomic_never);
-	const nof_ns_format none = accept(atomics(15, 30, 1, 0)); // none of it is there
+	const nof_ns_format none = accept(atomics(15, 30, 1, 0)); // NSFEAT has no NSABP bit: the fields are not valid
 	CHECK(none.atomic_blocks == 0);
 	CHECK(none.atomic_boundary == 0);
 	CHECK_FALSE(none.atomic_never);
 }
 
-TEST_CASE("Identify Namespace: write protected, private")
+TEST_CASE("Identify Namespace: write protection and sharing are decoded")
 {
 	const nof_ns_format out = accept([](nvme_id_ns &id) { id.nsattr = 0xff, id.nmic = 0xfe; });
 	CHECK(out.read_only);
@@ -237,7 +237,7 @@ TEST_CASE("Identify Namespace: write protected, private")
 	CHECK_FALSE(accept([](nvme_id_ns &id) { id.nsattr = 0xfe; }).read_only);
 }
 
-TEST_CASE("Identify Namespace: hints")
+TEST_CASE("Identify Namespace: I/O hints are decoded")
 {
 	auto hints = [](u8 nsfeat, u16 npwg, u16 nawupf, u16 nows) {
 		return [=](nvme_id_ns &id) {
@@ -249,7 +249,7 @@ TEST_CASE("Identify Namespace: hints")
 			id.npda = htole16(3);
 		};
 	};
-	// Each group of fields only where its bit of NSFEAT says that it is there
+	// Each group of fields is valid only with its bit in NSFEAT.
 	CHECK(accept(hints(0, 3, 3, 31)).phys_blocks == 0);
 	CHECK(accept(hints(0, 3, 3, 31)).opt_io_blocks == 0);
 	CHECK(accept(hints(0, 3, 3, 31)).discard_granularity == 0);
@@ -262,18 +262,18 @@ TEST_CASE("Identify Namespace: hints")
 	CHECK(both.phys_blocks == 4);
 	CHECK(both.opt_io_blocks == 32);
 	CHECK(accept(hints(0x12, 7, 0, 31)).phys_blocks == 1);
-	// Odd numbers: down to a power of two, and the optimal size to its multiple
+	// Sizes are rounded down to a power of two. The optimal size is a multiple of it.
 	CHECK(accept(hints(0x12, 6, 6, 16)).phys_blocks == 4);
 	CHECK(accept(hints(0x12, 6, 6, 16)).opt_io_blocks == 16);
 	CHECK(accept(hints(0x12, 7, 7, 5)).opt_io_blocks == 0);
 	CHECK(accept(hints(0x12, 0, 0, 0)).opt_io_blocks == 0);
-	// Extremes: a physical block stays within 64 KiB, and 0-based 65535 does not wrap
+	// A physical block is at most 64 KiB. The 0-based value 65535 does not wrap.
 	const nof_ns_format big = accept(hints(0x12, 0xffff, 0xffff, 0xffff));
 	CHECK(big.phys_blocks == 16);
 	CHECK(big.opt_io_blocks == 65536);
 }
 
-TEST_CASE("Identify Namespace: deallocated blocks")
+TEST_CASE("Identify Namespace: deallocated blocks read zeros only if DLFEAT says so for both commands")
 {
 	for (unsigned int dlfeat = 0; dlfeat < 256; ++dlfeat) {
 		CAPTURE(dlfeat);
@@ -307,7 +307,7 @@ struct Independent {
 
 } // namespace
 
-TEST_CASE("command set independent Identify: a sound one")
+TEST_CASE("command set independent Identify: valid data are decoded")
 {
 	Independent all;
 	all.id.nsattr = 1;
@@ -340,14 +340,14 @@ TEST_CASE("command set independent Identify: a sound one")
 	CHECK_FALSE(nof_ids_are_generic(&zoned));
 }
 
-TEST_CASE("command set independent Identify: what makes no sense")
+TEST_CASE("command set independent Identify: invalid data are refused")
 {
 	for (int percent : {0, 100, 101, 127}) {
 		CAPTURE(percent);
 		Independent one;
 		one.id.fpi = u8(0x80 | percent);
 		CHECK((one.decode() == "") == (percent <= 100));
-		one.id.fpi = u8(percent); // not told
+		one.id.fpi = u8(percent); // the indicator is not supported, so the value is ignored
 		CHECK(one.decode() == "");
 	}
 	for (u32 group : {0u, 1u, 4u, 5u, ~0u}) {
@@ -361,7 +361,7 @@ TEST_CASE("command set independent Identify: what makes no sense")
 	CHECK(ones.decode().find("FPI") == 0);
 }
 
-TEST_CASE("identification descriptors: all kinds")
+TEST_CASE("identification descriptors: all types are decoded")
 {
 	nof_ns_ids ids = {};
 
@@ -384,7 +384,7 @@ TEST_CASE("identification descriptors: the list ends at a length of zero")
 	CHECK(descs({1, 8, 0}, ids).empty());
 }
 
-TEST_CASE("identification descriptors: cut off at every byte")
+TEST_CASE("identification descriptors: every truncation within a value is refused")
 {
 	const Bytes whole = desc(1, eui) + desc(2, nguid) + desc(3, uuid);
 	const size_t starts[] = {0, 12, 32, 52};
@@ -392,7 +392,7 @@ TEST_CASE("identification descriptors: cut off at every byte")
 	for (size_t len = 0; len < whole.size(); ++len) {
 		CAPTURE(len);
 		nof_ns_ids ids = {};
-		// Good only where nothing but a piece of a header is left over
+		// valid where only a part of a header is left over
 		bool good = false;
 		for (size_t start : starts)
 			good |= len >= start && len < start + 4;
@@ -400,7 +400,7 @@ TEST_CASE("identification descriptors: cut off at every byte")
 	}
 }
 
-TEST_CASE("identification descriptors: lengths")
+TEST_CASE("identification descriptors: wrong lengths are refused")
 {
 	for (unsigned int len = 1; len < 256; ++len) {
 		CAPTURE(len);
@@ -413,14 +413,14 @@ TEST_CASE("identification descriptors: lengths")
 		CHECK(descs(desc(3, value), ids).empty() == (len == 16));
 		ids = {};
 		CHECK(descs(desc(4, value), ids).empty() == (len == 1));
-		// A kind that we do not know is stepped over
+		// a descriptor of an unknown type is skipped
 		ids = {};
 		CHECK(descs(desc(9, value) + desc(3, uuid), ids).empty());
 		CHECK(ids.have == NOF_ID_UUID);
 	}
 }
 
-TEST_CASE("identification descriptors: contradictions and zeroes")
+TEST_CASE("identification descriptors: contradictions are refused, and zeros ignored")
 {
 	nof_ns_ids ids = {};
 
@@ -429,13 +429,13 @@ TEST_CASE("identification descriptors: contradictions and zeroes")
 	CHECK(descs(desc(3, uuid) + desc(3, uuid), ids).empty());
 	CHECK_THAT(descs(desc(3, uuid) + desc(3, Bytes(16, 1)), ids), Catch::Contains("two different"));
 
-	// What Identify Namespace said counts too
+	// identifiers of Identify Namespace count, too
 	nof_ns_format format = accept([](nvme_id_ns &) {});
 	CHECK_THAT(descs(desc(1, eui), format.ids), Catch::Contains("two different"));
 	CHECK(descs(desc(1, Bytes(8, 0x22)), format.ids).empty());
 }
 
-TEST_CASE("namespace identifiers: match and equal")
+TEST_CASE("namespace identifiers: match needs a common identifier and no different one")
 {
 	nof_ns_ids none = {}, e = {}, eu = {}, u = {}, other = {};
 
@@ -448,8 +448,8 @@ TEST_CASE("namespace identifiers: match and equal")
 	CHECK_FALSE(nof_ns_ids_match(&none, &e));
 	CHECK(nof_ns_ids_match(&e, &eu));
 	CHECK(nof_ns_ids_match(&eu, &u));
-	CHECK_FALSE(nof_ns_ids_match(&e, &u));      // nothing in common
-	CHECK_FALSE(nof_ns_ids_match(&eu, &other)); // one the same, one not
+	CHECK_FALSE(nof_ns_ids_match(&e, &u));      // no common identifier
+	CHECK_FALSE(nof_ns_ids_match(&eu, &other)); // one equal, one different
 	CHECK(nof_ns_ids_match(&e, &other));
 
 	CHECK(nof_ns_ids_equal(&none, &none));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What selectors and the look after paths compute with: averages, expectations, probes, outliers.
+// The calculations of path selectors and of path monitoring: averages, expected latency, probes, outliers
 #include <catch2/catch.hpp>
 
 #include <cstdint>
@@ -25,7 +25,7 @@ u32 after(u32 ewma, u64 sample, int times)
 
 } // namespace
 
-TEST_CASE("latency: reads and writes, small and large, are classes of their own")
+TEST_CASE("latency: reads and writes, small and large, are separate classes")
 {
 	CHECK(nof_lat_class(false, 512) == NOF_LAT_READ);
 	CHECK(nof_lat_class(false, 32768) == NOF_LAT_READ);
@@ -37,7 +37,7 @@ TEST_CASE("latency: reads and writes, small and large, are classes of their own"
 TEST_CASE("latency: the average begins with the first sample and follows the rest")
 {
 	CHECK(nof_lat_next(0, 100 * us, false) == 100 * us);
-	CHECK(nof_lat_next(30 * ms, 100 * us, true) == 100 * us); // too old to count
+	CHECK(nof_lat_next(30 * ms, 100 * us, true) == 100 * us); // the old average has expired
 	CHECK(nof_lat_next(800, 1600, false) == 900);
 	CHECK(nof_lat_next(1600, 800, false) == 1500);
 	CHECK(after(100 * us, 10 * ms, 40) > 9 * ms);
@@ -61,21 +61,21 @@ TEST_CASE("latency: the average is never 0, which means unknown, and stays betwe
 		}
 }
 
-TEST_CASE("latency: what is expected grows with what is ahead")
+TEST_CASE("latency: the expected latency grows with the queue depth")
 {
 	CHECK(nof_lat_expect(100, 0) == 100);
 	CHECK(nof_lat_expect(100, 3) == 400);
 	CHECK(nof_lat_expect(most, most) == u64(most) << 32);
 }
 
-TEST_CASE("latency: the other path is taken when it would be done first")
+TEST_CASE("latency: the path with the lower expected latency is taken")
 {
 	CHECK(nof_lat_better(30 * ms, 0, 100 * us, 200));
 	CHECK_FALSE(nof_lat_better(100 * us, 200, 30 * ms, 0));
 	CHECK(nof_lat_better(100 * us, 400, 30 * ms, 0));
-	CHECK_FALSE(nof_lat_better(100 * us, 2, 100 * us, 2)); // equal: no move
+	CHECK_FALSE(nof_lat_better(100 * us, 2, 100 * us, 2)); // equal: no switch
 	CHECK(nof_lat_better(100 * us, 2, 100 * us, 1));
-	// a path whose map is gone has no depth worth the name
+	// a path without a queue map has no meaningful depth
 	CHECK_FALSE(nof_lat_better(100 * us, 2, 1, std::numeric_limits<s32>::max()));
 }
 
@@ -89,23 +89,23 @@ TEST_CASE("latency: without averages the depth decides, and an unknown path gets
 	CHECK_FALSE(nof_lat_better(0, 0, 100 * us, 0));
 }
 
-TEST_CASE("latency: a path not heard of for a while is looked at, unless the last look is still out")
+TEST_CASE("latency: an unused path is probed, unless its last probe is outstanding")
 {
 	const u32 now = 1000000, gap = NOF_LAT_PROBE;
 	CHECK_FALSE(nof_lat_due(now, now, now - 9 * gap, 0)); // in use
 	CHECK_FALSE(nof_lat_due(now, now - gap + 1, now - gap, 0));
-	CHECK_FALSE(nof_lat_due(now, now - 2 * gap, now - gap + 1, 0)); // looked at a moment ago
+	CHECK_FALSE(nof_lat_due(now, now - 2 * gap, now - gap + 1, 0)); // probed recently
 	CHECK(nof_lat_due(now, now - gap, now - gap, 0));
-	CHECK_FALSE(nof_lat_due(now, now - gap - 1, now - gap, 1)); // no answer since
-	CHECK(nof_lat_due(now, now - gap, now - gap - 1, 1));       // busy with others' requests
-	CHECK(nof_lat_due(now, now - 5 * gap, now - 4 * gap, 1));   // in the end anyway
+	CHECK_FALSE(nof_lat_due(now, now - gap - 1, now - gap, 1)); // no answer since the probe
+	CHECK(nof_lat_due(now, now - gap, now - gap - 1, 1));       // only other requests are outstanding
+	CHECK(nof_lat_due(now, now - 5 * gap, now - 4 * gap, 1));   // after several intervals regardless
 	// jiffies wrap
 	CHECK(nof_lat_due(5, u32(5) - gap, u32(5) - gap, 0));
 	CHECK_FALSE(nof_lat_due(5, 0, u32(5) - gap, 0));
 	CHECK(nof_lat_due(u32(-gap), u32(-2 * gap), u32(-2 * gap - 1), 1));
 }
 
-TEST_CASE("latency: an old average says nothing")
+TEST_CASE("latency: an expired average is unknown")
 {
 	CHECK(nof_lat_known(1000, 77, 1000) == 77);
 	CHECK(nof_lat_known(1000, 77, 1000 - NOF_LAT_PROBE) == 77);
@@ -127,17 +127,17 @@ TEST_CASE("latency: buckets of the histogram double")
 	CHECK(nof_lat_bucket(std::numeric_limits<u64>::max()) == NVMEOF_HIST_BUCKETS - 1);
 }
 
-TEST_CASE("outlier: several times and noticeably slower")
+TEST_CASE("outlier: a slow path is several times and noticeably slower than its peers")
 {
 	CHECK_FALSE(nof_outlier_slow(4 * ms, 1 * ms));
 	CHECK(nof_outlier_slow(4 * ms + 1, 1 * ms));
-	CHECK_FALSE(nof_outlier_slow(900 * us, 10 * us)); // 90 times, but who would notice
+	CHECK_FALSE(nof_outlier_slow(900 * us, 10 * us)); // 90 times as slow, but below 1 ms
 	CHECK(nof_outlier_slow(1100 * us, 10 * us));
 	CHECK_FALSE(nof_outlier_slow(most, most / 2));
 	CHECK_FALSE(nof_outlier_slow(0, 1));
 }
 
-TEST_CASE("outlier: a path that was one does not return just below that bound")
+TEST_CASE("outlier: the limit for the return of a slow path is below the limit for its detection")
 {
 	for (u32 peer : {1u, 10 * us, 100 * us, 300 * us, 1 * ms, 30 * ms, 1000 * ms}) {
 		CAPTURE(peer);
@@ -150,16 +150,16 @@ TEST_CASE("outlier: a path that was one does not return just below that bound")
 	CHECK(nof_outlier_limit(most) == 2 * u64(most));
 }
 
-TEST_CASE("outlier: errors, one in ten and five at least")
+TEST_CASE("outlier: a faulty path has at least one error in ten requests, and five errors")
 {
 	CHECK_FALSE(nof_outlier_faulty(0, 4, 100, 0));
 	CHECK(nof_outlier_faulty(0, 5, 100, 0));
 	CHECK(nof_outlier_faulty(45, 5, 100, 0));
 	CHECK_FALSE(nof_outlier_faulty(46, 5, 100, 0));
-	CHECK(nof_outlier_faulty(0, 5, 0, 0)); // its peers had nothing to do
+	CHECK(nof_outlier_faulty(0, 5, 0, 0)); // its peers were idle
 }
 
-TEST_CASE("outlier: errors that the peers see too are not the path's")
+TEST_CASE("outlier: errors that the peers have, too, do not count")
 {
 	CHECK_FALSE(nof_outlier_faulty(10, 10, 10, 10));
 	CHECK_FALSE(nof_outlier_faulty(10, 10, 100, 20));
@@ -167,11 +167,11 @@ TEST_CASE("outlier: errors that the peers see too are not the path's")
 	CHECK_FALSE(nof_outlier_faulty(0, 100000000, 0, 100000000));
 }
 
-TEST_CASE("a look that comes late counts the less, but something")
+TEST_CASE("a late watch interval counts less, but at least a little")
 {
 	CHECK(nof_watch_step(0) == 0);
 	CHECK(nof_watch_step(20) == 20);
-	CHECK(nof_watch_step(30) == 30); // what timers take
+	CHECK(nof_watch_step(30) == 30); // the slack of timers
 	CHECK(nof_watch_step(31) == 9);
 	CHECK(nof_watch_step(37) == 3);
 	CHECK(nof_watch_step(38) == 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a hostile target can put into a PDU.
+// Invalid PDUs of a hostile target
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -101,7 +101,7 @@ std::string ask(const nvme_tcp_r2t_pdu &pdu, u32 len, u32 next, bool write = tru
 
 } // namespace
 
-TEST_CASE("PDU header: sound ones, with every combination of digests")
+TEST_CASE("PDU header: valid headers are accepted with every combination of digests")
 {
 	for (Digests d : allDigests) {
 		CAPTURE(d.header, d.data);
@@ -116,14 +116,14 @@ TEST_CASE("PDU header: sound ones, with every combination of digests")
 	}
 }
 
-TEST_CASE("PDU header: only what a target may send, and when it may")
+TEST_CASE("PDU header: only PDUs of a target are accepted, and only in the right state")
 {
 	for (unsigned int type = 0; type < 256; ++type) {
 		for (bool connected : {false, true}) {
 			CAPTURE(type, connected);
 			auto pdu = rsp({});
 			pdu.hdr.type = type;
-			// The lengths are those of a response, which R2T and the shortest C2HTermReq share.
+			// The lengths are those of a response, an R2T and the shortest C2HTermReq.
 			const bool legal = ((type == nvme_tcp_rsp || type == nvme_tcp_r2t) && connected) ||
 					   type == nvme_tcp_c2h_term;
 			CHECK(header(pdu.hdr, conf({}, connected)).empty() == legal);
@@ -133,7 +133,7 @@ TEST_CASE("PDU header: only what a target may send, and when it may")
 	CHECK_FALSE(header(rsp({}).hdr, conf({}, false)).empty());
 	CHECK_FALSE(header(c2hData({}, 0, 4).hdr, conf({}, false)).empty());
 	CHECK_FALSE(header(r2t({}, 0, 4).hdr, conf({}, false)).empty());
-	// What the host sends is refused when it comes from the target.
+	// PDUs of a host are refused with every length.
 	for (u8 type : {nvme_tcp_icreq, nvme_tcp_h2c_term, nvme_tcp_cmd, nvme_tcp_h2c_data}) {
 		auto pdu = rsp({});
 		pdu.hdr.type = type;
@@ -145,7 +145,7 @@ TEST_CASE("PDU header: only what a target may send, and when it may")
 	}
 }
 
-TEST_CASE("PDU header: every HLEN but the right one")
+TEST_CASE("PDU header: a wrong HLEN is refused")
 {
 	for (unsigned int hlen = 0; hlen < 256; ++hlen) {
 		CAPTURE(hlen);
@@ -158,7 +158,7 @@ TEST_CASE("PDU header: every HLEN but the right one")
 	}
 }
 
-TEST_CASE("PDU header: digest flags are those agreed")
+TEST_CASE("PDU header: digest flags have to be the negotiated ones")
 {
 	for (Digests agreed : allDigests) {
 		for (Digests sent : allDigests) {
@@ -170,7 +170,7 @@ TEST_CASE("PDU header: digest flags are those agreed")
 	}
 }
 
-TEST_CASE("PDU header: lengths")
+TEST_CASE("PDU header: a wrong PLEN is refused")
 {
 	for (Digests d : allDigests) {
 		const u32 right = le32toh(rsp(d).hdr.plen);
@@ -187,7 +187,7 @@ TEST_CASE("PDU header: lengths")
 	}
 }
 
-TEST_CASE("C2HData header: data begin behind it, at a multiple of four")
+TEST_CASE("C2HData header: data begin behind the header, at a multiple of four")
 {
 	for (Digests d : allDigests) {
 		for (unsigned int pdo = 0; pdo < 256; ++pdo) {
@@ -199,7 +199,7 @@ TEST_CASE("C2HData header: data begin behind it, at a multiple of four")
 	}
 }
 
-TEST_CASE("C2HTermReq: at any time, of bounded length")
+TEST_CASE("C2HTermReq: valid in every state, with a bounded length")
 {
 	for (bool connected : {false, true}) {
 		for (Digests d : allDigests) {
@@ -214,7 +214,7 @@ TEST_CASE("C2HTermReq: at any time, of bounded length")
 	}
 }
 
-TEST_CASE("ICResp")
+TEST_CASE("ICResp is validated")
 {
 	auto check = [](nvme_tcp_icresp_pdu pdu, Digests asked, nof_pdu_params &params) {
 		const nof_pdu_conf c = conf(asked, false);
@@ -261,7 +261,7 @@ TEST_CASE("ICResp")
 	}
 }
 
-TEST_CASE("C2HData: lengths that add up")
+TEST_CASE("C2HData: the lengths have to match")
 {
 	auto check = [](const nvme_tcp_data_pdu &pdu, Digests d) {
 		const nof_pdu_conf c = conf(d);
@@ -287,7 +287,7 @@ TEST_CASE("C2HData: lengths that add up")
 	CHECK(check(c2hData({}, 0, 512, NVME_TCP_F_DATA_SUCCESS | NVME_TCP_F_DATA_LAST), {}).empty());
 }
 
-TEST_CASE("C2HData against its command")
+TEST_CASE("C2HData is validated against its command")
 {
 	CHECK(xfer(c2hData({}, 0, 4096), 4096, 0).empty());
 	CHECK(xfer(c2hData({}, 1024, 1024), 4096, 1024).empty());
@@ -298,29 +298,29 @@ TEST_CASE("C2HData against its command")
 	for (u32 offset : {0u, 1u, 1023u, 1025u, 2048u, 4096u, 0x80000400u, 0xffffffffu, 0xfffffc00u})
 		CHECK_FALSE(xfer(c2hData({}, offset, 1024), 4096, 1024).empty()); // not the next byte
 	for (u32 len : {3073u, 4096u, 0x80000000u, 0xfffffc00u, 0xffffffffu})
-		CHECK_FALSE(xfer(c2hData({}, 1024, len), 4096, 1024).empty()); // past the end, also by wrapping
-	CHECK_FALSE(xfer(c2hData({}, 4096, 4), 4096, 4096).empty());           // all is there already
-	// fewer data than asked for: the command fails when it completes, see nof_pdu_rsp_status()
+		CHECK_FALSE(xfer(c2hData({}, 1024, len), 4096, 1024).empty()); // past the end, also by a wrapped sum
+	CHECK_FALSE(xfer(c2hData({}, 4096, 4), 4096, 4096).empty());           // all data have arrived
+	// fewer data than requested: the command fails at its completion, see nof_pdu_rsp_status()
 	CHECK(xfer(c2hData({}, 0, 1024, NVME_TCP_F_DATA_LAST), 4096, 0).empty());
-	CHECK_FALSE(xfer(c2hData({}, 1024, 1024), 4096, 1024, false, true).empty()); // after the last
+	CHECK_FALSE(xfer(c2hData({}, 1024, 1024), 4096, 1024, false, true).empty()); // after the last data
 }
 
-TEST_CASE("R2T against its command")
+TEST_CASE("R2T is validated against its command")
 {
 	CHECK(ask(r2t({}, 0, 4096), 4096, 0).empty());
 	CHECK(ask(r2t({}, 1024, 3072), 4096, 1024).empty());
 
 	CHECK_FALSE(ask(r2t({}, 0, 4096), 4096, 0, false).empty()); // for a read
 	CHECK_FALSE(ask(r2t({}, 0, 4), 0, 0).empty());              // for a command without data
-	CHECK_FALSE(ask(r2t({}, 0, 0), 4096, 0).empty());           // for nothing
+	CHECK_FALSE(ask(r2t({}, 0, 0), 4096, 0).empty());           // empty
 	for (u32 offset : {0u, 1023u, 1025u, 0x80000400u, 0xffffffffu})
-		CHECK_FALSE(ask(r2t({}, offset, 1024), 4096, 1024).empty()); // a second time, or a gap
+		CHECK_FALSE(ask(r2t({}, offset, 1024), 4096, 1024).empty()); // repeated, or with a gap
 	for (u32 len : {3073u, 4096u, 0x80000000u, 0xfffffc00u, 0xffffffffu})
-		CHECK_FALSE(ask(r2t({}, 1024, len), 4096, 1024).empty()); // past the end, also by wrapping
+		CHECK_FALSE(ask(r2t({}, 1024, len), 4096, 1024).empty()); // past the end, also by a wrapped sum
 	CHECK_FALSE(ask(r2t({}, 4096, 4), 4096, 4096).empty());
 }
 
-TEST_CASE("response: success with missing or damaged data is none")
+TEST_CASE("response: success with missing or damaged data is an error")
 {
 	const nof_pdu_xfer whole = {4096, 4096, false, true}, part = {4096, 4095, false, true},
 			   none = {0, 0, false, false};
@@ -339,7 +339,7 @@ TEST_CASE("response: success with missing or damaged data is none")
 	CHECK(nof_pdu_rsp_status(0, &sent, false) == 0);
 	CHECK(nof_pdu_check_rsp(0, &sent, &f));
 	CHECK_FALSE(nof_pdu_check_rsp(0, &unsent, &f));
-	CHECK(nof_pdu_check_rsp(NVME_SC_WRITE_FAULT, &unsent, &f)); // a write may fail before all is asked for
+	CHECK(nof_pdu_check_rsp(NVME_SC_WRITE_FAULT, &unsent, &f)); // a write may fail before all data were requested
 }
 
 TEST_CASE("fatal error status: each has a text")

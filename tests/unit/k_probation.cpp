@@ -16,7 +16,7 @@ using Jiffies = unsigned long;
 
 constexpr Jiffies second = HZ, minute = 60 * second;
 
-// A controller, by its own clock
+// A controller with its own clock
 struct Ctrl {
 	nof_probation p = {};
 	Jiffies now;
@@ -24,7 +24,7 @@ struct Ctrl {
 	explicit Ctrl(Jiffies begin = 1000000) : now(begin) {}
 
 	void pass(Jiffies time) { now += time; }
-	// Becomes live, and is lost after so long
+	// Becomes live, and is lost after this time.
 	nof_loss lose(Jiffies after)
 	{
 		auto liveAt = now;
@@ -33,7 +33,8 @@ struct Ctrl {
 	}
 	bool take(bool read) { return nof_probation_trial_begin(&p, now, read); }
 	bool answer(bool answered = true) { return nof_probation_trial_end(&p, now, answered); }
-	// How long until a request of this kind is taken, looked at once a jiffy; too long: a minute
+	// Returns how long it takes until a request of this kind is accepted, with an attempt in each jiffy; at most a
+	// minute.
 	Jiffies waitFor(bool read)
 	{
 		auto begin = now;
@@ -47,7 +48,7 @@ struct Ctrl {
 			lose(second);
 		REQUIRE(p.on);
 	}
-	// Eight answers
+	// Completes all trials.
 	void endure()
 	{
 		for (int i = 0; i < NOF_PROBATION_TRIALS; i++)
@@ -59,7 +60,7 @@ struct Ctrl {
 
 } // namespace
 
-TEST_CASE("probation: begins with the third loss soon after the controller had become live", "[probation]")
+TEST_CASE("probation: begins with the third early loss in a row", "[probation]")
 {
 	Ctrl c;
 	CHECK(c.lose(1) == NOF_LOSS_NOTED);
@@ -70,7 +71,7 @@ TEST_CASE("probation: begins with the third loss soon after the controller had b
 	CHECK(c.p.losses == 3);
 }
 
-TEST_CASE("probation: what lasts a minute between losses counts anew", "[probation]")
+TEST_CASE("probation: a connection that lasts a minute resets the count of losses", "[probation]")
 {
 	Ctrl c;
 	for (int round = 0; round < 10; round++) {
@@ -79,7 +80,7 @@ TEST_CASE("probation: what lasts a minute between losses counts anew", "[probati
 		CHECK(c.lose(minute) == NOF_LOSS_NOTED);
 		CHECK(c.p.losses == 0);
 	}
-	// the loss of one that had lasted is none of the three
+	// the loss of a long connection does not count
 	CHECK(c.lose(1000 * minute) == NOF_LOSS_NOTED);
 	CHECK(c.lose(second) == NOF_LOSS_NOTED);
 	CHECK(c.lose(second) == NOF_LOSS_NOTED);
@@ -87,41 +88,41 @@ TEST_CASE("probation: what lasts a minute between losses counts anew", "[probati
 	CHECK(c.lose(second) == NOF_LOSS_BEGINS);
 }
 
-TEST_CASE("probation: each further loss doubles the distance of trials, up to a bound", "[probation]")
+TEST_CASE("probation: each further loss doubles the interval of trials, up to a bound", "[probation]")
 {
 	Ctrl c;
 	c.begin();
 	for (u32 gap : {1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000}) {
 		CHECK(c.p.interval_ms == gap);
-		CHECK(c.take(true)); // the first is due at once
+		CHECK(c.take(true)); // the first trial is due at once
 		c.answer();
 		CHECK(c.waitFor(true) == msecs_to_jiffies(gap));
-		// also one that had lasted for long
+		// a long connection that is lost counts, too
 		CHECK(c.lose(gap % 4000 ? second : 5 * minute) == NOF_LOSS_PROLONGS);
 	}
 	CHECK(c.p.on);
 }
 
-TEST_CASE("probation: trials go one at a time", "[probation]")
+TEST_CASE("probation: one trial at a time", "[probation]")
 {
 	Ctrl c;
 	c.begin();
 	REQUIRE(c.take(true));
-	CHECK_FALSE(c.take(true)); // nor on another CPU
-	SECTION("the next a distance after the answer")
+	CHECK_FALSE(c.take(true)); // not on another CPU either
+	SECTION("the next one an interval after the answer")
 	{
 		c.pass(second / 2);
 		c.answer();
 		CHECK(c.waitFor(true) == second);
 	}
-	SECTION("without an answer another one after two seconds, or the distance")
+	SECTION("without an answer after two seconds or the interval, whichever is longer")
 	{
 		CHECK(c.waitFor(true) == 2 * second);
-		c.lose(second), c.lose(second); // now 4 s
+		c.lose(second), c.lose(second); // the interval is 4 s now
 		REQUIRE(c.take(true));
 		CHECK(c.waitFor(true) == 4 * second);
 	}
-	SECTION("at once when it was not sent")
+	SECTION("at once if it was not sent")
 	{
 		nof_probation_trial_cancel(&c.p, c.now);
 		CHECK(c.take(true));
@@ -129,7 +130,7 @@ TEST_CASE("probation: trials go one at a time", "[probation]")
 	}
 }
 
-TEST_CASE("probation: four reads, then writes; where one kind does not come, the other will do", "[probation]")
+TEST_CASE("probation: four reads, then four writes; the other kind is taken after a wait", "[probation]")
 {
 	Ctrl c;
 	c.begin();
@@ -148,7 +149,7 @@ TEST_CASE("probation: four reads, then writes; where one kind does not come, the
 		auto read = GENERATE(true, false);
 		for (int i = 0; i < NOF_PROBATION_TRIALS; i++) {
 			bool due = read == (i < NOF_PROBATION_READS);
-			// it is waited for the other kind: beyond the second, so one jiffy more
+			// a request of the wrong kind is taken after more than a second, so one jiffy later
 			CHECK(c.waitFor(read) == (i ? second : 0) + (due ? 0 : second + 1));
 			c.answer();
 		}
@@ -161,24 +162,24 @@ TEST_CASE("probation: ends after eight answers in a row", "[probation]")
 	c.begin();
 	for (int i = 0; i < NOF_PROBATION_TRIALS - 1; i++)
 		CHECK_FALSE(c.answer());
-	SECTION("one that is not answered begins the row anew")
+	SECTION("a trial without an answer restarts the count")
 	{
 		CHECK_FALSE(c.answer(false));
 		for (int i = 0; i < NOF_PROBATION_TRIALS - 1; i++)
 			CHECK_FALSE(c.answer());
 		CHECK(c.answer());
 	}
-	SECTION("so does a loss")
+	SECTION("a loss restarts the count")
 	{
 		CHECK(c.lose(second) == NOF_LOSS_PROLONGS);
 		for (int i = 0; i < NOF_PROBATION_TRIALS - 1; i++)
 			CHECK_FALSE(c.answer());
 		CHECK(c.answer());
 	}
-	SECTION("once")
+	SECTION("it ends once")
 	{
 		CHECK(c.answer());
-		CHECK_FALSE(c.answer()); // one that was under way
+		CHECK_FALSE(c.answer()); // the answer of an outstanding trial
 	}
 	nof_probation_end(&c.p, c.now);
 	CHECK_FALSE(c.p.on);
@@ -189,7 +190,7 @@ TEST_CASE("probation: a loss within ten minutes of its end is a relapse, a later
 	Ctrl c;
 	c.begin();
 	c.endure();
-	SECTION("relapse, also long after it became live: trials are twice as far apart")
+	SECTION("a relapse doubles the interval, also after a long connection")
 	{
 		CHECK(c.lose(10 * minute - 1) == NOF_LOSS_RELAPSE);
 		CHECK(c.p.on);
@@ -198,7 +199,7 @@ TEST_CASE("probation: a loss within ten minutes of its end is a relapse, a later
 		CHECK(c.lose(second) == NOF_LOSS_RELAPSE);
 		CHECK(c.p.interval_ms == 4 * NOF_PROBATION_INTERVAL_MS);
 	}
-	SECTION("later: counted from the beginning, with the first distance")
+	SECTION("a later loss is counted anew, with the first interval")
 	{
 		CHECK(c.lose(10 * minute) == NOF_LOSS_NOTED);
 		CHECK_FALSE(c.p.on);
@@ -209,9 +210,9 @@ TEST_CASE("probation: a loss within ten minutes of its end is a relapse, a later
 	}
 }
 
-TEST_CASE("probation: jiffies may wrap at any point", "[probation]")
+TEST_CASE("probation: jiffies may wrap at any time", "[probation]")
 {
-	// the wrap meets each part of the story: losses, trials, the time after
+	// the wrap is in each phase: losses, trials, the time after
 	for (Jiffies before : {Jiffies(0), Jiffies(1), second, 2 * second, 3 * second + 1, 5 * second, 8 * second,
 			       15 * second, minute, 9 * minute, 9 * minute + 40 * second}) {
 		CAPTURE(before);
@@ -219,7 +220,7 @@ TEST_CASE("probation: jiffies may wrap at any point", "[probation]")
 		CHECK(c.lose(second) == NOF_LOSS_NOTED);
 		CHECK(c.lose(second) == NOF_LOSS_NOTED);
 		CHECK(c.lose(second) == NOF_LOSS_BEGINS);
-		for (int i = 0; i < NOF_PROBATION_TRIALS; i++) { // with writes alone
+		for (int i = 0; i < NOF_PROBATION_TRIALS; i++) { // writes only
 			bool due = i >= NOF_PROBATION_READS;
 			CHECK(c.waitFor(false) == (i ? second : 0) + (due ? 0 : second + 1));
 			CHECK_FALSE(c.take(false));

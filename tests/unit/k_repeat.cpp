@@ -9,7 +9,7 @@ extern "C" {
 #include "mpath/repeat.h"
 }
 
-TEST_CASE("a lost command is repeated only where that does no harm", "[repeat]")
+TEST_CASE("a lost command is repeated only if that is harmless", "[repeat]")
 {
 	struct Rule {
 		nof_repeat plain, zoned;
@@ -27,7 +27,7 @@ TEST_CASE("a lost command is repeated only where that does no harm", "[repeat]")
 		{0x12, {NOF_REPEAT_FREELY, NOF_REPEAT_FREELY}}, // I/O Management Receive
 		{nvme_cmd_zone_mgmt_recv, {NOF_REPEAT_NEVER, NOF_REPEAT_FREELY}},
 	};
-	// all others, those of vendors among them: never
+	// all other opcodes, those of vendors included: never
 	for (int opcode = 0; opcode < 256; opcode++) {
 		CAPTURE(opcode);
 		auto at = rules.find(opcode);
@@ -37,7 +37,7 @@ TEST_CASE("a lost command is repeated only where that does no harm", "[repeat]")
 	}
 }
 
-TEST_CASE("of a command set that is not known only what all have in common is repeated", "[repeat]")
+TEST_CASE("of an unknown command set only the common commands are repeated", "[repeat]")
 {
 	for (int opcode = 0; opcode < 256; opcode++) {
 		CAPTURE(opcode);

@@ -20,7 +20,7 @@ struct Entry {
 
 const u8 self[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
-// In memory of exactly its length, so that a sanitizer sees who reads on
+// A report in an allocation of its exact length, so that a sanitizer detects a read past the end
 struct Report {
 	std::unique_ptr<u8[]> bytes;
 	u32 len;
@@ -58,7 +58,7 @@ struct Report {
 
 } // namespace
 
-TEST_CASE("reservations: what a report says for this host")
+TEST_CASE("reservations: a report is decoded for this host")
 {
 	nof_resv r;
 	CHECK(Report(0, {}).read(&r).empty());
@@ -77,17 +77,17 @@ TEST_CASE("reservations: what a report says for this host")
 	CHECK_FALSE(r.holds);
 	CHECK(r.holder == 0xb);
 
-	// all registrants: as SCSI has it, no key
+	// All Registrants types have no single holder: key 0, as in SCSI
 	CHECK(Report(5, {{1, 0xa, 1}, {2, 0xb, 1}}).read(&r).empty());
 	CHECK(r.holds);
 	CHECK(r.holder == 0);
 
-	// one entry for each of its controllers
+	// one entry for each controller of this host
 	CHECK(Report(1, {{1, 0xa, 1}, {1, 0xa, 1}}).read(&r).empty());
 	CHECK(r.holder == 0xa);
 }
 
-TEST_CASE("reservations: reports that cannot be")
+TEST_CASE("reservations: inconsistent reports are refused")
 {
 	nof_resv r;
 	CHECK_FALSE(Report(7, {{1, 0xa, 1}}).read(&r).empty());
@@ -103,7 +103,7 @@ TEST_CASE("reservations: reports that cannot be")
 	CHECK_FALSE(Report(5, {{1, 0xa, 1}, {1, 0xa, 0}}).read(&r).empty());
 }
 
-TEST_CASE("reservations: a report that was not read in full")
+TEST_CASE("reservations: a partially read report is recognized")
 {
 	nof_resv r;
 	for (u32 len = NOF_RESV_ENTRY; len <= NOF_RESV_BYTES(3); len += 4) {
@@ -116,14 +116,14 @@ TEST_CASE("reservations: a report that was not read in full")
 	}
 }
 
-TEST_CASE("reservations: keys, one of each host")
+TEST_CASE("reservations: keys are listed once for each host")
 {
 	Report report(0, {{1, 0xa, 0}, {2, 0xb, 0}, {1, 0xa, 0}, {3, 0xa, 0}});
 	u64 keys[4] = {};
 	CHECK(nof_resv_keys(report.get(), 4, keys, 4) == 3);
 	CHECK(keys[0] == 0xa);
 	CHECK(keys[1] == 0xb);
-	CHECK(keys[2] == 0xa); // another host may have the same
+	CHECK(keys[2] == 0xa); // another host may use the same key
 	CHECK(keys[3] == 0);
 	u64 few[2] = {};
 	CHECK(nof_resv_keys(report.get(), 4, few, 1) == 3);
@@ -139,7 +139,7 @@ TEST_CASE("reservations: keys, one of each host")
 
 namespace {
 
-// As reported: this host registered with the key, of so many registrants
+// A report in which this host is registered with @key, among @nr registrants
 nof_resv report(u32 gen, u64 key, u16 nr = 1)
 {
 	nof_resv r = {};
@@ -158,7 +158,7 @@ nof_resv held(nof_resv r, u8 type, u64 holder)
 	return r;
 }
 
-// The new key, or the one that was to go, is B
+// The new key, or the key to preempt, is 0xb.
 nof_resv_verdict judge(nof_resv_act act, const nof_resv &before, const nof_resv &now, bool victim = false,
 		       u64 key = 0xb, u8 type = 2)
 {
@@ -175,26 +175,26 @@ constexpr nof_resv_act all[] = {NOF_RESV_REGISTER, NOF_RESV_REPLACE, NOF_RESV_UN
 
 } // namespace
 
-TEST_CASE("reservations: what changed nothing was not executed, or is refused once more")
+TEST_CASE("reservations: an unchanged report means that the command can be sent again")
 {
 	for (auto act : all)
 		for (auto &r : {report(1, 0, 0), report(1, 0xa), held(report(1, 0xa), 2, 0xa)}) {
 			CAPTURE(int(act));
 			CHECK(judge(act, r, r) == NOF_RESV_AGAIN);
 		}
-	// of the types that all hold another one may have acquired it again, which no report shows
+	// with an All Registrants type another host may have acquired the reservation again, which no report shows
 	auto shared = held(report(1, 0xa, 2), 5, 0);
 	CHECK(judge(NOF_RESV_RELEASE, shared, shared) == NOF_RESV_UNKNOWN);
 	CHECK(judge(NOF_RESV_CLEAR, shared, shared) == NOF_RESV_AGAIN);
 }
 
-TEST_CASE("reservations: a lost registration is not repeated over what came after it")
+TEST_CASE("reservations: a lost registration is not repeated if the state changed since")
 {
 	auto none = report(1, 0, 0), out = report(2, 0, 1), in = report(2, 0xb), other = report(3, 0xc);
-	auto was = report(1, 0xa), is = report(3, 0xa, 2); // others have come, this host is what it was
+	auto was = report(1, 0xa), is = report(3, 0xa, 2); // other hosts registered, this host is unchanged
 	for (auto act : {NOF_RESV_REGISTER, NOF_RESV_REPLACE}) {
 		CHECK(judge(act, none, in) == NOF_RESV_DONE);
-		CHECK(judge(act, none, out) == NOF_RESV_UNKNOWN); // preempted since, perhaps
+		CHECK(judge(act, none, out) == NOF_RESV_UNKNOWN); // possibly preempted since
 		CHECK(judge(act, was, other) == NOF_RESV_UNKNOWN);
 		CHECK(judge(act, was, is) == NOF_RESV_AGAIN);
 		CHECK(unknown(act, in) == NOF_RESV_DONE);
@@ -202,7 +202,7 @@ TEST_CASE("reservations: a lost registration is not repeated over what came afte
 		CHECK(unknown(act, other) == NOF_RESV_UNKNOWN);
 	}
 	CHECK(judge(NOF_RESV_UNREGISTER, was, out) == NOF_RESV_DONE);
-	CHECK(judge(NOF_RESV_UNREGISTER, was, other) == NOF_RESV_UNKNOWN); // a newer one
+	CHECK(judge(NOF_RESV_UNREGISTER, was, other) == NOF_RESV_UNKNOWN); // a newer registration
 	CHECK(judge(NOF_RESV_UNREGISTER, was, is) == NOF_RESV_AGAIN);
 	CHECK(unknown(NOF_RESV_UNREGISTER, out) == NOF_RESV_DONE);
 	CHECK(unknown(NOF_RESV_UNREGISTER, in) == NOF_RESV_UNKNOWN);
@@ -212,12 +212,12 @@ TEST_CASE("reservations: a lost registration is not repeated over what came afte
 	CHECK(judge(NOF_RESV_CLEAR, was, is) == NOF_RESV_AGAIN);
 }
 
-TEST_CASE("reservations: a lost acquire or release, when others have done something since")
+TEST_CASE("reservations: a lost acquire or release is judged after changes by other hosts")
 {
 	auto before = report(1, 0xa, 2), now = report(2, 0xa, 3);
 	CHECK(judge(NOF_RESV_ACQUIRE, before, held(now, 2, 0xa)) == NOF_RESV_DONE);
 	CHECK(judge(NOF_RESV_ACQUIRE, before, held(now, 2, 0xb)) == NOF_RESV_AGAIN); // a conflict
-	CHECK(judge(NOF_RESV_ACQUIRE, before, held(now, 1, 0xa)) == NOF_RESV_AGAIN); // likewise
+	CHECK(judge(NOF_RESV_ACQUIRE, before, held(now, 1, 0xa)) == NOF_RESV_AGAIN); // a conflict, too
 	CHECK(judge(NOF_RESV_ACQUIRE, before, now) == NOF_RESV_AGAIN);
 	CHECK(judge(NOF_RESV_ACQUIRE, before, report(2, 0, 1)) == NOF_RESV_UNKNOWN); // preempted since
 	CHECK(unknown(NOF_RESV_ACQUIRE, held(now, 2, 0xa)) == NOF_RESV_DONE);
@@ -229,33 +229,33 @@ TEST_CASE("reservations: a lost acquire or release, when others have done someth
 	CHECK(judge(NOF_RESV_RELEASE, holder, held(now, 2, 0xb)) == NOF_RESV_DONE);
 	CHECK(judge(NOF_RESV_RELEASE, holder, held(now, 2, 0xa)) == NOF_RESV_AGAIN);
 	CHECK(judge(NOF_RESV_RELEASE, before, held(now, 2, 0xa)) == NOF_RESV_UNKNOWN);
-	CHECK(judge(NOF_RESV_RELEASE, holder, held(now, 1, 0xa)) == NOF_RESV_UNKNOWN); // a newer one
+	CHECK(judge(NOF_RESV_RELEASE, holder, held(now, 1, 0xa)) == NOF_RESV_UNKNOWN); // a newer reservation
 	CHECK(unknown(NOF_RESV_RELEASE, held(now, 2, 0xa)) == NOF_RESV_UNKNOWN);
 	CHECK(unknown(NOF_RESV_RELEASE, now) == NOF_RESV_DONE);
 }
 
-TEST_CASE("reservations: a lost preempt")
+TEST_CASE("reservations: a lost preempt is judged by the reservation and the victim")
 {
 	auto before = held(report(1, 0xa, 3), 2, 0xb), now = report(2, 0xa, 2);
 	CHECK(judge(NOF_RESV_PREEMPT, before, held(now, 2, 0xa)) == NOF_RESV_DONE);
 	CHECK(judge(NOF_RESV_PREEMPT, before, held(now, 1, 0xa)) == NOF_RESV_UNKNOWN);
-	CHECK(judge(NOF_RESV_PREEMPT, before, held(now, 2, 0xc)) == NOF_RESV_UNKNOWN); // another was quicker
+	CHECK(judge(NOF_RESV_PREEMPT, before, held(now, 2, 0xc)) == NOF_RESV_UNKNOWN); // another host preempted first
 	CHECK(judge(NOF_RESV_PREEMPT, before, now) == NOF_RESV_UNKNOWN);
 	CHECK(judge(NOF_RESV_PREEMPT, before, held(report(2, 0, 1), 2, 0xc)) == NOF_RESV_UNKNOWN);
-	CHECK(judge(NOF_RESV_PREEMPT, before, held(now, 2, 0xa), true) == NOF_RESV_UNKNOWN); // it came again
+	CHECK(judge(NOF_RESV_PREEMPT, before, held(now, 2, 0xa), true) == NOF_RESV_UNKNOWN); // the victim is back
 	CHECK(unknown(NOF_RESV_PREEMPT, held(now, 2, 0xa)) == NOF_RESV_DONE);
 	CHECK(unknown(NOF_RESV_PREEMPT, now) == NOF_RESV_UNKNOWN);
 
-	// a registrant that holds nothing: the reservation stays what it was
+	// preempting a registrant that is not the holder leaves the reservation unchanged
 	auto third = held(report(1, 0xa, 3), 2, 0xc);
 	CHECK(judge(NOF_RESV_PREEMPT, third, held(now, 2, 0xc)) == NOF_RESV_DONE);
 	CHECK(judge(NOF_RESV_PREEMPT, third, held(now, 2, 0xd)) == NOF_RESV_UNKNOWN);
 	CHECK(judge(NOF_RESV_PREEMPT, report(1, 0xa, 3), now) == NOF_RESV_DONE);
 
-	// held by all: key 0 stands for all other registrants, and nothing less than that is it
+	// All Registrants: key 0 stands for all other registrants; nothing less counts as done
 	auto shared = held(report(1, 0xa, 3), 5, 0);
 	CHECK(judge(NOF_RESV_PREEMPT, shared, held(report(2, 0xa), 2, 0xa), false, 0) == NOF_RESV_DONE);
 	CHECK(judge(NOF_RESV_PREEMPT, shared, held(now, 2, 0xa), true, 0) == NOF_RESV_UNKNOWN);
 	CHECK(judge(NOF_RESV_PREEMPT, shared, held(report(2, 0xa, 4), 5, 0), true, 0, 5) == NOF_RESV_UNKNOWN);
-	CHECK(judge(NOF_RESV_PREEMPT, shared, held(now, 5, 0), false, 0xb) == NOF_RESV_DONE); // one of them
+	CHECK(judge(NOF_RESV_PREEMPT, shared, held(now, 5, 0), false, 0xb) == NOF_RESV_DONE); // one of the registrants
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Every pair of controller states.
+// All pairs of controller states
 #include <catch2/catch.hpp>
 
 #include <set>
@@ -26,7 +26,7 @@ const std::set<std::pair<State, State>> legal = {
 
 } // namespace
 
-TEST_CASE("controller states: exactly the legal transitions")
+TEST_CASE("controller states: exactly the legal transitions are allowed")
 {
 	for (int from = NVMEOF_CTRL_NEW; from <= NVMEOF_CTRL_LOST; ++from) {
 		for (int to = NVMEOF_CTRL_NEW; to <= NVMEOF_CTRL_LOST; ++to) {
@@ -37,7 +37,7 @@ TEST_CASE("controller states: exactly the legal transitions")
 	}
 }
 
-TEST_CASE("controller states: values that are none")
+TEST_CASE("controller states: undefined values are refused")
 {
 	for (unsigned int other : {7u, 31u, 32u, 63u, 64u, 255u, 0x7fffffffu, 0xffffffffu}) {
 		CAPTURE(other);
@@ -47,7 +47,7 @@ TEST_CASE("controller states: values that are none")
 	}
 }
 
-TEST_CASE("controller states: names")
+TEST_CASE("controller states: each has a name")
 {
 	std::set<std::string> names;
 	for (int state = NVMEOF_CTRL_NEW; state <= NVMEOF_CTRL_LOST; ++state)
@@ -56,7 +56,7 @@ TEST_CASE("controller states: names")
 	CHECK(std::string(nof_state_name(NVMEOF_CTRL_RECOVERING)) == "recovering");
 }
 
-TEST_CASE("controller states: which make attempts, and which come to an end")
+TEST_CASE("controller states: connecting and lost make attempts, deleting and dead are final")
 {
 	std::set<std::string> connect, end;
 	for (int state = NVMEOF_CTRL_NEW; state <= NVMEOF_CTRL_LOST; ++state) {

@@ -17,7 +17,7 @@ constexpr uint16_t dnr = NVME_STATUS_DNR;
 
 } // namespace
 
-TEST_CASE("status: success, whatever the retry hints say")
+TEST_CASE("status: success does not depend on the retry hints")
 {
 	for (uint16_t hints : {0, int(NVME_STATUS_CRD), int(NVME_STATUS_MORE), int(dnr)}) {
 		CHECK(nof_status_disposition(hints, true) == NOF_DONE);
@@ -27,7 +27,7 @@ TEST_CASE("status: success, whatever the retry hints say")
 	CHECK(std::string(nof_status_name(0)) == "Successful Completion");
 }
 
-TEST_CASE("status: Do Not Retry and used up retries end every command")
+TEST_CASE("status: Do Not Retry and exhausted retries fail every command")
 {
 	for (unsigned int status = 1; status < 0x800; ++status) {
 		CAPTURE(status);
@@ -36,7 +36,7 @@ TEST_CASE("status: Do Not Retry and used up retries end every command")
 	}
 }
 
-TEST_CASE("status: trouble of the path goes to another path")
+TEST_CASE("status: path errors are retried on another path")
 {
 	for (int status :
 	     {NVME_SC_INTERNAL_PATH_ERROR, NVME_SC_ANA_PERSISTENT_LOSS, NVME_SC_ANA_INACCESSIBLE,
@@ -46,12 +46,12 @@ TEST_CASE("status: trouble of the path goes to another path")
 		CHECK(nof_status_disposition(status | NVME_STATUS_CRD | NVME_STATUS_MORE, true) == NOF_RETRY_PATH);
 		CHECK(nof_status_errno(status) == -ENOLINK);
 	}
-	// The whole type, also values of later specifications
+	// all values of the type, later specifications included
 	for (int code = 0; code < 0x100; ++code)
 		CHECK(nof_status_disposition(NVME_SCT_PATH | code, true) == NOF_RETRY_PATH);
 }
 
-TEST_CASE("status: the one for commands without a response cannot come in a response")
+TEST_CASE("status: a received Host Aborted Command becomes Host Path Error")
 {
 	for (int hints : {0, int(NVME_STATUS_CRD), int(NVME_STATUS_MORE), int(dnr)}) {
 		CHECK(nof_status_received(NVME_SC_HOST_ABORTED_CMD | hints) == (NVME_SC_HOST_PATH_ERROR | hints));
@@ -60,7 +60,7 @@ TEST_CASE("status: the one for commands without a response cannot come in a resp
 	}
 }
 
-TEST_CASE("status: what passes is tried again")
+TEST_CASE("status: transient errors are retried")
 {
 	for (int status : {NVME_SC_NS_NOT_READY, NVME_SC_CMD_INTERRUPTED, NVME_SC_TRANSIENT_TR_ERR, NVME_SC_INTERNAL,
 			   NVME_SC_DATA_XFER_ERROR, NVME_SC_ABORT_REQ, NVME_SC_READ_ERROR, NVME_SC_WRITE_FAULT}) {
@@ -69,7 +69,7 @@ TEST_CASE("status: what passes is tried again")
 	}
 }
 
-TEST_CASE("status: what cannot end otherwise is not tried again")
+TEST_CASE("status: permanent errors are not retried")
 {
 	for (int status : {NVME_SC_INVALID_OPCODE, NVME_SC_INVALID_FIELD, NVME_SC_LBA_RANGE, NVME_SC_CAP_EXCEEDED,
 			   NVME_SC_RESERVATION_CONFLICT, NVME_SC_NS_WRITE_PROTECTED, NVME_SC_READ_ONLY,
@@ -79,7 +79,7 @@ TEST_CASE("status: what cannot end otherwise is not tried again")
 	}
 }
 
-TEST_CASE("status: errors the file systems tell apart")
+TEST_CASE("status: errors that file systems distinguish have their own errno")
 {
 	CHECK(nof_status_errno(NVME_SC_CAP_EXCEEDED | dnr) == -ENOSPC);
 	CHECK(nof_status_errno(NVME_SC_RESERVATION_CONFLICT | dnr) == -EBADE);
@@ -89,9 +89,9 @@ TEST_CASE("status: errors the file systems tell apart")
 	CHECK(nof_status_errno(NVME_SC_INTERNAL | dnr) == -EIO);
 }
 
-TEST_CASE("status: an error is never success, every value has a name, and only known errno come out")
+TEST_CASE("status: an error is never success, every value has a name, and errno is a known one")
 {
-	// Those by which the block layer names its own status values
+	// The errno values that the block layer maps to a status
 	const std::set<int> known = {EOPNOTSUPP, ENOSPC, ENOLINK, EREMOTEIO,    EBADE,
 				     ENODATA,    EILSEQ, EIO,     ETOOMANYREFS, EOVERFLOW};
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr u64 size = 2048, capacity = 1536;
 
-// Of a namespace of 64 zones
+// The format of a namespace with 64 zones
 nof_ns_format zoned()
 {
 	nof_ns_format f = {};
@@ -76,7 +76,7 @@ int count(u64 nr, u32 len, u64 most)
 
 } // namespace
 
-TEST_CASE("Identify of the zoned command set", "[zone]")
+TEST_CASE("Identify of the zoned command set is decoded", "[zone]")
 {
 	nof_ns_format f;
 	CHECK(refusal([](auto &) {}, &f).empty());
@@ -86,7 +86,7 @@ TEST_CASE("Identify of the zoned command set", "[zone]")
 	CHECK(refusal([](auto &id) { id.mar = id.mor = htole32(0xffffffff); }, &f).empty());
 	CHECK(f.max_open == 0);
 	CHECK(f.max_active == 0);
-	// as many as there are: no limit
+	// as many as zones exist: no limit
 	CHECK(refusal([](auto &id) { id.mar = id.mor = htole32(63); }, &f).empty());
 	CHECK(f.max_active == 0);
 	CHECK(refusal([](auto &id) { id.zoc = htole16(2); }).find("ZOC") == 0);
@@ -104,7 +104,7 @@ TEST_CASE("Identify of the zoned command set", "[zone]")
 	CHECK(nof_identify_zasl(&ctrl, 0) == 0xffffffff);
 }
 
-TEST_CASE("how many zones a report has", "[zone]")
+TEST_CASE("the number of zones in a report is validated", "[zone]")
 {
 	CHECK(count(1, 128, 1) == 1);
 	CHECK(count(3, 64 + 3 * 64, 10) == 3);
@@ -117,7 +117,7 @@ TEST_CASE("how many zones a report has", "[zone]")
 	CHECK(count(1, 127, 1) < 0);
 }
 
-TEST_CASE("a zone as it is told", "[zone]")
+TEST_CASE("a zone descriptor is validated", "[zone]")
 {
 	nof_zone zone;
 	CHECK(told(descriptor(size, NOF_ZONE_IMPLICIT, size + 8), size, &zone).empty());
@@ -141,7 +141,7 @@ TEST_CASE("a zone as it is told", "[zone]")
 	CHECK_FALSE(told(d, size, &zone).empty());
 }
 
-TEST_CASE("what its zone says of a command without an answer", "[zone]")
+TEST_CASE("the outcome of a lost command is judged by the state of its zone", "[zone]")
 {
 	auto write = [](const nof_zone &zone, u64 from, u64 to) {
 		return nof_zone_judge(&zone, NOF_ZONE_ACT_WRITE, from, to);
@@ -150,7 +150,7 @@ TEST_CASE("what its zone says of a command without an answer", "[zone]")
 	CHECK(write(open, size + 8, size + 16) == NOF_ZONE_DONE);
 	CHECK(write(open, size, size + 8) == NOF_ZONE_DONE);
 	CHECK(write(open, size + 16, size + 24) == NOF_ZONE_AGAIN);
-	CHECK(write(open, size + 8, size + 24) == NOF_ZONE_UNDECIDED); // in part
+	CHECK(write(open, size + 8, size + 24) == NOF_ZONE_UNDECIDED); // executed in part
 	CHECK(write(open, size + 24, size + 32) == NOF_ZONE_UNDECIDED);
 	auto empty = made(NOF_ZONE_EMPTY, size);
 	CHECK(write(empty, size, size + 8) == NOF_ZONE_AGAIN);

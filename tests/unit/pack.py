@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""usage: pack.py FILE PACKED: as kernel modules are compressed by xz."""
+"""usage: pack.py FILE PACKED: compresses a file with xz as kernel modules are compressed."""
 import lzma
 import sys
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Exceptions in callbacks of a loop, and lines of the log that peers can cause.
+// Exceptions in callbacks of a loop, and log messages that peers can cause
 #include <stdexcept>
 
 #include <catch2/catch.hpp>
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Turns the loop until @holds; false: it did not within 30 s.
+// Runs the loop until @holds is true. Returns false after 30 s.
 template <typename Holds> bool turnUntil(Loop &loop, Holds holds)
 {
 	const auto end = std::chrono::steady_clock::now() + 30s;
@@ -52,7 +52,7 @@ struct Thrower final : Poller::Handler, Wheel::Alarm {
 
 } // namespace
 
-TEST_CASE("a callback that throws is counted, and the loop goes on", "[guard]")
+TEST_CASE("an exception in a callback is counted, and the loop continues", "[guard]")
 {
 	Loop loop(Loop::Watchdog::none);
 	const auto before = caughtExceptions();
@@ -68,7 +68,7 @@ TEST_CASE("a callback that throws is counted, and the loop goes on", "[guard]")
 	CHECK(caughtExceptions() == before + 3);
 }
 
-TEST_CASE("a handler that throws is closed, unless it has gone in the middle of it", "[guard]")
+TEST_CASE("a handler that throws is closed, unless it removed itself", "[guard]")
 {
 	Loop loop(Loop::Watchdog::none);
 	Poller poller(loop);
@@ -83,7 +83,7 @@ TEST_CASE("a handler that throws is closed, unless it has gone in the middle of 
 	CHECK(goes.closed == 0);
 }
 
-TEST_CASE("an alarm that throws keeps no other from ringing", "[guard]")
+TEST_CASE("an alarm that throws does not prevent other alarms", "[guard]")
 {
 	Loop loop(Loop::Watchdog::none);
 	Wheel wheel(loop);
@@ -96,7 +96,7 @@ TEST_CASE("an alarm that throws keeps no other from ringing", "[guard]")
 	CHECK(turnUntil(loop, [&] { return caughtExceptions() == before + 3; }));
 }
 
-TEST_CASE("what peers can have logged has a bound, and what was left out is counted", "[guard]")
+TEST_CASE("log messages caused by peers are limited, and the suppressed ones counted", "[guard]")
 {
 	LogLimit limit(3, 10s);
 	const auto start = LogLimit::Clock::time_point(1000s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A loop that a test runs again and again, which one that was told to end cannot.
+// A loop that a test runs repeatedly. A Loop itself cannot run again after its end.
 #pragma once
 
 #include <stdexcept>
@@ -12,7 +12,7 @@ class Turns {
 public:
 	explicit Turns(Loop &loop) : loop_(loop) {}
 
-	// Until somebody calls stop()
+	// Runs the loop until stop().
 	void run()
 	{
 		stopped_ = false;

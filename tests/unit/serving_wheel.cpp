@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Alarms by the thousand.
+// Timers on a timer wheel
 #include <functional>
 #include <memory>
 #include <thread>
@@ -47,7 +47,7 @@ struct Time {
 
 } // namespace
 
-TEST_CASE("an alarm rings once, not before its time", "[serving]")
+TEST_CASE("an alarm fires once, and not early", "[serving]")
 {
 	Time time;
 	Bell soon, later, never;
@@ -63,13 +63,13 @@ TEST_CASE("an alarm rings once, not before its time", "[serving]")
 	CHECK_FALSE(later.set());
 }
 
-TEST_CASE("an alarm that is set again rings at its last time", "[serving]")
+TEST_CASE("an alarm that is set again fires at the new time", "[serving]")
 {
 	Time time;
 	Bell put_off, advanced, kept;
 	time.wheel.set(put_off, 20ms);
 	time.wheel.set(put_off, 120ms);
-	time.wheel.set(advanced, 30000ms); // more than once round
+	time.wheel.set(advanced, 30000ms); // beyond one turn of the wheel
 	time.wheel.set(advanced, 20ms);
 	time.wheel.set(kept, 11000ms);
 	time.pass(80ms);
@@ -82,7 +82,7 @@ TEST_CASE("an alarm that is set again rings at its last time", "[serving]")
 	CHECK(kept.set());
 }
 
-TEST_CASE("alarms end and set one another, and themselves", "[serving]")
+TEST_CASE("alarms may remove and set each other and themselves", "[serving]")
 {
 	Time time;
 	auto victim = std::make_unique<Bell>();
@@ -101,7 +101,7 @@ TEST_CASE("alarms end and set one another, and themselves", "[serving]")
 	CHECK(again.rung == 3);
 }
 
-TEST_CASE("an alarm whose time has passed while something else was done", "[serving]")
+TEST_CASE("an alarm that is overdue because of a slow callback fires", "[serving]")
 {
 	Time time;
 	Bell first, second, third;
@@ -115,7 +115,7 @@ TEST_CASE("an alarm whose time has passed while something else was done", "[serv
 	CHECK(third.rung == 1);
 }
 
-TEST_CASE("10,000 alarms", "[serving]")
+TEST_CASE("10,000 alarms all fire", "[serving]")
 {
 	Time time;
 	std::vector<std::unique_ptr<Bell>> bells;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What nvmeof-storm makes of what its hosts are told.
+// The statistics of nvmeof-storm on what its hosts receive
 #include <catch2/catch.hpp>
 
 #include <ctime>
@@ -24,7 +24,7 @@ Bytes bytes(std::size_t count, std::uint8_t of)
 	return Bytes(count, of);
 }
 
-// A host that is told all of @log in steps of @step
+// A host that reads all of @log in pieces of @step bytes
 void reads(KnownLogs &logs, const Bytes &log, std::size_t step, std::uint64_t generation = 7)
 {
 	KnownLogs::Reader reader;
@@ -51,7 +51,7 @@ std::vector<std::string> complaints(const DiscoveryEntry &entry)
 
 } // namespace
 
-TEST_CASE("logs are kept once, whoever reads them in whatever order", "[storm]")
+TEST_CASE("equal logs are stored once, in whatever pieces and order hosts read them", "[storm]")
 {
 	KnownLogs logs;
 	Bytes one = bytes(4096, 1), other = one;
@@ -63,11 +63,11 @@ TEST_CASE("logs are kept once, whoever reads them in whatever order", "[storm]")
 	reads(logs, other, 7);
 	CHECK((hosts(logs) == std::vector<std::uint64_t>{2, 2}));
 	CHECK(logs.logs()[1]->entries == other);
-	reads(logs, one, 1000, 8); // of another generation
+	reads(logs, one, 1000, 8); // another generation
 	CHECK((hosts(logs) == std::vector<std::uint64_t>{2, 2, 1}));
 }
 
-TEST_CASE("hosts that read side by side tell apart what is different", "[storm]")
+TEST_CASE("hosts that read concurrently with different content get different logs", "[storm]")
 {
 	KnownLogs logs;
 	KnownLogs::Reader a, b, c;
@@ -76,11 +76,11 @@ TEST_CASE("hosts that read side by side tell apart what is different", "[storm]"
 	const auto feed = [&](KnownLogs::Reader &reader, const Bytes &data) { logs.take(reader, data); };
 	feed(a, bytes(1024, 1));
 	feed(b, bytes(512, 1));
-	feed(b, bytes(1000, 1)); // beyond what anybody was told
+	feed(b, bytes(1000, 1)); // beyond what any host has read
 	feed(a, bytes(1000, 1));
 	feed(c, bytes(1200, 1));
-	feed(c, bytes(1872, 3)); // parts from the others
-	feed(b, bytes(1560, 2)); // as does this one, earlier than a
+	feed(c, bytes(1872, 3)); // differs from the others here
+	feed(b, bytes(1560, 2)); // differs as well, before a does
 	feed(a, bytes(1048, 4));
 	for (KnownLogs::Reader *reader : {&a, &b, &c})
 		logs.end(*reader);
@@ -91,7 +91,7 @@ TEST_CASE("hosts that read side by side tell apart what is different", "[storm]"
 	}
 }
 
-TEST_CASE("what threads have seen is put together", "[storm]")
+TEST_CASE("the logs of several threads are merged", "[storm]")
 {
 	KnownLogs one, other;
 	reads(one, bytes(1024, 1), 1024);
@@ -101,7 +101,7 @@ TEST_CASE("what threads have seen is put together", "[storm]")
 	CHECK((hosts(one) == std::vector<std::uint64_t>{2, 1}));
 }
 
-TEST_CASE("entries in order and not", "[storm]")
+TEST_CASE("invalid entries are reported", "[storm]")
 {
 	const DiscoveryEntry good = makeEntry(sub_nvm, "nqn.2024-01.io.nvmeof:a", "10.0.0.1", 4420);
 	CHECK(complaints(good).empty());
@@ -131,7 +131,7 @@ TEST_CASE("entries in order and not", "[storm]")
 	}
 }
 
-TEST_CASE("what is told of many times", "[storm]")
+TEST_CASE("many durations are summarized by percentiles", "[storm]")
 {
 	CHECK(summarize({}).count == 0);
 	Times times;
@@ -146,7 +146,7 @@ TEST_CASE("what is told of many times", "[storm]")
 	CHECK(summarize({5000}).p50 == 5);
 }
 
-TEST_CASE("hosts have names of their own", "[storm]")
+TEST_CASE("each host has its own NQN and ID", "[storm]")
 {
 	CHECK(hostnqnOf("nqn.2014-08.org.nvmexpress:uuid:{uuid}", 0x102) ==
 	      "nqn.2014-08.org.nvmexpress:uuid:00000000-0000-4000-8000-000000000102");
@@ -156,7 +156,7 @@ TEST_CASE("hosts have names of their own", "[storm]")
 	CHECK(hostidOf(0x102)[15] == 2);
 }
 
-TEST_CASE("the processor time of a process", "[storm]")
+TEST_CASE("the CPU time of a process is read", "[storm]")
 {
 	const auto before = cpuTimeOf(::getpid());
 	REQUIRE(before);
@@ -165,7 +165,7 @@ TEST_CASE("the processor time of a process", "[storm]")
 		::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
 		return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 	};
-	volatile unsigned turns = 0; // in user space: reading the clock is the system's time
+	volatile unsigned turns = 0; // user time; reading the clock is system time
 	for (const auto end = spent() + std::chrono::milliseconds(300); spent() < end;)
 		for (int i = 0; i < 100000; i++)
 			turns = turns + 1;
@@ -184,7 +184,7 @@ TEST_CASE("the processor time of a process", "[storm]")
 	CHECK(memoryOf(0x3fffffff) == 0);
 }
 
-TEST_CASE("counts of threads are added up", "[storm]")
+TEST_CASE("the counters of threads add up", "[storm]")
 {
 	Counts one, other;
 	one.commands = 10;

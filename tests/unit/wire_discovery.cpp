@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The discovery log, as NVMe Base 2.0, figures 263 and 264, lays it out; TSAS as the transports' specifications do.
+// The discovery log of NVMe Base 2.0, figures 263 and 264; TSAS of the transport specifications
 #include <catch2/catch.hpp>
 
 #include "libctl/wire/discovery_log.h"
@@ -8,7 +8,7 @@
 using namespace nofctl::wire;
 using namespace literal;
 
-TEST_CASE("the header of a discovery log", "[wire]")
+TEST_CASE("the header of a discovery log is encoded and decoded", "[wire]")
 {
 	const Bytes bytes = hex("05 00 00 00 01 00 00 00  03 00 00 00 00 00 00 00  00 00", 1024);
 	CHECK(encode(DiscoveryHeader{0x100000005, 3, 0, {}}) == bytes);
@@ -18,7 +18,7 @@ TEST_CASE("the header of a discovery log", "[wire]")
 	CHECK(read.recfmt == 0);
 }
 
-TEST_CASE("an entry of TCP", "[wire]")
+TEST_CASE("an entry of TCP is encoded and decoded", "[wire]")
 {
 	const Bytes bytes = laid(1024, {{0, x("03 01 02 05  07 00  ff ff  20 00  02 00")},
 					{32, padded("4420", 32, ' ')},
@@ -47,7 +47,7 @@ TEST_CASE("an entry of TCP", "[wire]")
 	CHECK(read.sectype() == sec_tls13);
 }
 
-TEST_CASE("an entry of RDMA", "[wire]")
+TEST_CASE("an entry of RDMA is encoded and decoded", "[wire]")
 {
 	const Bytes bytes = laid(1024, {{0, x("01 02 01 02  01 00  ff ff  20 00")},
 					{32, padded("8009", 32, ' ')},
@@ -71,7 +71,7 @@ TEST_CASE("an entry of RDMA", "[wire]")
 	CHECK(read.rdma().pkey == 0x8001);
 }
 
-TEST_CASE("texts that are as long as their fields, and longer", "[wire]")
+TEST_CASE("texts are cut to the length of their fields", "[wire]")
 {
 	auto entry = makeEntry(sub_nvm, std::string(300, 'n'), std::string(300, '1'), 65535);
 	const Bytes bytes = encode(entry);

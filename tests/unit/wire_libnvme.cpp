@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Our offsets and structures against those of libnvme's headers: somebody else's reading of the specification. The
-// compiler compares them.
+// Compares offsets and structures with those of libnvme's headers, an independent implementation of the specification.
+// The compiler makes the comparison.
 #include <catch2/catch.hpp>
 
 #include <nvme/types.h>
@@ -120,7 +120,7 @@ static_assert(offsetof(DimHeader, ever) == offsetof(nvmf_dim_data, ever));
 static_assert(offsetof(ExtendedEntry, tel) == offsetof(nvmf_ext_die, tel));
 static_assert(offsetof(ExtendedEntry, numexat) == offsetof(nvmf_ext_die, numexat));
 
-TEST_CASE("the numbers of commands, pages and types are libnvme's", "[wire]")
+TEST_CASE("the values of commands, pages and types equal libnvme's", "[wire]")
 {
 	CHECK(int(op_identify) == nvme_admin_identify);
 	CHECK(int(op_get_log) == nvme_admin_get_log_page);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Structures as the specification lays them out, written down byte by byte: what our own code makes is compared with
-// them, and they are what it reads.
+// Structures of the specification as literal bytes. Tests compare encoded data with them, and decode them.
 #pragma once
 
 #include "libctl/base/hex.h"
@@ -12,7 +11,7 @@ namespace literal {
 
 using nofctl::wire::Bytes;
 
-// "04 03 48": blanks may stand anywhere.
+// Digits such as "04 03 48"; spaces are ignored.
 inline std::string x(std::string_view digits)
 {
 	std::string bytes;
@@ -33,7 +32,7 @@ struct Piece {
 	std::string bytes;
 };
 
-// Zero where nothing is said
+// Bytes that no piece covers are zero.
 inline Bytes laid(std::size_t size, std::initializer_list<Piece> pieces)
 {
 	Bytes all(size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Commands, Identify data and log pages, as NVMe Base 2.0 lays them out.
+// Commands, Identify data and log pages of NVMe Base 2.0
 #include <catch2/catch.hpp>
 
 #include "libctl/wire/fabrics.h"
@@ -31,7 +31,7 @@ const char *const sixteen = "a0 a1 a2 a3 a4 a5 a6 a7 a8 a9 aa ab ac ad ae af";
 
 } // namespace
 
-TEST_CASE("Connect", "[wire]")
+TEST_CASE("Connect is encoded and decoded", "[wire]")
 {
 	// OPC 7Fh, SGL, FCTYPE 1; RECFMT, QID; SQSIZE, CATTR, KATO
 	const Bytes command =
@@ -56,7 +56,7 @@ TEST_CASE("Connect", "[wire]")
 
 	for (std::size_t size : {0, 512, 1023, 1025})
 		CHECK_FALSE(Connect::decode(c.command(), Bytes(size)));
-	// a name that nothing ends
+	// names without a terminating NUL
 	const Bytes endless = laid(1024, {{256, std::string(256, 'x')}, {512, std::string(512, 'y')}});
 	CHECK(Connect::decode(c.command(), endless)->subsysnqn == std::string(256, 'x'));
 	CHECK(Connect::decode(c.command(), endless)->hostnqn == std::string(256, 'y'));
@@ -64,7 +64,7 @@ TEST_CASE("Connect", "[wire]")
 	CHECK((c.command().cdw11 & 0xffff) == 0xffff);
 }
 
-TEST_CASE("properties", "[wire]")
+TEST_CASE("property commands are encoded", "[wire]")
 {
 	CHECK(encode(propertyGet(prop_cap)) == laid(64, {{0, x("7f 40")}, {4, x("04")}, {40, x("01 00 00 00")}}));
 	CHECK(encode(propertyGet(prop_csts)) ==
@@ -75,7 +75,7 @@ TEST_CASE("properties", "[wire]")
 	CHECK_FALSE(propertyGet(prop_cap).hostToController());
 }
 
-TEST_CASE("Get Log Page", "[wire]")
+TEST_CASE("Get Log Page is encoded and decoded", "[wire]")
 {
 	// LID, RAE and NUMDL; NUMDU; LPO
 	const Bytes bytes = laid(64, {{0, x("02 40")},
@@ -92,7 +92,7 @@ TEST_CASE("Get Log Page", "[wire]")
 	CHECK_FALSE(getLog(log_ana, 0, 16).logRetain());
 }
 
-TEST_CASE("numbers lie where they have to, and nowhere else", "[wire]")
+TEST_CASE("fields of Identify data are at their offsets", "[wire]")
 {
 	Bytes id(identify_size);
 	put(id, at::vid, 0x0102);
@@ -166,7 +166,7 @@ TEST_CASE("numbers lie where they have to, and nowhere else", "[wire]")
 	CHECK(at::eui64 == 120);
 }
 
-TEST_CASE("lists of namespaces and of their identifiers", "[wire]")
+TEST_CASE("lists of namespaces and of their identifiers are encoded", "[wire]")
 {
 	CHECK(activeList(std::array<std::uint32_t, 2>{1, 0x00010203}) ==
 	      hex("01 00 00 00  03 02 01 00", identify_size));
@@ -184,7 +184,7 @@ TEST_CASE("lists of namespaces and of their identifiers", "[wire]")
 	CHECK(descriptorList({}, id) == hex("03 10 00 00" + std::string(sixteen), identify_size));
 }
 
-TEST_CASE("log pages", "[wire]")
+TEST_CASE("log pages are encoded", "[wire]")
 {
 	// Base 2.0, figures 218 and 219: change count, groups; ID, NSIDs, change count, state
 	CHECK(makeAnaLog(0x0102, 2, {{1, ana_optimized, {5, 6}, 2}, {3, ana_change, {}, 0}}) ==
@@ -202,7 +202,7 @@ TEST_CASE("log pages", "[wire]")
 	CHECK(event_ns_changed.result() == 0x040002);
 }
 
-TEST_CASE("what is too short is not read", "[wire]")
+TEST_CASE("data that are too short are not decoded", "[wire]")
 {
 	Bytes bytes(63);
 	CHECK_FALSE(decode<Command>(bytes));
@@ -211,7 +211,7 @@ TEST_CASE("what is too short is not read", "[wire]")
 	CHECK_FALSE(decode<Le64>({}));
 }
 
-TEST_CASE("statuses have names, whatever bits stand above them", "[wire]")
+TEST_CASE("status names do not depend on the bits above the status code", "[wire]")
 {
 	CHECK(statusName(0x184) == std::string("Connect Invalid Host"));
 	CHECK(statusName(0x4184) == std::string("Connect Invalid Host"));
@@ -220,7 +220,7 @@ TEST_CASE("statuses have names, whatever bits stand above them", "[wire]")
 	CHECK(statusName(0x7ff) == nullptr);
 }
 
-TEST_CASE("an ANA log is read within its lengths", "[wire]")
+TEST_CASE("an ANA log is decoded within its lengths", "[wire]")
 {
 	const Bytes log = hex(
 		"05 00 00 00 00 00 00 00  02 00 00 00 00 00 00 00"
@@ -244,10 +244,10 @@ TEST_CASE("an ANA log is read within its lengths", "[wire]")
 		other[at] = to;
 		return parseAnaLog(other).has_value();
 	};
-	CHECK_FALSE(changed(8, 3));     // groups
+	CHECK_FALSE(changed(8, 3));     // number of groups
 	CHECK(changed(8, 1));           //
 	CHECK_FALSE(changed(16, 0));    // no such group
-	CHECK_FALSE(changed(20, 14));   // namespaces
+	CHECK_FALSE(changed(20, 14));   // number of namespaces
 	CHECK_FALSE(changed(23, 0x80)); //
 	CHECK_FALSE(changed(32, 0));    // no such state
 	CHECK_FALSE(changed(32, 5));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// NVMe/TCP PDUs; the figures are those of NVMe TCP Transport 1.0, section 3.6.2. Digests were computed elsewhere.
+// NVMe/TCP PDUs; figures of NVMe TCP Transport 1.0, section 3.6.2. The expected digests come from another
+// implementation.
 #include <catch2/catch.hpp>
 
 #include <numeric>
@@ -22,7 +23,7 @@ template <class T> Bytes written(const T &pdu, const PduFormat &format = {}, con
 	return out;
 }
 
-// The one PDU that these bytes are
+// Decodes bytes that are exactly one PDU.
 Pdu taken(const Bytes &bytes, const PduFormat &format = {})
 {
 	auto pdu = cut(bytes, format, longest);
@@ -30,7 +31,7 @@ Pdu taken(const Bytes &bytes, const PduFormat &format = {})
 		FAIL(pdu.fault->why);
 	CHECK(pdu.length == bytes.size());
 	CHECK_FALSE(pdu.damaged);
-	for (std::size_t n = 0; n < bytes.size(); n++) { // each beginning is just that
+	for (std::size_t n = 0; n < bytes.size(); n++) { // every truncation is incomplete
 		auto part = cut(std::span(bytes).first(n), format, longest);
 		REQUIRE_FALSE(part.fault);
 		REQUIRE(part.length == 0);
@@ -45,7 +46,7 @@ Bytes dataOf(const Pdu &pdu)
 
 } // namespace
 
-TEST_CASE("CRC32C is that of RFC 3720, B.4", "[pdu]")
+TEST_CASE("CRC32C has the values of RFC 3720, B.4", "[pdu]")
 {
 	Bytes data(32);
 	CHECK(crc32c(data) == 0x8a9136aa);
@@ -58,7 +59,7 @@ TEST_CASE("CRC32C is that of RFC 3720, B.4", "[pdu]")
 	CHECK(crc32c({}) == 0);
 }
 
-TEST_CASE("ICReq and ICResp", "[pdu]")
+TEST_CASE("ICReq and ICResp are encoded and decoded", "[pdu]")
 {
 	const Bytes request = hex("00 00 80 00  80 00 00 00   00 00 1f 03  0f 00 00 00", 128);
 	auto req = make<IcReq>();
@@ -66,7 +67,7 @@ TEST_CASE("ICReq and ICResp", "[pdu]")
 	req.digest = 3;
 	req.maxr2t = 15;
 	CHECK(written(req) == request);
-	CHECK(written(req, {true, true, 31}) == request); // nothing is agreed on yet
+	CHECK(written(req, {true, true, 31}) == request); // digests are not negotiated yet
 	auto readReq = taken(request).as<IcReq>();
 	CHECK(readReq.pfv == 0);
 	CHECK(readReq.hpda == 31);
@@ -85,7 +86,7 @@ TEST_CASE("ICReq and ICResp", "[pdu]")
 	CHECK(readResp.maxh2cdata == 131072);
 }
 
-TEST_CASE("a command capsule", "[pdu]")
+TEST_CASE("a command capsule is encoded and decoded", "[pdu]")
 {
 	const std::string sqe = "01 40 34 12  02 00 00 00  00000000 00000000 0000000000000000" // write, CID, NSID
 				"0000000000000000  04 00 00 00  00 00 00 01"                   // data in the capsule
@@ -123,7 +124,7 @@ TEST_CASE("a command capsule", "[pdu]")
 	      data);
 }
 
-TEST_CASE("a response capsule", "[pdu]")
+TEST_CASE("a response capsule is encoded and decoded", "[pdu]")
 {
 	const Bytes bytes = hex("05 01 18 00  1c 00 00 00   04 03 02 01 00 00 00 00   07 00  00 00  34 12  04 80"
 				"f8 cf c3 33");
@@ -141,7 +142,7 @@ TEST_CASE("a response capsule", "[pdu]")
 	CHECK(cqe.status >> 1 == 0x4002);
 }
 
-TEST_CASE("data PDUs", "[pdu]")
+TEST_CASE("data PDUs are encoded and decoded", "[pdu]")
 {
 	const Bytes toHost = hex("07 0f 18 1c  28 00 00 00   34 12  00 00  00 02 00 00  08 00 00 00  00 00 00 00"
 				 "ce c0 d0 80   00 01 02 03 04 05 06 07   3b bc 2c 8a");
@@ -172,7 +173,7 @@ TEST_CASE("data PDUs", "[pdu]")
 	CHECK(read.as<DataPdu>().offset == 4096);
 }
 
-TEST_CASE("R2T", "[pdu]")
+TEST_CASE("R2T is encoded and decoded", "[pdu]")
 {
 	const Bytes bytes = hex("09 00 18 00  18 00 00 00   34 12  cd ab  00 00 01 00  00 20 00 00  00 00 00 00");
 	auto pdu = make<R2tPdu>();
@@ -188,7 +189,7 @@ TEST_CASE("R2T", "[pdu]")
 	CHECK(read.length == 8192);
 }
 
-TEST_CASE("Term PDUs, which have no digests", "[pdu]")
+TEST_CASE("TermReq PDUs have no digests", "[pdu]")
 {
 	const Bytes bytes = hex("03 00 18 00  20 00 00 00   01 00  04 00 00 00  00000000000000000000"
 				"04 00 48 00  48 00 00 01");
@@ -202,7 +203,7 @@ TEST_CASE("Term PDUs, which have no digests", "[pdu]")
 	CHECK(dataOf(read) == hex("04 00 48 00  48 00 00 01"));
 }
 
-TEST_CASE("PDUs follow one another", "[pdu]")
+TEST_CASE("PDUs are cut from a stream one after the other", "[pdu]")
 {
 	Bytes stream;
 	write(stream, make<ResponsePdu>(), {true, false});
@@ -216,33 +217,33 @@ TEST_CASE("PDUs follow one another", "[pdu]")
 	CHECK(pdu.length == stream.size() - first);
 }
 
-TEST_CASE("what is wrong with a PDU, and where", "[pdu]")
+TEST_CASE("a fault of a PDU has the status and the offset of the field", "[pdu]")
 {
 	struct Wrong {
-		const char *header; // all that may be needed to see it
+		const char *header; // the bytes that show the fault
 		PduFormat format;
 		FatalStatus fes;
 		std::uint32_t fei;
 	};
 	const Wrong wrong[] = {
-		{"08 00 18 00  18 00 00 00", {}, fes_header, 0},            // a type that there is not
+		{"08 00 18 00  18 00 00 00", {}, fes_header, 0},            // unknown type
 		{"ff 00 18 00  18 00 00 00", {}, fes_header, 0},            //
 		{"05 00 17 00  18 00 00 00", {}, fes_header, 2},            // HLEN
-		{"05 00 18 00  00 00 00 00", {}, fes_header, 4},            // PLEN below the header
-		{"05 00 18 00  1c 00 00 00", {}, fes_header, 4},            // more than there can be
+		{"05 00 18 00  00 00 00 00", {}, fes_header, 4},            // PLEN smaller than the header
+		{"05 00 18 00  1c 00 00 00", {}, fes_header, 4},            // larger than the PDU
 		{"05 00 18 00  ff ff ff ff", {}, fes_header, 4},            //
-		{"05 00 18 00  1c 00 00 00", {true, false}, fes_header, 1}, // no digest, though agreed on
-		{"05 01 18 00  1c 00 00 00", {}, fes_header, 1},            // and the other way
-		{"05 01 18 00  18 00 00 00", {true, false}, fes_header, 4}, // no room for it
+		{"05 00 18 00  1c 00 00 00", {true, false}, fes_header, 1}, // digest is missing
+		{"05 01 18 00  1c 00 00 00", {}, fes_header, 1},            // digest is not negotiated
+		{"05 01 18 00  18 00 00 00", {true, false}, fes_header, 4}, // no room for the digest
 		{"07 00 18 18  18 00 00 00", {}, fes_header, 3},            // no data
 		{"07 00 18 14  1c 00 00 00", {}, fes_header, 3},            // data within the header
 		{"07 00 18 1a  1c 00 00 00", {}, fes_header, 3},            // not aligned
 		{"07 00 18 20  1c 00 00 00", {}, fes_header, 3},            // data behind the end
-		{"07 02 18 18  1c 00 00 00", {false, true}, fes_header, 3}, // nothing but a digest
-		{"07 00 18 18  20 00 00 00", {false, true}, fes_header, 1}, // none, though agreed on
-		{"07 00 18 18  01 00 10 00", {}, fes_header, 4},            // longer than it may be
-		{"04 00 48 00  4c 00 00 00", {}, fes_header, 3},            // data without an offset
-		{"03 00 18 00  99 00 00 00", {}, fes_header, 4},            // Term PDUs are short
+		{"07 02 18 18  1c 00 00 00", {false, true}, fes_header, 3}, // data digest only
+		{"07 00 18 18  20 00 00 00", {false, true}, fes_header, 1}, // digest is missing
+		{"07 00 18 18  01 00 10 00", {}, fes_header, 4},            // longer than allowed
+		{"04 00 48 00  4c 00 00 00", {}, fes_header, 3},            // data without PDO
+		{"03 00 18 00  99 00 00 00", {}, fes_header, 4},            // TermReq is too long
 	};
 	for (auto &w : wrong) {
 		INFO(w.header);
@@ -255,7 +256,7 @@ TEST_CASE("what is wrong with a PDU, and where", "[pdu]")
 
 	Bytes bytes = hex("07 0f 18 1c  28 00 00 00   34 12  00 00  00 02 00 00  08 00 00 00  00 00 00 00"
 			  "ce c0 d0 80   00 01 02 03 04 05 06 07   3b bc 2c 8a");
-	SECTION("its header's digest")
+	SECTION("header digest")
 	{
 		bytes[8] ^= 1;
 		auto pdu = cut(bytes, {true, true}, longest);
@@ -263,7 +264,7 @@ TEST_CASE("what is wrong with a PDU, and where", "[pdu]")
 		CHECK(pdu.fault->fes == fes_digest);
 		CHECK(pdu.fault->fei == 0x80d0c0ce);
 	}
-	SECTION("the digest of its data, which is one command's failure only")
+	SECTION("data digest, which fails only its command")
 	{
 		bytes[30] ^= 1;
 		auto pdu = cut(bytes, {true, true}, longest);
@@ -271,7 +272,7 @@ TEST_CASE("what is wrong with a PDU, and where", "[pdu]")
 		CHECK(pdu.length == bytes.size());
 		CHECK(pdu.damaged);
 	}
-	SECTION("the length that it tells")
+	SECTION("data length")
 	{
 		const Bytes alike = hex("07 00 18 18  1c 00 00 00   34 12  00 00  00 00 00 00  05 00 00 00  00 00 00 00"
 					"de ad be ef");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The data of Discovery Information Management, as TP8010 lays them out.
+// The data of Discovery Information Management (TP8010)
 #include <catch2/catch.hpp>
 
 #include "libctl/wire/registration.h"
@@ -21,7 +21,7 @@ Registration some()
 
 } // namespace
 
-TEST_CASE("the registration of a host", "[wire]")
+TEST_CASE("the registration of a host is encoded and decoded", "[wire]")
 {
 	const Bytes header = laid(1024, {{0, x("1c 08 00 00")}, // 1024 + 1032 + 4 + 16
 					 {8, x("01 00 00 00 00 00 00 00  02 00  01 00  00 00  5f 00")},
@@ -42,7 +42,7 @@ TEST_CASE("the registration of a host", "[wire]")
 	CHECK(*read == some());
 }
 
-TEST_CASE("a registration with basic entries, and with attributes that are not known", "[wire]")
+TEST_CASE("a registration may have basic entries and unknown attributes", "[wire]")
 {
 	Bytes bytes = encodeRegistration(some());
 	put<std::uint16_t>(bytes, 16, dim_basic);
@@ -57,7 +57,7 @@ TEST_CASE("a registration with basic entries, and with attributes that are not k
 	CHECK(decodeRegistration(bytes)->hostid == std::array<std::uint8_t, 16>{});
 }
 
-TEST_CASE("what is no registration", "[wire]")
+TEST_CASE("an invalid registration is refused", "[wire]")
 {
 	const Bytes good = encodeRegistration(some());
 	for (std::size_t length : {0ul, 1023ul, 1024ul, good.size() - 1})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What we write, as Wireshark's dissectors for NVMe/TCP read it: somebody else's reading of the specification. Without
-// tshark (4.0 in Debian 12) these tests fail.
+// Encoded PDUs as Wireshark's NVMe/TCP dissectors decode them, an independent implementation of the specification. The
+// tests fail without tshark (4.0 in Debian 12).
 #include <catch2/catch.hpp>
 
 #include <cstdio>
@@ -30,7 +30,7 @@ void appendBig(Bytes &to, std::uint32_t value, unsigned bytes)
 		to.push_back(static_cast<std::uint8_t>(value >> bytes * 8));
 }
 
-// A queue over its TCP connection, in a file that tshark reads: IPv4 without a link layer, each PDU a segment.
+// The TCP connection of a queue in a capture file: IPv4 without a link layer, one segment for each PDU.
 class Capture {
 public:
 	Capture() : packets_(encode(Le32(0xa1b2c3d4)))
@@ -55,7 +55,7 @@ public:
 		segment(1, out);
 	}
 	void hello(const IcReq &req, const IcResp &resp) { host(req), target(resp); }
-	// from: 0 is the host
+	// @from: 0 is the host.
 	void segment(int from, const Bytes &payload)
 	{
 		const auto length = static_cast<std::uint32_t>(40 + payload.size());
@@ -71,7 +71,7 @@ public:
 			appendBig(p, field, 4);
 		append(p, payload);
 		sent_[from] += static_cast<std::uint32_t>(payload.size());
-		for (std::uint32_t field : {++packetCount_, 0u, length, length}) // a second apart
+		for (std::uint32_t field : {++packetCount_, 0u, length, length}) // one second apart
 			append(packets_, bytesOf(Le32(field)));
 		append(packets_, p);
 	}
@@ -83,7 +83,7 @@ private:
 	std::uint32_t packetCount_ = 0, sent_[2] = {1, 1};
 };
 
-// Fields by name, in the order they were found in
+// Fields by name; equal names are in the order of the PDU.
 using Fields = std::multimap<std::string, std::string>;
 
 void collect(const Json &node, Fields &fields)
@@ -100,12 +100,12 @@ void collect(const Json &node, Fields &fields)
 	}
 }
 
-// A PDU as it was understood
+// A dissected PDU
 class Dissected {
 public:
 	explicit Dissected(const Json &packet) { collect(packet["_source"]["layers"], fields_); }
 
-	// Of decimal or hexadecimal digits
+	// The field has decimal or hexadecimal digits.
 	std::uint64_t number(const std::string &field) const
 	{
 		auto value = text(field);
@@ -178,7 +178,7 @@ ResponsePdu responsePdu(std::uint16_t cid, std::uint64_t result = 0, std::uint16
 	return pdu;
 }
 
-// A host says who it is; the answer follows.
+// The Connect command of a host, and its response
 void connect(Capture &capture, std::uint16_t qid, const PduFormat &format = {})
 {
 	Connect c;
@@ -267,7 +267,7 @@ TEST_CASE("tshark reads the handshake, and fabrics commands with digests", "[tsh
 	CHECK(seen[7].number("nvme-tcp.hdgst.status") == digest_good);
 }
 
-// Of TSAS it shows bytes. TREQ it reads otherwise than the specification: bit 1 as SQ flow control, which is bit 2.
+// tshark shows TSAS as bytes. It decodes bit 1 of TREQ as SQ flow control, which is bit 2 in the specification.
 TEST_CASE("tshark reads a discovery log", "[tshark]")
 {
 	DiscoveryEntry entries[2] = {makeEntry(sub_nvm, "nqn.2024-01.io.nvmeof:a", "192.0.2.1", 4420),
@@ -374,9 +374,9 @@ TEST_CASE("tshark reads Identify Controller", "[tshark]")
 	CHECK(number("nvmeof.msdbd") == 1);
 }
 
-TEST_CASE("tshark reads what an I/O queue carries", "[tshark]")
+TEST_CASE("tshark reads the PDUs of an I/O queue", "[tshark]")
 {
-	const PduFormat format{false, true}; // 4.0 takes no notice of PDO: data lie right behind their header
+	const PduFormat format{false, true}; // tshark 4.0 ignores PDO, so the data are right behind their header
 	auto resp = make<IcResp>();
 	resp.digest = 2;
 	auto req = make<IcReq>();
@@ -441,7 +441,7 @@ TEST_CASE("tshark reads what an I/O queue carries", "[tshark]")
 	CHECK(seen[8].number("nvme-tcp.c2htermreq.phfo") == 16);
 }
 
-TEST_CASE("tshark tells a digest that is wrong", "[tshark]")
+TEST_CASE("tshark reports a wrong digest", "[tshark]")
 {
 	Capture capture;
 	auto req = make<IcReq>();

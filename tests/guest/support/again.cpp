@@ -37,7 +37,7 @@ void setCircumstances(const Circumstances &circumstances)
 	now = circumstances;
 }
 
-// qemu/run says in NVMEOF_AGAIN how it was called, but for the job.
+// NVMEOF_AGAIN holds the command line of qemu/run without the job.
 std::string againCommand(const std::string &arguments, const Circumstances &circumstances)
 {
 	auto text = environment("NVMEOF_AGAIN", "qemu/run");
@@ -51,7 +51,7 @@ std::string againCommand(const std::string &arguments, const Circumstances &circ
 
 std::string testAgain(const std::string &testCase, const Circumstances &circumstances)
 {
-	std::string name; // to Catch2 a comma or a bracket means something
+	std::string name; // comma and bracket are special in Catch2 test specs
 	for (char c : testCase)
 		name += (c == ',' || c == '[' || c == '\\' ? "\\" : "") + std::string(1, c);
 	return againCommand('"' + name + '"', circumstances);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How to have a failure again.
+// Commands that reproduce a failure
 #pragma once
 
 #include <map>
@@ -7,21 +7,21 @@
 
 namespace guest {
 
-// Variables of the environment, and what they have to be for a test to go the same way.
+// Environment variables with the values that make a test take the same course
 using Circumstances = std::map<std::string, std::string>;
 
-// What chance or a loop has chosen: it can be asked for by this variable. Until the end of the test case, or "".
+// Records a random or loop choice that this variable can fix, until the end of the test case; "" removes it.
 void decided(const std::string &variable, const std::string &value);
 Circumstances circumstances();
 void setCircumstances(const Circumstances &circumstances);
 
-// The command that runs this program in a guest like this one; arguments: in the shell's words. "": there is none.
+// Command that runs this program in a guest like this one; arguments: shell words. "": not available
 std::string againCommand(const std::string &arguments, const Circumstances &circumstances);
-// The test case of that name alone
+// Command that runs only this test case
 std::string testAgain(const std::string &testCase, const Circumstances &circumstances);
 
-// A number that decides which way a program goes: the variable's, or else $NVMEOF_SEED, which qemu/run draws, or a
-// random one. The same each time in one program.
+// Seed for this program: the value of the variable, otherwise $NVMEOF_SEED (drawn by qemu/run), otherwise random.
+// Constant within a program.
 unsigned long seedFrom(const std::string &variable);
 
 } // namespace guest

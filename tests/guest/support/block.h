@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Direct I/O on a block device, with patterns.
+// Direct I/O with data patterns on a block device
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace guest {
 
-// Memory aligned for O_DIRECT.
+// Memory aligned for O_DIRECT
 class Buffer {
 public:
 	explicit Buffer(std::size_t size);
@@ -18,7 +18,7 @@ public:
 
 	std::uint8_t *data() { return data_; }
 	std::size_t size() const { return size_; }
-	void fill(std::uint32_t seed); // every word differs from its neighbours and from other seeds
+	void fill(std::uint32_t seed); // each word differs from its neighbours and from those of other seeds
 	bool holds(std::uint32_t seed) const;
 	bool zero() const;
 
@@ -27,7 +27,7 @@ private:
 	std::size_t size_;
 };
 
-// Errors are negative errno.
+// Functions return 0 or a negative errno.
 class Disk {
 public:
 	explicit Disk(const std::string &path, int flags = 0); // O_DIRECT | O_RDWR | flags
@@ -43,9 +43,9 @@ public:
 	int zeroOut(std::uint64_t offset, std::uint64_t length) const;
 	std::uint64_t size() const;
 	unsigned blockSize() const;
-	// Of the disk that is open: its name may be another one's by now. Empty: it is gone.
+	// Subsystem NQN of the open disk, whose name may have been reused. Empty: the disk no longer exists.
 	std::string subsysnqn() const;
-	// Writes the pattern of the seed, reads it back, compares: 0, -EILSEQ or the errno.
+	// Writes the pattern of the seed, reads it back and compares: 0, -EILSEQ or a negative errno.
 	int verified(std::uint64_t offset, std::size_t length, std::uint32_t seed) const;
 
 private:

@@ -8,7 +8,7 @@
 namespace guest {
 namespace {
 
-std::map<std::string, bool> wanted; // "VARIABLE=name": it came up
+std::map<std::string, bool> wanted; // "VARIABLE=name": whether it came up
 
 } // namespace
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Memory of other devices: of the CMB of an emulated NVMe drive (peer-to-peer pages), and of a stand-in for a GPU; and
-// RDMA devices made of software that claim to reach it (tests/direct).
+// Device memory: peer-to-peer pages of an emulated NVMe drive's CMB, and of a stand-in for a GPU. Also software RDMA
+// devices that claim to reach such memory (tests/direct).
 #pragma once
 
 #include "block.h"
@@ -20,7 +20,7 @@
 
 namespace guest {
 
-// Memory that an application has mapped from a device's file
+// A mapping of a device's file
 class Mapped {
 public:
 	Mapped(const std::string &file, std::size_t size, off_t offset = 0) : size_(size)
@@ -51,7 +51,7 @@ private:
 	std::size_t size_;
 };
 
-// Those of this kernel and machine that have peer-to-peer memory: none where it is not configured
+// Files that allocate peer-to-peer memory on this machine; empty if the kernel does not support it
 inline std::vector<std::string> peerMemories()
 {
 	std::vector<std::string> files;
@@ -62,7 +62,7 @@ inline std::vector<std::string> peerMemories()
 	return files;
 }
 
-// Direct I/O of a piece of memory, whatever that is: 0 or a negative errno.
+// Direct I/O of any kind of memory; returns 0 or a negative errno.
 inline int put(const Disk &disk, std::uint64_t offset, const char *from, std::size_t length)
 {
 	auto n = ::pwrite(disk.fd(), from, length, static_cast<off_t>(offset));
@@ -75,7 +75,7 @@ inline int get(const Disk &disk, std::uint64_t offset, char *to, std::size_t len
 	return n < 0 ? -errno : static_cast<std::size_t>(n) == length ? 0 : -EIO;
 }
 
-// RDMA devices that claim to be capable. After the host, whose module it looks into.
+// RDMA devices that claim PCI peer-to-peer support. Construct after the host: the module inspects the driver's module.
 class Claims {
 public:
 	Claims(const std::string &devices, const std::string &parameters)

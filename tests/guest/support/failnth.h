@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The module that makes the n-th allocation of the driver fail (tests/faults/nvmeof_failnth.c).
+// The module that fails the n-th allocation of the driver (tests/faults/nvmeof_failnth.c)
 #pragma once
 
 #include "shell.h"
@@ -13,25 +13,24 @@ namespace guest {
 
 class FailNth {
 public:
-	// A function of the driver that allocated, directly or in what it called
+	// A driver function that allocated memory, directly or in a callee
 	struct Site {
-		unsigned first = 0; // number of the first of its allocations
+		unsigned first = 0; // number of its first allocation
 		unsigned count = 0;
 		std::string where;
 	};
 
 	FailNth() { must("modprobe nvmeof_failnth"); }
-	// Gone with the test: the module is no part of the driver, whose leaks are looked for afterwards.
+	// Removed with the test: it is not part of the driver, which is checked for leaks afterwards.
 	~FailNth() { run("rmmod nvmeof_failnth"); }
 	FailNth(const FailNth &) = delete;
 	FailNth &operator=(const FailNth &) = delete;
 
-	// Counting begins; 0: nothing fails.
+	// Starts counting; 0: no allocation fails.
 	void arm(unsigned n) { writeFile(file("arm"), std::to_string(n)); }
 	void off() { writeFile(file("arm"), "off"); }
 	unsigned count() const { return static_cast<unsigned>(std::stoul(readFile(file("count")))); }
-	// Function and kind of memory of the allocation that failed, with the call stack in the lines behind; empty:
-	// none has
+	// Function and memory type of the failed allocation, followed by the call stack; empty: none failed
 	std::string hit() const { return readFile(file("hit")); }
 
 	std::vector<Site> sites() const
@@ -43,7 +42,7 @@ public:
 		return all;
 	}
 
-	// Until works of the driver that the last action has started do not allocate any more, or a second has passed
+	// Waits until work items of the last action allocate no more, at most a second.
 	void settle() const
 	{
 		auto end = Clock::now() + 1s;

@@ -15,7 +15,7 @@ std::string nextOutput()
 	return "/tmp/fio." + std::to_string(::getpid()) + "." + std::to_string(count++);
 }
 
-// There once the job is about to begin
+// Exists once the job is about to begin
 std::string begun(const std::string &output)
 {
 	return output + ".begun";
@@ -31,7 +31,7 @@ FioResult parse(int status, const std::string &output, const std::string &messag
 	FioResult result;
 	result.status = status;
 	result.text = messages + readFile(output);
-	// fio may write notes before its JSON
+	// fio may print notes before its JSON
 	auto begin = result.text.find('{');
 	auto json = begin == std::string::npos ? nlohmann::json()
 					       : nlohmann::json::parse(result.text.substr(begin), nullptr, false);
@@ -57,13 +57,13 @@ std::string FioJob::command(const std::string &output) const
 
 std::string FioJob::options() const
 {
-	// one process: a job that is one of its own has a session of its own, too, and outlives a stop()
+	// --thread: a forked job would have its own session and survive stop()
 	auto text = " --thread --filename=" + file + " --rw=" + rw + " --bs=" + blocks +
 		    " --iodepth=" + std::to_string(depth) + " --size=" + size + " --ioengine=" + engine +
 		    " --direct=" + (direct ? "1" : "0");
 	if (verify)
 		text += " --verify=crc32c --verify_fatal=1 --do_verify=1";
-	// a disk that has gone before fio came to open it must not come back as a plain file
+	// if the disk disappears before fio opens it, fio must not create a plain file in its place
 	if (file.rfind("/dev/", 0) == 0)
 		text += " --allow_file_create=0";
 	if (seconds)
@@ -112,8 +112,8 @@ FioResult FioLoad::wait(Millis timeout)
 
 FioResult FioLoad::finish(Millis timeout)
 {
-	constexpr int interrupted = 128; // fio's own status for that
-	waitBegun(20s);                  // before it listens to signals one would kill it without a word
+	constexpr int interrupted = 128; // fio's exit status after SIGINT
+	waitBegun(20s);                  // before fio installs its handlers, a signal would kill it without output
 	process_.interrupt();
 	auto result = wait(timeout);
 	if (result.status == interrupted)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// fio, by its JSON.
+// Runs fio and parses its JSON output.
 #pragma once
 
 #include "shell.h"
@@ -15,7 +15,7 @@ struct FioResult {
 	int error = 0;                       // first errno of the job
 	std::uint64_t written = 0, read = 0; // bytes
 	std::uint64_t ios = 0;
-	std::vector<std::uint64_t> writtenBy; // each of its jobs
+	std::vector<std::uint64_t> writtenBy; // per job
 	std::string text;
 
 	bool good() const { return status == 0 && error == 0; }
@@ -30,8 +30,8 @@ struct FioJob {
 	std::string engine = "libaio";
 	bool verify = true;
 	bool direct = true;
-	// Runs that long, over and over. From 30 on it is one that lasts until the test is over, or its disk gone: on a
-	// slow kernel longer.
+	// Runs repeatedly for that long. A job of 30 s or more is meant to last until the test ends or its disk is
+	// removed: it is extended on a slow kernel.
 	std::optional<unsigned> seconds = {};
 	std::string more = ""; // further options
 
@@ -41,16 +41,16 @@ struct FioJob {
 };
 
 FioResult runFio(const FioJob &job);
-// One after another, by one process: starting it takes longer than a small job does.
+// Runs the jobs one after another in one process, because starting fio takes longer than a small job.
 FioResult runFio(const std::vector<FioJob> &jobs);
 
-// fio beside the test; it is about to do I/O when the constructor returns, if it can: not where the disk is stalled.
+// fio in the background. The constructor returns when fio is about to do I/O, unless the disk is stalled.
 class FioLoad {
 public:
 	explicit FioLoad(const FioJob &job, bool stalled = false);
 	bool running() { return process_.running(); }
 	FioResult wait(Millis timeout);
-	// Ends it before its time: the result is that of what it has done until then.
+	// Ends the job early; the result covers the I/O done so far.
 	FioResult finish(Millis timeout);
 	void stop() { process_.stop(); }
 

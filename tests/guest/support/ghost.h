@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes that a controller executes after the host has lost it: what their tests share.
+// Shared code of tests on writes that a controller executes after the host has lost it
 #pragma once
 
 #include "ports.h"
@@ -12,7 +12,7 @@
 
 namespace guest {
 
-// One command in a thread of its own. Its end may never come: then it is left alone with what it uses.
+// Runs a command in a detached thread, which survives this object if the command never ends.
 class Pending {
 public:
 	explicit Pending(std::function<int()> command) : state_(std::make_shared<State>())
@@ -25,9 +25,9 @@ public:
 	}
 
 	bool waits() const { return state_->status == 1; }
-	int status() const { return state_->status; } // 1: not at its end
+	int status() const { return state_->status; } // 1: not finished
 	Clock::time_point begin() const { return state_->begin; }
-	Clock::time_point end() const { return state_->end; } // once it does not wait any more
+	Clock::time_point end() const { return state_->end; } // valid once waits() is false
 	Millis took() const { return std::chrono::duration_cast<Millis>(state_->end - state_->begin); }
 	bool join(Millis timeout) const
 	{
@@ -51,7 +51,7 @@ inline int writeTo(const Disk &disk, std::uint64_t offset, std::uint32_t seed)
 	return disk.write(offset, buffer);
 }
 
-// A write that the first port takes and does not answer
+// A write that the first port accepts but does not answer
 inline Pending stallOn(Ports &ports, std::shared_ptr<Disk> disk, std::uint64_t offset, std::uint32_t seed,
 		       const char *how)
 {
@@ -62,7 +62,7 @@ inline Pending stallOn(Ports &ports, std::shared_ptr<Disk> disk, std::uint64_t o
 	return pending;
 }
 
-// For the benchmark: newer data that a late write has overwritten, and rounds in which one was tried
+// For the benchmark: number of newer blocks overwritten by late writes, and of rounds
 inline void record(const char *fencing, const char *driver, unsigned overwritten, unsigned count)
 {
 	if (auto file = environment("NVMEOF_FENCING_RECORD", ""); !file.empty())
@@ -80,7 +80,7 @@ inline unsigned rounds(const char *variable, unsigned fallback)
 	return static_cast<unsigned>(std::stoul(environment(variable, std::to_string(fallback))));
 }
 
-// Three losses of a controller, each within a minute of the one before, put it on probation: it would get no write.
+// Three losses of a controller, each within a minute of the one before, put it on probation, where it gets no writes.
 inline void rest(unsigned round, unsigned count)
 {
 	if (count > 3 && round % 2 && round + 1 < count)

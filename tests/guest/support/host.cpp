@@ -17,7 +17,7 @@ Host::Host()
 	reopen();
 }
 
-// CHECK does not throw, so that a test which has failed already is reported as it was.
+// CHECK, because it does not throw: a test that has already failed is reported as it was.
 Host::~Host()
 {
 	if (!client_)
@@ -64,7 +64,7 @@ nvmeof::ConnectOptions Host::options(const std::string &address, const std::stri
 	o.transport = transport();
 	o.address = {address, service};
 	o.subsysnqn = nqn;
-	o.reconnectDelay = 500ms; // a bound for the back-off that suits a test
+	o.reconnectDelay = 500ms; // bound of the back-off
 	return o;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The host under test, through its library. Declare it after the targets of a test: it goes before them, and with it
-// everything that was connected.
+// The host under test, through its library. Declare it after the targets of a test, so that it disconnects before they
+// are destroyed.
 #pragma once
 
 #include "shell.h"
@@ -19,7 +19,7 @@ class Host {
 public:
 	// Loads the modules.
 	Host();
-	// Nothing may be in flight or waiting any more; then disconnects.
+	// Fails the test if requests are still in flight or waiting, then disconnects all controllers.
 	~Host();
 	Host(const Host &) = delete;
 	Host &operator=(const Host &) = delete;
@@ -30,36 +30,36 @@ public:
 					      const std::string &nqn = testNqn);
 	// Throws with the error's message.
 	nvmeof::Controller connect(const nvmeof::ConnectOptions &options, Millis timeout = 20s);
-	// Present state; a controller that is gone is "dead".
+	// Current state; a controller that no longer exists is "dead".
 	nvmeof::Controller controller(const std::string &name);
 	nvmeof::ControllerState state(const std::string &name);
 	bool waitState(const std::string &name, nvmeof::ControllerState state, Millis timeout = 20s);
 	bool waitGone(const std::string &name, Millis timeout = 20s);
-	bool waitLost(const std::string &name, Millis timeout = 20s); // its ctrl-loss-tmo has passed
-	// Node of the namespace; waits for it. Empty: it did not come.
+	bool waitLost(const std::string &name, Millis timeout = 20s); // ctrl-loss-tmo has passed
+	// Waits for the namespace and returns its device node; empty: timeout
 	std::string disk(std::uint32_t nsid, Millis timeout = 10s, const std::string &nqn = testNqn);
 	std::optional<nvmeof::Namespace> nameSpace(std::uint32_t nsid, const std::string &nqn = testNqn);
 	std::vector<nvmeof::Path> paths();
-	// What is in flight or waits on any path or namespace.
+	// Number of requests in flight or waiting, on all paths and namespaces
 	std::uint32_t busy();
 	void disconnectAll();
 
-	// Without -f, of all our modules, in the order of their use.
+	// Removes all our modules in dependency order, without -f.
 	static Output unload();
 	static void load();
 	static bool loaded();
-	// The library's socket has to go before the module can.
+	// The library's socket holds a reference on the module.
 	void forget() { client_.reset(); }
 	void reopen();
-	// Where lockdep is, a socket holds the module that its lock's class is of. There this disconnects
-	// all controllers, between reopen() and forget(): true.
+	// With lockdep, a socket holds the module that its lock class belongs to. In that case this disconnects all
+	// controllers and returns true. Call it between reopen() and forget().
 	bool letSocketsGo();
 
 private:
 	std::optional<nvmeof::Client> client_;
 };
 
-// A parameter of nvmeof.ko has another value for as long as this is there.
+// Changes a parameter of nvmeof.ko during its lifetime.
 class ModuleParameter {
 public:
 	ModuleParameter(const std::string &name, const std::string &value);
@@ -71,21 +71,21 @@ private:
 	std::string file_, before_;
 };
 
-// Events from now on
+// Events since its construction
 class Watch {
 public:
 	Watch();
-	// The first event that satisfies the condition; what came before it is dropped.
+	// Returns the first event that satisfies the condition; drops the events before it.
 	std::optional<nvmeof::Event> find(const std::function<bool(const nvmeof::Event &)> &wanted,
 					  Millis timeout = 10s);
-	// Everything that comes until it has been quiet for so long
+	// All events until none has arrived for `quiet`
 	std::vector<nvmeof::Event> drain(Millis quiet = 300ms);
 
 private:
 	nvmeof::EventStream stream_;
 };
 
-// A value out of a Result, or an exception with its message.
+// The value of a Result; throws with the error's message.
 template <class T> T take(nvmeof::Result<T> result)
 {
 	if (!result)

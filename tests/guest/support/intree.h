@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The in-tree driver, by nvme-cli.
+// The in-tree driver, through nvme-cli
 #pragma once
 
 #include "host.h"
@@ -9,13 +9,13 @@
 
 namespace guest {
 
-// Until udev has taken notice of what there is; for nothing where it does not run.
+// Waits for udev to process pending events; does nothing if it does not run.
 inline void settle()
 {
 	must("udevadm settle");
 }
 
-// Connected to a subsystem, until it goes.
+// A connection to a subsystem during the object's lifetime
 class InTree {
 public:
 	explicit InTree(std::string address = here(), std::string nqn = testNqn);
@@ -24,11 +24,11 @@ public:
 	InTree &operator=(const InTree &) = delete;
 
 	void connect();                           // throws
-	void addPath(const std::string &address); // another one to the same subsystem
+	void addPath(const std::string &address); // another path to the same subsystem
 	void disconnect();
 	std::string disk() const; // nvme0n1; empty: none
 	std::string controller() const;
-	std::string state() const; // of that one
+	std::string state() const; // of that controller
 	unsigned controllers() const;
 
 private:

@@ -27,7 +27,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// The functions that each warning names which Linux gives by itself
+// Known warnings of Linux itself, each as the functions that it names
 std::vector<Names> knownWarnings()
 {
 	std::vector<Names> found;
@@ -49,7 +49,7 @@ std::size_t count(const std::string &text, const std::string &what)
 	return found;
 }
 
-// One known warning and nothing else: no other CPU's complaint, nothing of this driver. As in qemu/judge.
+// One known warning and nothing else: no report of another CPU, no function of this driver. As in qemu/judge.
 bool isKnown(const std::string &warning)
 {
 	static const auto known = knownWarnings();
@@ -67,7 +67,7 @@ bool isKnown(const std::string &warning)
 	});
 }
 
-// What is read of the log, a warning as one piece
+// Splits the log into records; a warning is one record.
 class Pieces {
 public:
 	explicit Pieces(int fd) : fd_(fd) {}
@@ -91,7 +91,7 @@ private:
 	{
 		char text[8192];
 		ssize_t n;
-		// EPIPE: some were overwritten before they were read
+		// EPIPE: records were overwritten before they were read
 		while ((n = ::read(fd_, text, sizeof(text) - 1)) < 0 && errno == EPIPE)
 			;
 		return n > 0 ? std::optional(std::string(text, n)) : std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernel's log.
+// The kernel log
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace guest {
 
-// From the moment of construction on
+// Reads the log from its construction on.
 class KernelLog {
 public:
 	KernelLog();
@@ -15,16 +15,16 @@ public:
 	KernelLog(const KernelLog &) = delete;
 	KernelLog &operator=(const KernelLog &) = delete;
 
-	// Records that a kernel in order never makes, of those that have come since the last call
+	// Records since the last call that a healthy kernel never prints
 	std::vector<std::string> alarms() const;
 
 private:
 	int fd_;
 };
 
-// A line of one's own, which shows what the lines around it belong to; not on the console
+// Writes a line into the log, not on the console, to show which test the lines around it belong to.
 void markKernelLog(const std::string &line);
 
-constexpr const char *caseBegins = "guest test: a case begins"; // the mark of each test case
+constexpr const char *caseBegins = "guest test: a case begins"; // mark of each test case
 
 } // namespace guest

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A loop device on a file in memory: any block size, and it can grow.
+// A loop device on a file in memory, with any block size; it can be resized.
 #pragma once
 
 #include <cstdint>

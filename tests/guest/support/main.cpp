@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs the tests of a guest program, and after each of them looks at what it has left behind.
+// Runs the tests of a guest program and checks for leftovers after each of them.
 #define CATCH_CONFIG_EXTERNAL_INTERFACES
 #include <catch2/catch.hpp>
 
@@ -38,7 +38,7 @@ public:
 		failed_.reset();
 	}
 
-	// The first failure's; what follows may go on to other things
+	// Records the circumstances of the first failure, before later code changes them.
 	AssertionEnded assertionEnded(const Catch::AssertionStats &stats) override
 	{
 		if (!stats.assertionResult.isOk() && !failed_)
@@ -46,7 +46,7 @@ public:
 		return AssertionEnded(false);
 	}
 
-	// Each line of a table, so that one that hangs has its name in the log.
+	// Names each line of a table, so that the log shows one that hangs.
 	void sectionStarting(const Catch::SectionInfo &info) override
 	{
 		section_ = {};
@@ -62,7 +62,7 @@ public:
 		auto &name = stats.sectionInfo.name;
 		bool good = stats.assertions.allOk();
 		double seconds = section_.elapsed().count() / 1000.0;
-		if (good && name != testCase_) // what comes later is not of this line of a table
+		if (good && name != testCase_) // the next table line starts with the circumstances from before
 			setCircumstances(before_.back());
 		before_.pop_back();
 		if (name == testCase_ || (good && seconds < 5))
@@ -91,7 +91,8 @@ public:
 	}
 
 private:
-	// Sections end before their test case: each of them is told of, or else the case
+	// Sections end before their test case: prints one command for each failed section, otherwise one for the test
+	// case.
 	void tellAgain()
 	{
 		auto command = testAgain(testCase_, failed_.value_or(circumstances()));
@@ -130,14 +131,14 @@ private:
 	KernelLog log_;
 	Stopwatch begin_, section_;
 	std::string testCase_;
-	std::vector<Circumstances> before_; // of each section that goes on
+	std::vector<Circumstances> before_; // of each open section
 	std::optional<Circumstances> failed_;
 	bool told_ = false;
 };
 
 CATCH_REGISTER_LISTENER(Listener)
 
-// Cases of the program, less those for the other transport, which are named.
+// Selects the test cases of this program. Those for the other transport are skipped and named in the log.
 bool keep(const TestCaseFacts &test)
 {
 	if (!inThisProgram(test.file))
@@ -151,8 +152,8 @@ bool keep(const TestCaseFacts &test)
 
 } // namespace
 
-// The judge (qemu/judge) lets failed cases be run again by themselves where that is all there was: each program says
-// that it has come to its end, and failed for no other reason.
+// qemu/judge repeats failed test cases only if nothing else went wrong: the last line says that the program ran to its
+// end and failed for no other reason.
 int main(int argc, char **argv)
 {
 	const char *name = program_invocation_short_name;

@@ -4,7 +4,7 @@
 namespace guest {
 namespace {
 
-// 10.N.0.0 of the first one; those below belong to other tests
+// 10.N.0.0 of the first lane; other tests use lower numbers
 constexpr unsigned firstSubnet = 40;
 
 } // namespace
@@ -77,7 +77,7 @@ Multi::Multi(const MultiOptions &options) : Ways(host), subsystem_(testNqn)
 	for (unsigned n = 0; n < options.lanes; n++) {
 		auto transport = n < options.transports.size() ? options.transports[n] : guest::transport();
 		lanes_.push_back(std::make_unique<Lane>(n, subsystem_, transport));
-		// other groups than the first begin inaccessible
+		// in nvmet, groups other than the first start as inaccessible
 		for (unsigned group = 1; group <= namespaces_; group++)
 			lanes_.back()->setAna(group, "optimized");
 	}
@@ -89,7 +89,7 @@ void Multi::setAna(unsigned group, const std::string &state)
 		l->setAna(group, state);
 }
 
-// The host goes first: over links that work, so that it can say goodbye.
+// Repairs all links first, so that the host, destroyed next, can disconnect.
 Multi::~Multi()
 {
 	for (auto &l : lanes_)
@@ -100,7 +100,7 @@ nvmeof::ConnectOptions Multi::options(unsigned lane) const
 {
 	auto o = Host::options(lanes_[lane]->address(), "4420");
 	o.transport = lanes_[lane]->transport();
-	o.ctrlLoss = slowly(90s); // a test that fails ends
+	o.ctrlLoss = slowly(90s); // ends a test that fails
 	return o;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What tests of multipath begin with: one subsystem of the kernel's target behind several ports. Over TCP each is in a
-// network namespace of its own, so that each way to it can be made slow, lossy, silent or dead without the others; over
-// RDMA each is on a device of its own.
+// Base of multipath tests: one subsystem of the kernel's target behind several ports. Over TCP each port is in its own
+// network namespace, so that each path can be made slow, lossy, silent or dead independently. Over RDMA each has its
+// own device.
 #pragma once
 
 #include "loop.h"
@@ -18,26 +18,26 @@
 
 namespace guest {
 
-// One way to the subsystem. ANA states outlive close() and open().
+// One path to the subsystem. ANA states survive close() and open().
 class Lane {
 public:
 	Lane(unsigned number, const nvmet::Subsystem &subsystem, std::string transport);
 
 	std::string address() const { return nic_ ? nic_->address() : link_->targetAddress(); }
 	const std::string &transport() const { return transport_; }
-	void close(); // the port goes; hosts lose their connections
-	void open();  // and comes back, as it was
+	void close(); // removes the port; hosts lose their connections
+	void open();  // creates it again
 	void reopen() { close(), open(); }
-	void unlink(); // the port stays, and no longer offers the subsystem
+	void unlink(); // the port stays but no longer offers the subsystem
 	void relink();
-	void run(const std::string &command) const { netns_->run(command); } // on the target's side, over TCP
+	void run(const std::string &command) const { netns_->run(command); } // on the target's side; TCP only
 	// optimized, non-optimized, inaccessible, persistent-loss, change
 	void setAna(unsigned group, const std::string &state);
 
-	// What the way goes over: a link over TCP, a device over RDMA. Throws where it is the other one.
+	// The link (TCP) or the device (RDMA) of the path; throws for the other transport.
 	Link &link() { return link_.value(); }
 	RdmaNic &nic() { return nic_.value(); }
-	// Whatever was done to it is over.
+	// Reverts all impairments.
 	void repair();
 
 private:
@@ -53,9 +53,9 @@ private:
 
 struct MultiOptions {
 	unsigned lanes = 2;
-	std::vector<std::uint64_t> namespaces = {64 << 20}; // bytes of each; NSID n is in ANA group n
-	std::string device = "";                            // of NSID 1, instead of those
-	std::vector<std::string> transports = {}; // of each lane; those that are not named have that of all tests
+	std::vector<std::uint64_t> namespaces = {64 << 20}; // sizes in bytes; NSID n is in ANA group n
+	std::string device = "";                            // of NSID 1, instead of `namespaces`
+	std::vector<std::string> transports = {};           // per lane; default: the transport of all tests
 };
 
 class Multi : public Ways {

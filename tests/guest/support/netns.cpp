@@ -45,11 +45,11 @@ InNetns::~InNetns()
 	::close(before_);
 }
 
-// The first ingress qdisc of all, and the last, have the kernel patch its code under the packets that are on their way,
-// which the emulator survives most of the time only (see emulator_fault() in qemu/run). With one on lo it is done once.
+// Creating the first ingress qdisc, or deleting the last one, makes the kernel patch code while packets are processed,
+// which sometimes crashes the emulator (see emulator_fault() in qemu/run). A permanent qdisc on lo limits this to once.
 static void classifyFromNowOn()
 {
-	// another program of this guest may have done it
+	// another program in this guest may have done it
 	[[maybe_unused]] static const std::string once =
 		must("tc qdisc show dev lo | grep -q ingress || { modprobe -a sch_ingress cls_matchall act_gact && "
 		     "tc qdisc add dev lo ingress && "
@@ -102,7 +102,7 @@ void Link::impairToHost(const std::string &how)
 	must("tc " + farSide() + " qdisc replace dev " + name_ + "t root netem limit 20000 " + how);
 }
 
-// What is shorter has none of the bits from the limit up in its IP total length.
+// Packets below the limit have no higher bits set in the IP total length.
 static void dropLonger(const std::string &where, const std::string &device, unsigned length)
 {
 	char mask[8];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Network namespaces, and links to them that can be made slow, lossy or dead.
+// Network namespaces, and links to them that can be slow, lossy or dead
 #pragma once
 
 #include "rdma.h"
@@ -11,7 +11,7 @@
 
 namespace guest {
 
-// A network namespace by name, removed with the object.
+// A named network namespace, removed with the object
 class Netns {
 public:
 	explicit Netns(std::string name);
@@ -20,13 +20,13 @@ public:
 	Netns &operator=(const Netns &) = delete;
 
 	const std::string &name() const { return name_; }
-	std::string run(const std::string &command) const; // inside it; throws as must()
+	std::string run(const std::string &command) const; // in the namespace; throws as must() does
 
 private:
 	std::string name_;
 };
 
-// The calling thread is inside a network namespace as long as this lives.
+// Moves the calling thread into a network namespace during its lifetime.
 class InNetns {
 public:
 	explicit InNetns(const std::string &name);
@@ -38,8 +38,8 @@ private:
 	int before_;
 };
 
-// A pair of virtual interfaces: NAMEh here with 10.N.0.1 and fd00:N::1, NAMEt in the namespace with .2 and ::2. Where
-// tests are over RDMA, NAMEh is an RDMA device too: nobody can answer there, as in a black hole.
+// A veth pair: NAMEh on this side with 10.N.0.1 and fd00:N::1, NAMEt in the namespace with .2 and ::2. In tests over
+// RDMA, NAMEh is also an RDMA device, whose peer cannot answer: a black hole.
 class Link {
 public:
 	Link(const Netns &netns, std::string name, unsigned number);
@@ -53,20 +53,20 @@ public:
 	std::string hostAddress6() const { return "fd00:" + number_ + "::1"; }
 	std::string targetAddress6() const { return "fd00:" + number_ + "::2"; }
 
-	// netem's own words, in both directions: "delay 20ms", "loss 100%"
+	// netem options, for both directions: "delay 20ms", "loss 100%"
 	void impair(const std::string &how);
 	void impairToTarget(const std::string &how); // one direction only
 	void impairToHost(const std::string &how);
-	// What comes from the target and is this long (bytes with the IP header, a power of two) is lost, so that TCP
-	// acknowledges what the host sends and nothing, or nothing long, is answered.
+	// Drops packets from the target of this length and longer (bytes with IP header, a power of two). TCP still
+	// acknowledges the host's data, but long answers are lost.
 	void swallow(unsigned length);
-	void swallowToTarget(unsigned length); // the same of what goes to the target
-	void setMtu(unsigned bytes);           // of both ends
-	void loseFor(Millis time);             // what goes to the target, by one shell: it takes little longer
-	void hostDown();                       // the interface here
-	void targetDown();                     // the one in the namespace: here, it has no carrier
-	void repair();                         // everything above but the MTU
-	// That of the interface here, where tests are over RDMA
+	void swallowToTarget(unsigned length); // the same towards the target
+	void setMtu(unsigned bytes);           // at both ends
+	void loseFor(Millis time);             // drops packets to the target; one shell command, so hardly longer
+	void hostDown();                       // the interface on this side
+	void targetDown();                     // the interface in the namespace: no carrier on this side
+	void repair();                         // reverts everything above except the MTU
+	// The RDMA device of NAMEh, in tests over RDMA
 	RdmaDevice &device() { return device_.value(); }
 
 private:
@@ -76,7 +76,7 @@ private:
 	const Netns &netns_;
 	std::string name_, number_;
 	std::optional<RdmaDevice> device_;
-	std::vector<std::string> undo_; // what repair() has to do
+	std::vector<std::string> undo_; // commands that repair() runs
 };
 
 } // namespace guest

@@ -24,7 +24,7 @@ void makeDir(const std::string &path)
 		throw std::system_error(errno, std::generic_category(), "mkdir " + path);
 }
 
-// Destructors cannot throw; what cannot be removed shows when it is made again.
+// Destructors cannot throw; a directory that stays makes the next creation fail.
 void removeDir(const std::string &path)
 {
 	if (::rmdir(path.c_str()))
@@ -134,7 +134,7 @@ Port::~Port()
 	removeDir(path_);
 }
 
-// The listening socket belongs to the network namespace of whoever makes the first link.
+// The listening socket belongs to the network namespace of the thread that creates the first link.
 void Port::link(const Subsystem &subsystem)
 {
 	std::optional<InNetns> inside;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The kernel's own target, through its configfs. What is made here goes with its object.
+// The kernel's target, through its configfs. Objects remove what they created.
 #pragma once
 
 #include "transport.h"
@@ -16,7 +16,7 @@ namespace guest::nvmet {
 void load();
 
 struct NamespaceOptions {
-	std::string uuid = ""; // default: made from the NSID
+	std::string uuid = ""; // default: derived from the NSID
 	std::string nguid = "";
 	std::optional<std::uint32_t> anaGroup = {};
 	bool bufferedIo = false; // of a namespace on a file
@@ -35,8 +35,8 @@ public:
 	void removeNamespace(std::uint32_t nsid);
 	void enable(std::uint32_t nsid, bool on);
 	void moveGroup(std::uint32_t nsid, std::uint32_t anaGroup);
-	void revalidate(std::uint32_t nsid);            // its device has another size: hosts are told
-	static std::string uuidFor(std::uint32_t nsid); // of the subsystem testNqn
+	void revalidate(std::uint32_t nsid);            // the device's size has changed; hosts are notified
+	static std::string uuidFor(std::uint32_t nsid); // for the subsystem testNqn
 	static std::string uuidFor(std::uint32_t nsid, const std::string &nqn);
 
 private:
@@ -47,14 +47,14 @@ private:
 };
 
 struct PortOptions {
-	std::string netns;                       // listens there; empty: here
-	std::optional<std::uint32_t> inlineData; // bytes in a command capsule
+	std::string netns;                       // network namespace to listen in; empty: the current one
+	std::optional<std::uint32_t> inlineData; // maximum bytes of in-capsule data
 	std::string transport = guest::transport();
 };
 
 class Port {
 public:
-	// IPv6 where the address has a colon.
+	// An address with a colon is IPv6.
 	Port(unsigned id, std::string address, unsigned service, PortOptions options = {});
 	~Port();
 	Port(const Port &) = delete;

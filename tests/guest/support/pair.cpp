@@ -14,7 +14,7 @@ std::string address(unsigned lane)
 	return "10.70." + std::to_string(lane + 1) + ".2";
 }
 
-// What both ends need once
+// Sets up the cards once at both ends
 const char *const cardsUp = "[ -e /sys/class/net/card1 ] || cards_up rdma";
 
 } // namespace
@@ -89,7 +89,7 @@ Pair::~Pair()
 nvmeof::ConnectOptions Pair::options(unsigned lane) const
 {
 	auto o = Host::options(address(lane), "4420");
-	o.ctrlLoss = slowly(90s); // a test that fails ends
+	o.ctrlLoss = slowly(90s); // ends a test that fails
 	return o;
 }
 
@@ -126,7 +126,7 @@ void Pair::deafen(unsigned lane)
 
 void Pair::repair(unsigned lane)
 {
-	// first what takes no time: a loss of packets here may be over after a part of a second
+	// the fast part first: a short loss may have to end within a fraction of a second
 	guest::run("tc qdisc del dev " + card(lane) + " root; tc qdisc del dev " + card(lane) + " ingress");
 	peer.plug(lane + 1);
 	Peer::run("tc qdisc del dev " + card(lane) + " root || true; tc qdisc del dev " + card(lane) + " ingress");

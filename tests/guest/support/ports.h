@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A scriptable target with several ports, in this very process: one subsystem, one store, a controller for each port.
+// A scriptable target with several ports in this process: one subsystem, one namespace store, one controller per port
 #pragma once
 
 #include "block.h"
@@ -15,7 +15,7 @@
 
 namespace guest {
 
-// Where, and over what, the tests of this program reach a target on this machine
+// Adds the transport and the address of this program's tests.
 inline target::Config reachable(target::Config config = {})
 {
 	if (overRdma())
@@ -24,7 +24,7 @@ inline target::Config reachable(target::Config config = {})
 	return config;
 }
 
-// With the host, which goes before them.
+// Includes the host, which is destroyed before the target.
 class Ports {
 public:
 	explicit Ports(const std::vector<target::Config> &configs, std::uint64_t size = 8 << 20)
@@ -74,7 +74,7 @@ public:
 		throw std::runtime_error("no subsystem");
 	}
 
-	// A policy value of the subsystem, as nvmeofctl set takes it: "fencing=safe"
+	// A subsystem setting in the syntax of nvmeofctl set: "fencing=safe"
 	void set(const std::string &word)
 	{
 		auto settings = take(nvmeof::parseSubsystemSettings(std::vector<std::string>{word}));
@@ -85,7 +85,7 @@ public:
 
 	bool live(const std::string &name) { return host.waitState(name, nvmeof::ControllerState::live, 15s); }
 
-	// The paths as they are, for messages
+	// Current paths, for messages
 	std::string paths()
 	{
 		std::string text;
@@ -95,7 +95,7 @@ public:
 		return text;
 	}
 
-	// Writes in the capsule and by R2T, read back, and found in the store
+	// Writes in-capsule and by R2T, reads back, and compares with the store.
 	int work(const Disk &disk)
 	{
 		for (std::size_t length : {4096u, 131072u}) {
@@ -131,7 +131,7 @@ private:
 	}
 
 public:
-	Host host; // goes first
+	Host host; // destroyed first
 };
 
 } // namespace guest

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What an application feels: one I/O after another, verified, each one timed.
+// Measures the latency that an application sees: one verified I/O after another
 #pragma once
 
 #include "shell.h"
@@ -11,14 +11,14 @@
 
 namespace guest {
 
-// Writes a block, reads it back and compares, over and over, beside the test.
+// Writes a block, reads it back and compares, repeatedly, in a thread of its own.
 class Probe {
 public:
 	struct Options {
 		std::uint64_t offset = 0;
 		std::size_t blockSize = 4096;
 		unsigned blocks = 64;
-		bool writes = true; // else only reads, of whatever is there
+		bool writes = true; // otherwise only reads, without verification
 		Millis pause{0};    // after each round
 	};
 
@@ -29,11 +29,11 @@ public:
 	Probe &operator=(const Probe &) = delete;
 
 	std::uint64_t ios() const { return ios_; }
-	int error() const { return error_; } // negative errno of the first I/O that failed, -EILSEQ for wrong data
-	// Longest time that an I/O took since mark(), the one that is under way included.
+	int error() const { return error_; } // negative errno of the first failed I/O; -EILSEQ: wrong data
+	// Longest latency since mark(), including the I/O in flight
 	Millis longest() const;
 	void mark();
-	bool moves(Millis timeout = 5s) const; // another I/O completes within that time
+	bool moves(Millis timeout = 5s) const; // waits for another I/O to complete
 	void stop();
 
 private:
@@ -45,7 +45,7 @@ private:
 
 	std::atomic<std::uint64_t> ios_{0};
 	std::atomic<int> error_{0};
-	std::atomic<Nanos> begun_{0}; // of the I/O under way; 0: none
+	std::atomic<Nanos> begun_{0}; // start of the I/O in flight; 0: none
 	std::atomic<Nanos> longest_{0};
 	std::atomic<bool> stopping_{false};
 	std::thread thread_;

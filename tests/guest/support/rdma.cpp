@@ -24,8 +24,8 @@ void RdmaDevice::remove()
 	must("rdma link del " + name_);
 }
 
-// The port comes up with the carrier, and its table of addresses is filled by work of the kernel's: for v2 of IPv4 and
-// IPv6, besides the link-local one.
+// The port becomes active with the carrier, and a work item fills its GID table: RoCE v2 entries for IPv4 and IPv6,
+// besides the link-local one.
 void RdmaDevice::restore()
 {
 	must("rdma link add " + name_ + " type rxe netdev " + iface_);
@@ -43,11 +43,12 @@ bool RdmaDevice::there() const
 	return exists("/sys/class/infiniband/" + name_);
 }
 
-// A pair of which only one end is used: every kernel here has those. The MTU lets a packet carry 4 KiB of data.
+// A veth pair of which only one end is used, because every kernel supports veth. The MTU permits packets with 4 KiB of
+// data.
 RdmaNic::RdmaNic(std::string name, unsigned number) : name_(std::move(name)), number_(std::to_string(number))
 {
 	loadModules({"veth"});
-	if (exists("/sys/class/net/" + name_)) // that of a program before
+	if (exists("/sys/class/net/" + name_)) // left by an earlier program
 		run("ip link del " + name_);
 	ip("",
 	   {"link add " + name_ + " mtu 9000 type veth peer name " + name_ + "far mtu 9000",
@@ -70,7 +71,7 @@ void RdmaNic::down()
 	must("ip link set " + name_ + " down");
 }
 
-// IPv6 addresses went with the link.
+// IPv6 addresses were removed when the link went down.
 void RdmaNic::up()
 {
 	must("ip link set " + name_ + " up && ip addr replace " + address6() + "/64 dev " + name_ + " nodad");

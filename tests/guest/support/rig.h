@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What most tests begin with: one subsystem of the kernel's target with one namespace, on this machine.
+// Base of most tests: one subsystem of the kernel's target with one namespace, on this machine
 #pragma once
 
 #include "host.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// NVMe commands by io_uring, with its system calls alone: entries and completions as large as those commands need.
+// NVMe commands by io_uring, with plain system calls and with the large SQEs and CQEs that NVMe commands need
 #pragma once
 
 #include "shell.h"
@@ -53,7 +53,7 @@ public:
 	Ring(const Ring &) = delete;
 	Ring &operator=(const Ring &) = delete;
 
-	// One more of a batch; submit() sends them.
+	// Adds a command to the batch; submit() sends the batch.
 	void add(int fd, unsigned long op, const nvme_uring_cmd &cmd, std::uint64_t tag = 0, int buffer = -1)
 	{
 		auto *sqe = append(fd, op, tag);
@@ -62,11 +62,11 @@ public:
 			entry->uring_cmd_flags = IORING_URING_CMD_FIXED;
 			entry->buf_index = static_cast<std::uint16_t>(buffer);
 		}
-		constexpr std::size_t payload = 48; // where the command begins in its entry
+		constexpr std::size_t payload = 48; // offset of the command in the SQE
 		std::memcpy(sqe + payload, &cmd, std::min(sizeof(cmd), sqeSize() - payload));
 		push();
 	}
-	// Of a disk, in bytes; -EOPNOTSUPP before Linux 6.12
+	// Discards a range of a disk, in bytes; -EOPNOTSUPP before Linux 6.12
 	void addDiscard(int fd, std::uint64_t from, std::uint64_t length)
 	{
 		constexpr unsigned long blockDiscard = _IO(0x12, 0); // BLOCK_URING_CMD_DISCARD
@@ -96,7 +96,7 @@ public:
 		word(cq_, params_.cq_off.head).store(head + 1, std::memory_order_release);
 		return done;
 	}
-	// One command, to its end
+	// Runs one command and waits for its completion.
 	Done one(int fd, unsigned long op, const nvme_uring_cmd &cmd, int buffer = -1)
 	{
 		add(fd, op, cmd, 0, buffer);
@@ -156,13 +156,13 @@ private:
 	std::uint8_t *sq_, *cq_, *sqes_;
 };
 
-// "/dev/ngnvmeof0n1" of "/dev/nvmeof0n1"
+// Generic node of a disk: "/dev/ngnvmeof0n1" for "/dev/nvmeof0n1"
 inline std::string genericOf(const std::string &disk)
 {
 	return "/dev/ng" + disk.substr(std::strlen("/dev/"));
 }
 
-// A command about so many blocks of 512 bytes
+// A command on a range of 512-byte blocks
 inline nvme_uring_cmd blocksCommand(std::uint8_t opcode, std::uint64_t slba, std::size_t bytes,
 				    const void *data = nullptr)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Commands, files and waiting.
+// Shell commands, files and waiting
 #pragma once
 
 #include <chrono>
@@ -19,29 +19,29 @@ struct Output {
 	std::string text; // stdout and stderr
 };
 
-// Runs a shell command to its end.
+// Runs a shell command and waits for its end.
 Output run(const std::string &command);
 // Throws with the output unless the status is 0; returns the output.
 std::string must(const std::string &command);
 
-std::string quoted(const std::string &text); // as one word of a shell's
+std::string quoted(const std::string &text); // as one shell word
 
-std::string readFile(const std::string &path); // trailing blanks removed; empty when there is no such file
+std::string readFile(const std::string &path); // trailing blanks removed; empty if there is no such file
 void writeFile(const std::string &path, std::string_view text); // throws
 bool exists(const std::string &path);
 
-// Commands of ip, by one process: starting one takes longer than a command does. Throws.
+// Runs commands of ip in one process, because starting a process takes longer than a command. Throws.
 void ip(const std::string &options, std::initializer_list<std::string> commands);
-// Has modprobe load those that are not there, by their names in /sys/module; throws.
+// Loads the modules that are not loaded, by their names in /sys/module. Throws.
 void loadModules(std::initializer_list<std::string> names);
 
-// How many times slower than usual this guest is: $NVMEOF_SLOW, for kernels that look for faults in all they do, times
-// $NVMEOF_LOAD, which the guest's boot has found where the machine has much else to do (qemu/guest/init); else 1.
-// Limits that judge how long something took grow by it; the waiting functions here grow theirs by themselves.
+// How many times slower than usual this guest is: $NVMEOF_SLOW (kernels with debug checks) times $NVMEOF_LOAD (measured
+// by qemu/guest/init at boot on a busy machine), each 1 by default. Time limits that judge a duration must be
+// multiplied by it; the waiting functions here do that themselves.
 double slow();
 Millis slowly(Millis time);
 
-// Until the condition holds, looked at every 10 ms, for slowly(timeout). False: it did not.
+// Polls the condition every 10 ms for up to slowly(timeout). False: it did not hold.
 bool eventually(const std::function<bool()> &condition, Millis timeout = 10s);
 
 std::string environment(const char *name, const std::string &fallback);
@@ -54,7 +54,7 @@ private:
 	Clock::time_point begin_ = Clock::now();
 };
 
-// A command that runs beside the test. Killed (with its children) when it goes out of scope.
+// A command that runs in the background. Killed with its children when it goes out of scope.
 class Background {
 public:
 	explicit Background(const std::string &command);
@@ -62,11 +62,11 @@ public:
 	Background(const Background &) = delete;
 	Background &operator=(const Background &) = delete;
 
-	int pid() const { return pid_; } // of the shell, or of what it became by exec
+	int pid() const { return pid_; } // of the shell, or of the program it became by exec
 	bool running();
 	Output wait(Millis timeout); // status -1: still running
-	void interrupt();            // as by Ctrl-C; it may say something yet
-	void signal(int number);     // to it and its children
+	void interrupt();            // SIGINT; the command may still write output
+	void signal(int number);     // to the command and its children
 	void stop();
 
 private:

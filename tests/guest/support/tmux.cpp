@@ -18,12 +18,12 @@ std::string nextName()
 
 Tmux::Tmux(const std::string &command, unsigned columns, unsigned lines) : name_(nextName())
 {
-	// The shell stays, so that what is on the terminal after the command can be looked at.
+	// The shell stays, so that the terminal's content can be read after the command has ended.
 	writeFile(file("sh"), "stty -a > " + file("before") + "\nbash -c 'echo $$ > " + file("pid") + "; exec " +
 				      command + "'\necho $? > " + file("new") + "\nstty -a > " + file("after") +
 				      "\nmv " + file("new") + " " + file("status") + "\nsleep 1000\n");
 	run("rm -f " + file("status") + " " + file("before") + " " + file("after") + " " + file("pid"));
-	// A server of its own; the terminal's kind is one that the guest's terminfo has.
+	// A separate server; the guest's terminfo has the terminal type "screen".
 	must("tmux -L " + name_ +
 	     " -f /dev/null start-server \\; set -g default-terminal screen \\; new-session -d -x " +
 	     std::to_string(columns) + " -y " + std::to_string(lines) + " 'bash " + file("sh") + "'");

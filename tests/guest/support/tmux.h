@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A program on a terminal that the test can read, type on and resize.
+// Runs a program on a terminal that the test can read, type on and resize.
 #pragma once
 
 #include "shell.h"
@@ -11,26 +11,25 @@ namespace guest {
 
 class Tmux {
 public:
-	// Runs the command, a simple one without quotes, in a terminal of that size. What it leaves there stays to be
-	// read.
+	// Runs a simple command without quotes in a terminal of this size. Its output stays readable after its end.
 	explicit Tmux(const std::string &command, unsigned columns = 160, unsigned lines = 40);
 	~Tmux();
 	Tmux(const Tmux &) = delete;
 	Tmux &operator=(const Tmux &) = delete;
 
 	std::string screen() const;
-	// The line of the screen with that text; empty: there is none.
+	// The screen line that contains the text; empty: none
 	std::string line(const std::string &text) const;
 	bool shows(const std::string &text, Millis timeout = 10s) const;
-	// As tmux names keys: "q", "Down", "PPage"
+	// tmux key names: "q", "Down", "PPage"
 	void type(const std::string &keys) const;
 	void resize(unsigned columns, unsigned lines) const;
 
-	int pid() const; // of the command; it has to be running
+	int pid() const; // of the command, which must be running
 	bool running() const { return !exists(file("status")); }
-	// -1: it did not end.
+	// Exit status; -1: timeout
 	int wait(Millis timeout = 10s) const;
-	// How the terminal was set before the command and after it; the same when it was restored.
+	// stty settings before and after the command: equal if the terminal was restored.
 	std::string before() const { return readFile(file("before")); }
 	std::string after() const { return readFile(file("after")); }
 
@@ -41,7 +40,7 @@ private:
 	std::string name_;
 };
 
-// Words of a line
+// Splits a line at blanks.
 std::vector<std::string> words(const std::string &line);
 
 } // namespace guest

@@ -10,7 +10,7 @@
 namespace guest {
 namespace {
 
-// Lanes and others begin at lower numbers.
+// Higher than the subnets of lanes and other tests
 constexpr unsigned subnet = 99;
 
 class Home : public RdmaNic {

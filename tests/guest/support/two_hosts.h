@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Two hosts on this machine, each with all paths to one scriptable target: two disks that are one namespace.
+// Two hosts on this machine, each with all paths to one scriptable target: two disks for one namespace
 #pragma once
 
 #include "ghost.h"
@@ -12,7 +12,7 @@
 
 namespace guest {
 
-// Results of the operations: 0, enum pr_status, or a negative errno
+// Each function returns 0, an enum pr_status or a negative errno.
 struct Reserving {
 	int fd;
 
@@ -45,7 +45,7 @@ struct Reserving {
 	static int result(int ret) { return ret < 0 ? -errno : ret; }
 };
 
-// As linux/pr.h has it since 6.4; of older kernels ours says the same
+// Values of linux/pr.h since 6.4; on older kernels the driver returns the same.
 constexpr int prConflict = 0x18, prPathFailed = 0x10000, prUntold = 0xe0000;
 
 inline target::Config reserved()
@@ -135,7 +135,7 @@ struct TwoHosts {
 			20s);
 	}
 	bool both(unsigned host) { return usable(host, 2); }
-	// Requests that have left a path for another one
+	// Requests that were retried or moved to another path
 	std::uint64_t failovers(unsigned host)
 	{
 		std::uint64_t sum = 0;

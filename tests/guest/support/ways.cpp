@@ -26,7 +26,7 @@ void Ways::connectAll()
 		all.push_back(options(n));
 	for (auto &c : host_.client().connectAll(all, nvmeof::WaitFor::namespaces, slowly(30s)))
 		take(c);
-	// a path is there with the scan of its controller, its disk with that of the first
+	// a path exists after the scan of its controller, the disk after the first scan
 	for (std::uint32_t nsid = 1; nsid <= namespaces(); nsid++)
 		if (disk(nsid).empty())
 			throw std::runtime_error("namespace " + std::to_string(nsid) + " did not come");
@@ -153,7 +153,7 @@ unsigned Ways::busyLane()
 
 FioJob verifiedJob(const std::string &disk, unsigned seconds, unsigned depth)
 {
-	// no more than a slow kernel writes and reads back in that time
+	// no more data than a slow kernel writes and reads back in that time
 	return {.file = disk, .blocks = "16k", .depth = depth, .size = slow() > 1 ? "2m" : "8m", .seconds = seconds};
 }
 
@@ -189,7 +189,7 @@ void pause(Millis time)
 	std::this_thread::sleep_for(time);
 }
 
-// Names come again from one case to the next
+// Only lines since the test case began, because names repeat between test cases
 static std::string kernelLog()
 {
 	return "dmesg | tac | sed '/" + std::string(caseBegins) + "/q'";

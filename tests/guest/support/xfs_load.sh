@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # usage: xfs_load DIRECTORY SECONDS
-# Writes trees of files into the directory, renames and removes them, and reads each again, from the disk, some rounds
-# later: whatever does not say what was written, and any error, ends it with a message and a status.
+# Writes and renames trees of files in the directory. Some rounds later it reads each tree from the disk and removes it.
+# Wrong data and errors end the script with a message and a nonzero exit status.
 set -euo pipefail
 
 dir=$1 seconds=$2

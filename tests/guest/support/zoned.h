@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Disks with zones: made of memory, and looked at as applications do. Sectors are of 512 bytes.
+// Zoned block devices in memory, and zone ioctls. Sectors are 512 bytes.
 #pragma once
 
 #include "block.h"
@@ -22,7 +22,7 @@ struct NullZones {
 	unsigned maxActive = 0;
 };
 
-// A host-managed null_blk that keeps what is written. nvmet wants all its zones to be written in order.
+// A host-managed, memory-backed null_blk. nvmet requires that all zones are sequential.
 class NullDisk {
 public:
 	explicit NullDisk(const NullZones &z, const std::string &name = "nullzoned")
@@ -60,7 +60,7 @@ private:
 	std::string name_, path_;
 };
 
-// Errors are negative errno.
+// Returns 0 or a negative errno.
 inline int manageZones(const Disk &disk, unsigned long request, std::uint64_t sector, std::uint64_t sectors)
 {
 	struct blk_zone_range range = {};
@@ -69,7 +69,7 @@ inline int manageZones(const Disk &disk, unsigned long request, std::uint64_t se
 	return ::ioctl(disk.fd(), request, &range) ? -errno : 0;
 }
 
-// Of as many zones as there are, and nr at most. Empty, with error: it failed
+// Up to nr zones; empty with a negative errno in `error` on failure
 inline std::vector<struct blk_zone> reportZones(const Disk &disk, std::uint64_t sector, unsigned nr,
 						int *error = nullptr)
 {

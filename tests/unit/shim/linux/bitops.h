@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 
-/* Number of the highest bit set, counted from 1; 0 for none */
+/* Number of the highest bit that is set, counted from 1; 0 if there is none */
 static inline int fls64(u64 x)
 {
 	return x ? 64 - __builtin_clzll(x) : 0;

@@ -9,7 +9,7 @@
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 
 #ifndef __cplusplus
-/* Strict about the types, as the kernel's are */
+/* Strict about types like the kernel's macros */
 #define min(a, b) ({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); (void)(&a_ == &b_); a_ < b_ ? a_ : b_; })
 #define max(a, b) ({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); (void)(&a_ == &b_); a_ > b_ ? a_ : b_; })
 #define min_t(type, a, b) min((type)(a), (type)(b))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The kernel's own, from its headers package; CMake finds where it is. */
+/* The kernel's header, from its headers package; CMake finds its directory. */
 #ifndef SHIM_LINUX_NVME_H
 #define SHIM_LINUX_NVME_H
 

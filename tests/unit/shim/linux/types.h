@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The kernel's types for its pure files compiled in userspace: just enough of each header, the rest from the
- * system's.
+ * Kernel types for kernel files without dependencies, compiled in userspace: the needed part of each header, and the
+ * system's headers for the rest.
  */
 #ifndef SHIM_LINUX_TYPES_H
 #define SHIM_LINUX_TYPES_H
@@ -15,7 +15,7 @@
 #include <sys/types.h>
 #include <endian.h>
 
-/* As the kernel has them: 64 bit types are long long everywhere, which matters to printf only. */
+/* As in the kernel, 64-bit types are long long on all architectures; only printf formats depend on this. */
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
