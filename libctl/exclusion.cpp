@@ -28,10 +28,10 @@ std::string normalTraddr(const std::string &traddr)
 
 bool Exclusion::covers(const ConnectOptions &options) const
 {
-	const std::pair<const std::string &, const std::string &> texts[] = {
+	const std::pair<std::string, std::string> texts[] = {
 		{transport, options.transport},
 		{trsvcid, options.address.trsvcid},
-		{hostTraddr, options.hostTraddr},
+		{normalTraddr(hostTraddr), normalTraddr(options.hostTraddr)},
 		{hostIface, options.hostIface},
 	};
 	bool said = !traddr.empty() || !nqn.empty();

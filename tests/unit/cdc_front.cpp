@@ -300,6 +300,8 @@ TEST_CASE("the registrations of an address are limited in rate, with a burst", "
 		rates.allow(many, start + 1s);
 	}
 	CHECK(rates.known() <= 65536);
+	// the networks that have their full allowance again are looked for once in a second
+	CHECK_FALSE(rates.allow(*Peer::parse("fe00::1"), start + 1500ms));
 	CHECK(rates.allow(*Peer::parse("fe00::1"), start + 10s)); // addresses with a full allowance are forgotten
 }
 

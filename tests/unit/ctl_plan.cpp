@@ -266,6 +266,17 @@ TEST_CASE("exclusions apply to entries of services and to configured connections
 	CHECK(plan.complete);
 }
 
+TEST_CASE("an exclusion compares addresses, not their spelling", "[plan]")
+{
+	const Exclusion exclusion{.traddr = "fd00:0::1", .hostTraddr = "::ffff:10.0.0.1"};
+	ConnectOptions options;
+	options.address.traddr = "fd00::1";
+	options.hostTraddr = "10.0.0.1";
+	CHECK(exclusion.covers(options));
+	options.hostTraddr = "10.0.0.2";
+	CHECK_FALSE(exclusion.covers(options));
+}
+
 TEST_CASE("unusable entries are refused with a reason", "[plan]")
 {
 	Fabric fabric({"10.0.0.1"});

@@ -7,6 +7,10 @@ bool PeerRates::allow(const Peer &peer, Clock::time_point now)
 {
 	const Peer network = peer.network();
 	if (buckets_.size() >= most_known && !buckets_.contains(network)) {
+		// a peer decides how often this is reached, and all networks are looked at
+		if (now < nextSweep_)
+			return false;
+		nextSweep_ = now + sweepInterval;
 		std::erase_if(buckets_, [&](const auto &one) { return one.second.full(limits_, now); });
 		if (buckets_.size() >= most_known)
 			return false;

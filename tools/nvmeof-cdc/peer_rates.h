@@ -22,8 +22,10 @@ public:
 
 private:
 	static constexpr std::size_t most_known = 65536;
+	static constexpr std::chrono::seconds sweepInterval{1};
 
 	const Limits limits_;
+	Clock::time_point nextSweep_{};
 	std::map<Peer, TokenBucket> buckets_; // without buckets that are full again
 };
 
