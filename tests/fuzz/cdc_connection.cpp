@@ -37,7 +37,6 @@ std::shared_ptr<const Views> someViews()
 	return std::make_shared<const Views>(model, ViewRules{Unzoned::all}, nullptr);
 }
 
-// One service for all inputs
 class Front {
 public:
 	Front() : hall_({"self", "nqn.self", "serial", "0"}, {})

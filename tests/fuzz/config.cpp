@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Input: nvmeof.toml.
 #include "input.h"
 
 #include <nvmeof/config.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Input: cufile.json.
 #include "input.h"
 
 #include "libctl/gpu/cufile.h"

@@ -49,7 +49,6 @@ public:
 		REQUIRE(outcome);
 		return *std::move(outcome);
 	}
-	// The data that an answer transfers
 	static Bytes dataOf(const Answer &answer)
 	{
 		Bytes data = answer.data;

@@ -74,7 +74,6 @@ struct Stage {
 		}
 		return true;
 	}
-	// Both replicas have the same records and the same generation.
 	bool agree(const Replica &one, const Replica &other)
 	{
 		return until([&] {

@@ -10,7 +10,6 @@
 
 namespace cdc {
 
-// The address of a port of 127.0.0.1
 inline sockaddr_in loopback(std::uint16_t port)
 {
 	sockaddr_in address{};

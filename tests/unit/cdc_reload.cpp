@@ -111,7 +111,7 @@ TEST_CASE("targets that are missing in the changed configuration count as lost",
 	CHECK(running.refusal() ==
 	      "nqn.a would lose 6 of 10 targets, and 1 other hosts more than half of theirs" + next);
 	CHECK(running.targetsNow() == 10);
-	running.rules.targets = targets(5); // half of the targets
+	running.rules.targets = targets(5);
 	CHECK(running.refusal().empty());
 	CHECK(running.comeTo(5, 0));
 	running.rules.targets.clear(); // as a truncated file has it

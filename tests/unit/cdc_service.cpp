@@ -63,7 +63,6 @@ private:
 	Told told_;
 };
 
-// Registers and returns the status.
 int registers(Client &client, const Registration &registration)
 {
 	return client.run(dim(0), encodeRegistration(registration));

@@ -112,7 +112,6 @@ void sql(const std::filesystem::path &file, const std::string &text)
 	sqlite3_close(db);
 }
 
-// Overwrites a page in the middle of the file.
 void damage(const std::filesystem::path &file)
 {
 	const int fd = ::open(file.c_str(), O_RDWR | O_CLOEXEC);

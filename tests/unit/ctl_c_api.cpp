@@ -163,7 +163,6 @@ TEST_CASE("a C program that frees a pending connect undoes it", "[c]")
 
 namespace {
 
-// The result of a call
 struct CallOutcome {
 	nvmeof_code code = NVMEOF_OK;
 	int sysErrno = 0;

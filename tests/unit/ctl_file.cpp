@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests of libctl/base/file.h
 #include <catch2/catch.hpp>
 
 #include <filesystem>

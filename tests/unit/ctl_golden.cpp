@@ -159,7 +159,6 @@ Event eventOf(EventType type, EventObject object)
 	return event;
 }
 
-// One line for each event, as monitor prints them
 std::vector<Event> wholeEvents()
 {
 	Event state = eventOf(EventType::state, wholeController());

@@ -94,7 +94,6 @@ public:
 		return n;
 	}
 
-	// Answers to a request
 	void data(const Asked &asked, nvmeof_cmd command, const Payload &payload, std::uint16_t flags = 0)
 	{
 		asked.from->push(netlinkMessage(family, flags, asked.sequence, bodyOf(command, payload)));

@@ -51,7 +51,6 @@ template <typename T> void append(std::vector<std::byte> &to, const T &value)
 	to.insert(to.end(), data, data + sizeof(value));
 }
 
-// A netlink message: header and padded body.
 inline std::vector<std::byte> netlinkMessage(std::uint16_t type, std::uint16_t flags, std::uint32_t sequence,
 					     const std::vector<std::byte> &body)
 {

@@ -31,7 +31,6 @@ bool complains(const std::string &text, const std::string &about)
 	return false;
 }
 
-// A family with these samples
 std::string family(const std::string &type, const std::string &name, const std::string &samples)
 {
 	return "# HELP " + name + " Help.\n# TYPE " + name + " " + type + "\n" + samples;
@@ -123,7 +122,6 @@ TEST_CASE("latencies without histograms keep names and type", "[prometheus]")
 			 pathNamed("nvmeof0c1n1", {{"op", "read"}, {"le", "+Inf"}})) == 6);
 	CHECK(read.value("nvmeof_path_latency_seconds_count", pathNamed("nvmeof0c1n1", {{"op", "read"}})) == 6);
 	CHECK(read.value("nvmeof_path_latency_seconds_sum", pathNamed("nvmeof0c1n1", {{"op", "read"}})) == 5);
-	// one disk over two paths
 	Snapshot one;
 	one.subsystems = {s.subsystems[0]};
 	one.controllers = {s.controllers[0], s.controllers[1]};

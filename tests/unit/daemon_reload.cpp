@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The daemon's report on a reload
 #include <catch2/catch.hpp>
 
 #include <nvmeof/config.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The systemd units of the services
 #include "golden.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The configuration file of cuFile, cufile.json
 #include <catch2/catch.hpp>
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Configuration space, positions of devices, and the table of peers
 #include <catch2/catch.hpp>
 
 #include <set>

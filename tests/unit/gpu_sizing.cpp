@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sizing plans: bandwidth, times, memory
 #include <catch2/catch.hpp>
 
 #include <algorithm>

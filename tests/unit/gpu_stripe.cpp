@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Stripes: members and their order, chunk size, and the configuration
 #include <catch2/catch.hpp>
 
 #include <fmt/format.h>

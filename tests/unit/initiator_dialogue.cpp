@@ -60,7 +60,6 @@ std::string faultOf(const News &news)
 	return news.kind == Kind::fault ? news.fault.why : "no fault";
 }
 
-// C2HData with eight bytes
 Bytes c2h(const char *flags, const char *offset, const char *data = "01 02 03 04 05 06 07 08",
 	  const char *cid = "04 00")
 {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Invalid PDUs of a hostile target
 #include <catch2/catch.hpp>
 
 #include <cstring>

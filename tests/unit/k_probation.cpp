@@ -48,7 +48,6 @@ struct Ctrl {
 			lose(second);
 		REQUIRE(p.on);
 	}
-	// Completes all trials.
 	void endure()
 	{
 		for (int i = 0; i < NOF_PROBATION_TRIALS; i++)

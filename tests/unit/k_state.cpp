@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// All pairs of controller states
 #include <catch2/catch.hpp>
 
 #include <set>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Timers on a timer wheel
 #include <functional>
 #include <memory>
 #include <thread>

@@ -100,7 +100,6 @@ void collect(const Json &node, Fields &fields)
 	}
 }
 
-// A dissected PDU
 class Dissected {
 public:
 	explicit Dissected(const Json &packet) { collect(packet["_source"]["layers"], fields_); }
@@ -178,7 +177,6 @@ ResponsePdu responsePdu(std::uint16_t cid, std::uint64_t result = 0, std::uint16
 	return pdu;
 }
 
-// The Connect command of a host, and its response
 void connect(Capture &capture, std::uint16_t qid, const PduFormat &format = {})
 {
 	Connect c;
