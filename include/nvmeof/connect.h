@@ -31,7 +31,7 @@ enum class Require {
 	any, // one. The others get another 500 ms; those not complete then fail with EINPROGRESS
 };
 
-// What to wait for, and for how long.
+// The condition to wait for, and the time limit.
 struct WaitOptions {
 	WaitFor wait = WaitFor::namespaces;
 	std::chrono::milliseconds timeout = defaultTimeout; // negative: no limit

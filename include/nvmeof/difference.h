@@ -14,7 +14,7 @@
 
 namespace nvmeof {
 
-// Which controllers to disconnect if they are no longer wanted.
+// The controllers to disconnect if they are no longer wanted.
 enum class RemovalPolicy {
 	never,
 	own, // those with the same owner

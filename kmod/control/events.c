@@ -78,7 +78,7 @@ static void uevent_work(struct work_struct *work)
 		queue_delayed_work(nof_wq, &u->work, wait);
 		return;
 	}
-	WRITE_ONCE(u->next, jiffies + AEN_RATE);
+	u->next = jiffies + AEN_RATE;
 	if (test_and_clear_bit(DISC_AEN, &u->pending))
 		uevent_send_aen(ctrl, READ_ONCE(u->disc_aen));
 	if (test_and_clear_bit(AEN, &u->pending))

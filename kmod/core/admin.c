@@ -272,8 +272,8 @@ static u32 identify_some(struct identify_batch *batch, struct nof_identify *list
 
 int nof_identify_many(struct nof_ctrl *ctrl, struct nof_identify *list, u32 nr)
 {
-	unsigned long deadline = jiffies + msecs_to_jiffies(nof_ctrl_command_tmo_ms(ctrl));
 	struct identify_batch batch = { .ctrl = ctrl };
+	unsigned long progress_at = jiffies;
 	u32 done = 0, sent, end;
 	int ret = 0;
 
@@ -281,9 +281,11 @@ int nof_identify_many(struct nof_ctrl *ctrl, struct nof_identify *list, u32 nr)
 	driver_begin(ctrl);
 	while (!ret && done < nr) {
 		sent = identify_some(&batch, list + done, nr - done);
-		if (!sent && time_after(jiffies, deadline))
+		if (sent)
+			progress_at = jiffies;
+		else if (time_after(jiffies, progress_at + msecs_to_jiffies(nof_ctrl_command_tmo_ms(ctrl))))
 			ret = -ETIMEDOUT;
-		else if (!sent)
+		else
 			msleep(NO_RESOURCES_MS);
 		for (end = done + sent; done < end; done++)
 			ret = ret ?: min(list[done].ret, 0);

@@ -7,8 +7,8 @@
 #include "core/queue.h"
 #include "core/work.h"
 
-/* The task that sets NOF_CTRL_KA_OUT owns ka.cmd. Returns 0, also if it is outstanding, or as nof_admin_submit() */
-static int ka_send(struct nof_ctrl *ctrl)
+/* The task that sets NOF_CTRL_KA_OUT owns ka.cmd */
+int nof_ka_send(struct nof_ctrl *ctrl)
 {
 	struct nof_cmd *cmd = ctrl->ka.cmd;
 	int err;
@@ -22,11 +22,6 @@ static int ka_send(struct nof_ctrl *ctrl)
 	if (err)
 		clear_bit_unlock(NOF_CTRL_KA_OUT, &ctrl->flags);
 	return err;
-}
-
-void nof_ka_probe(struct nof_ctrl *ctrl)
-{
-	ka_send(ctrl);
 }
 
 /*
@@ -103,7 +98,7 @@ static void ka_work(struct work_struct *work)
 		return;
 	}
 	if (!busy || !test_bit(NOF_CTRL_TBKAS, &ctrl->flags))
-		err = ka_send(ctrl);
+		err = nof_ka_send(ctrl);
 	if (err == -ENOTCONN)
 		nof_ctrl_error(ctrl, NOF_CAUSE_LOCAL);
 	if (ka_blocked(ctrl, err)) {

@@ -109,8 +109,8 @@ u32 nof_ka_change_begin(struct nof_ctrl *ctrl, u32 ms);
 void nof_ka_change_failed(struct nof_ctrl *ctrl, u32 ms, u32 before);
 /* The command was sent and may have succeeded; @off: keep-alive is now disabled. */
 void nof_ka_change_done(struct nof_ctrl *ctrl, bool off);
-/* Sends a Keep Alive now, unless one is outstanding: the watch waits for any response. */
-void nof_ka_probe(struct nof_ctrl *ctrl);
+/* Sends a Keep Alive now. Returns 0, also if one is outstanding, or as nof_admin_submit(). Does not sleep. */
+int nof_ka_send(struct nof_ctrl *ctrl);
 void nof_ka_start(struct nof_ctrl *ctrl);
 void nof_ka_stop(struct nof_ctrl *ctrl);
 /* Keep-alive timeout at the controller, in ms: rounded up to its granularity (KAS). 0: none */

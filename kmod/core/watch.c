@@ -473,7 +473,7 @@ static void watch_probe(struct nof_ctrl *ctrl)
 	if (time_before(jiffies, w->probed_at + msecs_to_jiffies(PROBE)))
 		return;
 	w->probed_at = jiffies;
-	nof_ka_probe(ctrl);
+	nof_ka_send(ctrl);
 }
 
 static u32 step_since(struct nof_watch *w)

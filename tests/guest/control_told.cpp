@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the kernel reports to programs that manage its objects: owners, users of disks, and scans.
+// Reports of the kernel to programs that manage its objects: owners, users of disks, and scans.
 #include "control.h"
 #include "support/rig.h"
 

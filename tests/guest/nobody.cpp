@@ -738,7 +738,7 @@ std::vector<std::string> ourFiles(const std::string &disk)
 	return files;
 }
 
-// What is wrong with the file for an unprivileged user; empty: nothing
+// The fault of the file for an unprivileged user; empty: none
 std::string wrong(const std::string &file)
 {
 	if (int got = openErrno(file, O_WRONLY); got != EACCES)

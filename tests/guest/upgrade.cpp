@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What `nvmeofctl version` reports after an upgrade, about the loaded and the installed modules
+// The report of `nvmeofctl version` after an upgrade, about the loaded and the installed modules
 #include "support/host.h"
 
 #include <catch2/catch.hpp>

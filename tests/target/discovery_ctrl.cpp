@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where a discovery controller differs from an I/O controller; Base 2.0, 3.1.2.3.
+// Differences of a discovery controller from an I/O controller; Base 2.0, 3.1.2.3.
 #include "connection.h"
 #include "identify.h"
 

@@ -10,9 +10,9 @@
 
 namespace target {
 
-// What the host must do. In every case: no crash, no kernel warning, no wrong data, nothing left in flight. For the
-// discovery log, `refused` means that reading it fails; `retried` and `reset`: it is read again, successfully;
-// `harmless`: each entry that is read can be used.
+// The required behaviour of the host. In every case: no crash, no kernel warning, no wrong data, nothing left in
+// flight. For the discovery log, `refused` means that reading it fails; `retried` and `reset`: it is read again,
+// successfully; `harmless`: each entry that is read can be used.
 enum class Expect {
 	reset,        // drop the connection, reconnect, retry the request: the I/O succeeds
 	silence,      // as reset, but only after the response timeout

@@ -15,7 +15,7 @@
 
 namespace target {
 
-// What to send or do instead of sending the PDU
+// The action that replaces sending the PDU
 struct Outgoing {
 	std::vector<Bytes> pieces = {};
 	std::chrono::milliseconds delay{0};

@@ -36,7 +36,7 @@ enum class Hook {
 	wire,      // raw: a whole PDU as sent, including digests
 };
 
-// What happens to the event at the hook.
+// The fate of the event at the hook.
 enum class Verdict {
 	pass,
 	drop,   // not done or not sent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What an instance reports of itself: documents, byte for byte as in golden_cdc/, and metrics. After an intended
+// Reports of an instance about itself: documents, byte for byte as in golden_cdc/, and metrics. After an intended
 // change: NVMEOF_GOLDEN=write tests/sanitize/run unit_cdc "[golden]"; then review the difference and update
 // Documentation/json.md.
 #include <catch2/catch.hpp>

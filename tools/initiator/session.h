@@ -28,7 +28,7 @@ struct SessionOptions {
 
 constexpr std::uint32_t want_discovery_changes = 1u << 31, want_ana_changes = 1u << 11;
 
-// What the controller reports about itself
+// Identity and capabilities as the controller reports them
 struct Told {
 	std::uint64_t cap = 0;
 	std::uint32_t vs = 0;

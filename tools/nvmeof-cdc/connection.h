@@ -35,7 +35,7 @@ public:
 	void refuseBusy();
 	void registrationDone(std::uint16_t cid, std::uint16_t status);
 	void tell(const std::shared_ptr<const Views> &views);
-	// Which time limit has passed, as text; null: none
+	// The time limit that has passed, as text; null: none
 	const char *late(Moment now) const;
 	// Whether the connection has used its admission for long enough without reading the log
 	bool lingers(Moment now) const { return admitted_ && now > admitted_; }

@@ -20,7 +20,7 @@ struct Telling {
 	std::optional<std::vector<Target>> targets; // absent: not known
 };
 
-// What is known of all services. Records of services that are in neither list belong to other instances.
+// The known state of all services. Records of services that are in neither list belong to other instances.
 struct Pulled {
 	std::vector<Telling> services; // the first that reports a target owns its record, unless another owns it
 	// Owners that no longer exist; their records are removed

@@ -26,7 +26,7 @@ public:
 	// Creates a missing file. @rebuild: a damaged file is moved aside and replaced by a new one. Errors: it cannot
 	// be opened or written, belongs to another program, is damaged, or has a newer schema
 	nvmeof::Result<Contents> open(bool rebuild);
-	// Where open() has moved a damaged file
+	// The name to which open() has moved a damaged file
 	const std::filesystem::path &movedTo() const { return movedTo_; }
 
 	// Applies all of @changes or none. Returns those that had an effect, and the resulting generation

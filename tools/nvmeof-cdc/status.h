@@ -68,7 +68,7 @@ struct ZoneHosts {
 // By zone name; only zones of @hosts. Empty until the store has loaded
 std::map<std::string, ZoneHosts> hostsOfZones(const Picture &picture, const std::vector<HostPicture> &hosts);
 
-// Which host sees which targets. Hosts in the same zones share a view.
+// Visibility of targets to hosts. Hosts in the same zones share a view.
 class Sight {
 public:
 	struct View {

@@ -56,7 +56,7 @@ public:
 	std::uint64_t generation() const { return generation_; }
 	std::size_t pages() const;
 	const ZoneTable &zoneTable() const { return *zones_; }
-	// What a host in only this zone sees. The zone has to exist; the result is cached.
+	// The targets that a host in only this zone sees. The zone has to exist; the result is cached.
 	struct Extent {
 		std::size_t subsystems = 0, targets = 0;
 	};

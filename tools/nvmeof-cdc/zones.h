@@ -16,7 +16,7 @@
 
 namespace cdc {
 
-// What a host without a zone sees; unlessZoned: all targets if no zone is defined, else none
+// The targets that a host without a zone sees; unlessZoned: all targets if no zone is defined, else none
 enum class Unzoned { unlessZoned, all, none };
 
 // A set of zones that some hosts share. One object per distinct set, valid as long as the table.

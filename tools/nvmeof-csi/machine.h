@@ -25,7 +25,7 @@ struct Mounted {
 	bool readOnly = false;
 };
 
-// What unmount() does with a mount that is in use
+// Behaviour of unmount() for a mount that is in use
 enum class Unmount {
 	refuse, // fails with EBUSY
 	lazily, // detaches the mount at once; the file system is released by its last user

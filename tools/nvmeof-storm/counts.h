@@ -12,7 +12,7 @@
 
 namespace storm {
 
-// What a host is doing: the steps of a session, reading the log, waiting for the event
+// Activity of a host: the steps of a session, reading the log, waiting for the event
 enum class Mark : std::uint8_t {
 	tcp,
 	hello,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which of several disks of one namespace has the links in /dev/disk, and which links a disk of this driver has.
+// Selects the disk that has the links in /dev/disk if a namespace has several, and the links of a disk of this driver.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// What shell completion offers for the value of an option.
+// Suggestions of shell completion for the value of an option.
 enum class Completes { nothing, controllers, nqns, objects, interfaces, files, settings };
 
 // The parser rejects a value that is not of the type of its option.

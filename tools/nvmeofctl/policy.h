@@ -19,7 +19,7 @@
 nvmeof::Result<nvmeof::Config> policies(const Args &args);
 
 /*
- * Which settings of a rule are applied: all, or only those that still have the module's default in the subsystem, so
+ * The settings of a rule that are applied: all, or only those that still have the module's default in the subsystem, so
  * that values set by hand are kept.
  */
 enum class Extent { all, untouched };
