@@ -20,6 +20,7 @@ using nvmeof::Result;
 namespace {
 
 constexpr int eventBuffer = 4 << 20; // bytes: about 10,000 events
+constexpr int mostForeign = 16;      // datagrams of other processes that one call discards
 
 Kernel *replaced = nullptr;
 
@@ -46,7 +47,7 @@ public:
 	int fd() const override { return nl_socket_get_fd(socket_.get()); }
 	std::uint16_t family() const override { return family_; }
 	Result<void> send(std::span<const std::byte> message) override;
-	Result<std::vector<std::byte>> receive() override;
+	Result<std::vector<std::byte>> receive() override { return receiveDatagram(fd()); }
 	Result<void> joinEnd() override { return join(end_, "cannot subscribe to the end of the module"); }
 	Result<void> joinEvents() override { return join(events_, "cannot subscribe to events"); }
 
@@ -125,29 +126,6 @@ Result<void> NetlinkChannel::send(std::span<const std::byte> message)
 	return {};
 }
 
-Result<std::vector<std::byte>> NetlinkChannel::receive()
-{
-	std::vector<std::byte> datagram;
-	for (;;) {
-		ssize_t size = ::recv(fd(), nullptr, 0, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
-		if (size < 0 && errno == EINTR)
-			continue;
-		if (size < 0)
-			return nvmeof::errorFromErrno(errno);
-		datagram.resize(std::max<std::size_t>(static_cast<std::size_t>(size), 1));
-		sockaddr_nl from{};
-		socklen_t fromLength = sizeof(from);
-		size = ::recvfrom(fd(), datagram.data(), datagram.size(), MSG_DONTWAIT,
-				  reinterpret_cast<sockaddr *>(&from), &fromLength);
-		if (size < 0 && errno != EINTR)
-			return nvmeof::errorFromErrno(errno);
-		if (size < 0 || from.nl_pid != 0) // not from the kernel: any process may send to this port
-			continue;
-		datagram.resize(static_cast<std::size_t>(size));
-		return datagram;
-	}
-}
-
 } // namespace
 
 Clock::time_point deadlineIn(std::chrono::milliseconds timeout)
@@ -159,7 +137,7 @@ Clock::time_point deadlineIn(std::chrono::milliseconds timeout)
 	return now + timeout;
 }
 
-bool waitReadable(int fd, Clock::time_point deadline)
+Result<bool> waitReadable(int fd, Clock::time_point deadline)
 {
 	for (;;) {
 		pollfd entry{fd, POLLIN, 0};
@@ -169,8 +147,35 @@ bool waitReadable(int fd, Clock::time_point deadline)
 		if (n == 0 && Clock::now() >= deadline)
 			return false;
 		if (n < 0 && errno != EINTR)
-			return false;
+			return nvmeof::errorFromErrno(errno);
 	}
+}
+
+Result<std::vector<std::byte>> receiveDatagram(int fd)
+{
+	std::vector<std::byte> datagram;
+	for (int foreign = 0; foreign < mostForeign;) {
+		ssize_t size = ::recv(fd, nullptr, 0, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
+		if (size < 0 && errno == EINTR)
+			continue;
+		if (size < 0)
+			return nvmeof::errorFromErrno(errno);
+		datagram.resize(std::max<std::size_t>(static_cast<std::size_t>(size), 1));
+		sockaddr_nl from{};
+		socklen_t fromLength = sizeof(from);
+		size = ::recvfrom(fd, datagram.data(), datagram.size(), MSG_DONTWAIT,
+				  reinterpret_cast<sockaddr *>(&from), &fromLength);
+		if (size < 0 && errno != EINTR)
+			return nvmeof::errorFromErrno(errno);
+		if (size < 0)
+			continue;
+		if (from.nl_pid == 0) { // from the kernel
+			datagram.resize(static_cast<std::size_t>(size));
+			return datagram;
+		}
+		foreign++;
+	}
+	return nvmeof::errorFromErrno(EAGAIN);
 }
 
 Error noFamily()

@@ -19,8 +19,13 @@ using Clock = std::chrono::steady_clock;
 // The time point @timeout from now; Clock::time_point::max() for a negative @timeout.
 Clock::time_point deadlineIn(std::chrono::milliseconds timeout);
 
-// Waits until @fd is readable. False: @deadline passed, or poll(2) failed.
-bool waitReadable(int fd, Clock::time_point deadline);
+// Waits until @fd is readable. False: @deadline passed. An error is that of poll(2).
+nvmeof::Result<bool> waitReadable(int fd, Clock::time_point deadline);
+
+// Receives one datagram of the kernel from a netlink socket without blocking. Discards those of other processes, at
+// most 16 in one call, so that a process that keeps sending cannot hold the caller up. EAGAIN: no datagram of the
+// kernel yet; if the socket is still readable, call again.
+nvmeof::Result<std::vector<std::byte>> receiveDatagram(int fd);
 
 nvmeof::Error noFamily();
 
@@ -34,7 +39,7 @@ public:
 	virtual std::uint16_t family() const = 0;
 	// Sends one message. Its header has type, flags and sequence number set.
 	virtual nvmeof::Result<void> send(std::span<const std::byte> message) = 0;
-	// Receives one datagram from the kernel without blocking. EAGAIN: none is queued; ENOBUFS: some were dropped.
+	// Receives one datagram from the kernel without blocking; see receiveDatagram(). ENOBUFS: some were dropped.
 	virtual nvmeof::Result<std::vector<std::byte>> receive() = 0;
 
 	// Join the multicast groups for the end of the family and for its events. When the family is unregistered, the

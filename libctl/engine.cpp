@@ -80,7 +80,9 @@ void Engine::end()
 		bool left = std::ranges::any_of(operations_, [](const std::shared_ptr<Operation> &operation) {
 			return operation->wake() != Clock::time_point::max();
 		});
-		if (!left || !waitReadable(fd(), deadline))
+		if (!left)
+			return;
+		if (Result<bool> readable = waitReadable(fd(), deadline); !readable || !*readable)
 			return;
 	}
 }

@@ -58,7 +58,7 @@ public:
 	{
 		StopSignal signal(*this, stop);
 		while (!pending.ready() && !stop.stop_requested()) {
-			waitReadable(fd(), Clock::time_point::max());
+			static_cast<void>(waitReadable(fd(), Clock::time_point::max()));
 			dispatch();
 		}
 	}

@@ -212,7 +212,12 @@ Result<std::optional<Event>> EventStream::next(std::chrono::milliseconds timeout
 		Result<bool> more = impl_->step();
 		if (!more)
 			return more.error();
-		if (!*more && impl_->pending.empty() && !nofctl::waitReadable(fd(), deadline))
+		if (*more || !impl_->pending.empty())
+			continue;
+		Result<bool> readable = nofctl::waitReadable(fd(), deadline);
+		if (!readable)
+			return readable.error();
+		if (!*readable)
 			return std::optional<Event>();
 	}
 	Event event = std::move(impl_->pending.front());

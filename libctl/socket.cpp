@@ -228,9 +228,11 @@ Messages Socket::wait(Id id, Clock::time_point deadline)
 	for (;;) {
 		if (std::optional<Messages> messages = finished(id))
 			return *std::move(messages);
-		if (!waitReadable(fd(), deadline)) {
+		Result<bool> readable = waitReadable(fd(), deadline);
+		if (!readable || !*readable) {
 			forget(id);
-			return nvmeof::errorFromErrno(ETIMEDOUT, "no answer from the kernel in time");
+			return readable ? nvmeof::errorFromErrno(ETIMEDOUT, "no answer from the kernel in time")
+					: readable.error();
 		}
 		receive(readAtOnce);
 	}

@@ -239,7 +239,10 @@ Result<void> Topology::sample(SampleFor use, std::chrono::milliseconds timeout)
 		dispatch().ok();
 		if (pending.ready())
 			return pending.take();
-		if (!nofctl::waitReadable(fd(), deadline))
+		Result<bool> readable = nofctl::waitReadable(fd(), deadline);
+		if (!readable)
+			return readable.error();
+		if (!*readable)
 			return errorFromErrno(ETIMEDOUT, "the kernel did not list its objects in time");
 	}
 }

@@ -2,6 +2,12 @@
 // Requests and answers, with a scripted kernel.
 #include <catch2/catch.hpp>
 
+#include <array>
+#include <linux/netlink.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "ctl_kernel.h"
 #include "libctl/socket.h"
 
@@ -20,6 +26,52 @@ Clock::time_point soon()
 {
 	return deadlineIn(50ms);
 }
+
+// While it exists, poll(2) fails with EINVAL: RLIMIT_NOFILE also limits the number of its entries.
+class FailingPoll {
+public:
+	FailingPoll()
+	{
+		::getrlimit(RLIMIT_NOFILE, &before_);
+		rlimit none = before_;
+		none.rlim_cur = 0;
+		::setrlimit(RLIMIT_NOFILE, &none);
+	}
+	~FailingPoll() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+	FailingPoll(const FailingPoll &) = delete;
+
+private:
+	rlimit before_{};
+};
+
+// A netlink socket to which any process may send
+class UserSocket {
+public:
+	UserSocket() : fd_(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_USERSOCK))
+	{
+		sockaddr_nl any{};
+		any.nl_family = AF_NETLINK;
+		socklen_t size = sizeof(address_);
+		bound_ = ::bind(fd_, reinterpret_cast<sockaddr *>(&any), sizeof(any)) == 0 &&
+			 ::getsockname(fd_, reinterpret_cast<sockaddr *>(&address_), &size) == 0;
+	}
+	~UserSocket() { ::close(fd_); }
+	UserSocket(const UserSocket &) = delete;
+
+	int fd() const { return fd_; }
+	bool bound() const { return bound_; }
+	bool sendTo(const UserSocket &other)
+	{
+		const std::array<std::byte, 20> datagram{};
+		return ::sendto(fd_, datagram.data(), datagram.size(), 0,
+				reinterpret_cast<const sockaddr *>(&other.address_), sizeof(other.address_)) > 0;
+	}
+
+private:
+	int fd_;
+	bool bound_ = false;
+	sockaddr_nl address_{};
+};
 
 } // namespace
 
@@ -128,4 +180,37 @@ TEST_CASE("a missing family and an unknown command are different errors", "[sock
 	REQUIRE_FALSE(gone);
 	CHECK(gone.error().code == ErrorCode::noModule);
 	CHECK(gone.error().sysErrno == missing);
+}
+
+TEST_CASE("an error of poll is not reported as a timeout", "[socket]")
+{
+	FakeKernel kernel;
+	kernel.on(NVMEOF_CMD_CTRL_DEL, {});
+	Socket socket = opened();
+	auto answer = [&] {
+		FailingPoll failing;
+		return socket.call(Request(NVMEOF_CMD_CTRL_DEL), soon());
+	}();
+	REQUIRE_FALSE(answer);
+	CHECK(answer.error().sysErrno == EINVAL);
+	CHECK(answer.error().code != ErrorCode::timedOut);
+}
+
+TEST_CASE("datagrams of other processes are discarded, a few at each call", "[socket]")
+{
+	UserSocket here, other;
+	REQUIRE(here.bound());
+	REQUIRE(other.bound());
+	constexpr int sent = 40;
+	for (int i = 0; i < sent; i++)
+		REQUIRE(other.sendTo(here));
+	int calls = 0;
+	for (auto left = waitReadable(here.fd(), deadlineIn(0ms)); left && *left && calls < sent;
+	     left = waitReadable(here.fd(), deadlineIn(0ms))) {
+		auto received = receiveDatagram(here.fd());
+		REQUIRE_FALSE(received);
+		CHECK(received.error().sysErrno == EAGAIN);
+		calls++;
+	}
+	CHECK(calls == 3);
 }
