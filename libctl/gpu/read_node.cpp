@@ -223,16 +223,21 @@ std::vector<std::string> split(const std::string &text, char at)
 	return parts;
 }
 
-// For a partition such as nvme0n1p1, returns its disk
+// For a partition such as nvme0n1p1 or sda1, returns its disk
 std::string diskOf(const Node &node, const std::string &device)
 {
 	const Disk *disk = node.disk(device);
 	if (disk)
 		return disk->name;
-	const std::string name = baseOf(device);
-	const std::size_t p = name.rfind('p');
-	disk = p == name.npos ? nullptr : node.disk(name.substr(0, p));
-	return disk ? disk->name : "";
+	std::string name = baseOf(device);
+	if (device != "/dev/" + name)
+		return ""; // /dev/mapper/data1 is no partition of /dev/mapper/data
+	constexpr const char *digits = "0123456789";
+	name.erase(name.find_last_not_of(digits) + 1);
+	// "p" is before the number if the name of the disk ends in a digit
+	if (name.size() > 1 && name.back() == 'p' && name.find_last_of(digits) == name.size() - 2)
+		name.pop_back();
+	return node.disks.contains(name) ? name : "";
 }
 
 std::vector<Mount> readMounts(const Tree &tree, const Node &node)

@@ -148,6 +148,18 @@ TEST_CASE("disks are checked: paths, stacked devices, mounts", "[gpucheck]")
 	CHECK(mounts.node().mounts.size() == 3);
 	CHECK(mounts.node().mounts[1].point == "/b c");
 
+	// A partition belongs to its disk, whether or not the name of the disk ends in a digit.
+	mounts.file("/sys/block/sda/size", "1\n");
+	mounts.file("/sys/block/dm-0/dm/name", "data\n");
+	mounts.file("/proc/self/mounts", "/dev/sda15 /boot vfat rw 0 0\n/dev/nvmeof0n1p12 /e xfs rw 0 0\n"
+					 "/dev/sdb1 /f xfs rw 0 0\n/dev/mapper/data1 /g xfs rw 0 0\n"
+					 "/dev/mapper/data /h xfs rw 0 0\n");
+	const Node partitions = mounts.node();
+	REQUIRE(partitions.mounts.size() == 3);
+	CHECK(partitions.mounts[0].disk == "sda");
+	CHECK(partitions.mounts[1].disk == "nvmeof0n1");
+	CHECK(partitions.mounts[2].disk == "dm-0");
+
 	Machine stacked = withDisk();
 	stacked.file("/sys/block/dm-0/dm/name", "scratch\n");
 	stacked.file("/sys/block/dm-0/slaves/nvmeof0n1/size", "1\n");
