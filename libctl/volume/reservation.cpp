@@ -8,10 +8,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <fmt/format.h>
-
 #include "libctl/wire/bytes.h"
 #include "libctl/wire/nvme.h"
+#include "libctl/wire/status.h"
 
 namespace nofctl::volume {
 
@@ -46,15 +45,10 @@ Result<std::vector<std::uint8_t>> readReport(const Namespace &ns)
 		if (!status && !whole)
 			report.resize(needs);
 	}
-	Error error = errorFromErrno(status < 0 ? errno : EOPNOTSUPP);
+	const Error error = reportError(ns.name, status);
 	if (fd >= 0)
 		::close(fd);
-	if (!status)
-		return report;
-	if (status > 0)
-		error.message = fmt::format("Reservation Report: the target refused it, status 0x{:x}", status & 0x7ff);
-	error.object = ErrorObject::named(ns.name);
-	return error;
+	return status ? Result<std::vector<std::uint8_t>>(error) : report;
 }
 
 std::string hostText(std::span<const std::uint8_t> bytes)
@@ -90,6 +84,19 @@ std::optional<ReservationReport> parseReservation(std::span<const std::uint8_t> 
 			is.registrants.push_back(one);
 	}
 	return is;
+}
+
+Error reportError(const std::string &disk, int status)
+{
+	Error error = errorFromErrno(errno);
+	if (status >= 0) {
+		error = Error();
+		error.code = ErrorCode::refused;
+		error.nvmeStatus = static_cast<std::uint16_t>(status & nofctl::wire::st_type_and_code);
+		error.message = "Reservation Report: " + describeStatus(*error.nvmeStatus);
+	}
+	error.object = ErrorObject::named(disk);
+	return error;
 }
 
 Result<ReservationReport> readReservation(const Namespace &ns, const std::optional<Uuid> &self)

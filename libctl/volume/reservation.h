@@ -33,7 +33,8 @@ std::size_t reservationEntries(std::span<const std::uint8_t> report);
 // @self: ID of this host. Nothing if the report is malformed.
 std::optional<ReservationReport> parseReservation(std::span<const std::uint8_t> report,
 						  const std::optional<nvmeof::Uuid> &self);
-// If the target refuses the command: failed with EOPNOTSUPP, and the NVMe status in the message.
+// The error of a Reservation Report whose ioctl returned @status: -1 with errno set, or the NVMe status (refused).
+nvmeof::Error reportError(const std::string &disk, int status);
 nvmeof::Result<ReservationReport> readReservation(const nvmeof::Namespace &ns, const std::optional<nvmeof::Uuid> &self);
 
 } // namespace nofctl::volume

@@ -410,6 +410,20 @@ TEST_CASE("a report of reservations is parsed", "[volume]")
 	CHECK_FALSE(parseReservation(report, self));
 }
 
+TEST_CASE("a report of reservations that the target refuses has its NVMe status", "[volume]")
+{
+	const Error refused = reportError("nvmeof0n1", 0x4001); // Invalid Command Opcode, Do Not Retry
+	CHECK(refused.code == ErrorCode::refused);
+	CHECK(refused.nvmeStatus == 0x001);
+	CHECK(refused.sysErrno == 0);
+	CHECK(refused.object == ErrorObject::named("nvmeof0n1"));
+	CHECK(grpcCodeOf(refused) == GrpcCode::failedPrecondition);
+	errno = ENODEV;
+	const Error gone = reportError("nvmeof0n1", -1);
+	CHECK(gone.sysErrno == ENODEV);
+	CHECK_FALSE(gone.nvmeStatus);
+}
+
 TEST_CASE("connections made by others are kept", "[volume]")
 {
 	Machine machine;
