@@ -396,6 +396,15 @@ TEST_CASE("an error text has the kernel's message and the next step", "[command]
 			   "(use --duplicate-connect for a second association)\n");
 }
 
+TEST_CASE("what is printed of an error has no control characters", "[command]")
+{
+	std::ostringstream out, err;
+	Context context(*findCommand("connect"), Args(), out, err);
+	context.fail("nqn\x1b[2J", errorFromErrno(EIO, "a\nb"));
+	context.note("nqn\n.b", "c\td");
+	CHECK(err.str() == "nvmeofctl: connect nqn?[2J: a?b\nnvmeofctl: connect nqn?.b: c?d\n");
+}
+
 TEST_CASE("a failed connect has the next step", "[command]")
 {
 	ConnectOptions options;

@@ -163,6 +163,7 @@ void ConnectAll::collectConnections()
 		if (task.outcome.there && !result && !result.error().object.none())
 			if (Result<Controller> now = client_.controller(result.error().object.name)) {
 				task.outcome.result = *std::move(now);
+				connected_++;
 				continue;
 			}
 		task.outcome.result = result ? Result<Controller>(*result) : Result<Controller>(result.error());

@@ -62,8 +62,8 @@ int Context::complain(std::string_view subject, const Error &error, std::string_
 
 void Context::note(std::string_view subject, std::string_view text)
 {
-	err_ << fmt::format("nvmeofctl: {}{}{}: {}\n", command_.path, subject.empty() ? "" : " ", subject,
-			    nofctl::printable(text));
+	err_ << fmt::format("nvmeofctl: {}{}{}: {}\n", command_.path, subject.empty() ? "" : " ",
+			    nofctl::printable(subject), nofctl::printable(text));
 }
 
 void Context::warn(std::string_view subject, const Error &error, std::string_view nextStep)
@@ -73,9 +73,9 @@ void Context::warn(std::string_view subject, const Error &error, std::string_vie
 
 void Context::say(std::string_view subject, std::string_view kind, const Error &error, std::string_view nextStep)
 {
-	std::string line =
-		fmt::format("{}{}{}: {}{}{}", command_.path, subject.empty() ? "" : " ", subject, kind,
-			    nofctl::printable(error.message), nextStep.empty() ? "" : fmt::format(" ({})", nextStep));
+	std::string line = fmt::format("{}{}{}: {}{}{}", command_.path, subject.empty() ? "" : " ",
+				       nofctl::printable(subject), kind, nofctl::printable(error.message),
+				       nextStep.empty() ? "" : fmt::format(" ({})", nextStep));
 	err_ << "nvmeofctl: " << line << "\n";
 	if (args_.has("syslog"))
 		toSystemLog(kind.empty() ? LOG_ERR : LOG_WARNING, line);

@@ -241,9 +241,13 @@ Json errorDocument(const Error &error)
 	return {{"error", toJson(error)}};
 }
 
-Json shutdownDocument(std::chrono::milliseconds limit, const std::vector<std::string> &names)
+Json shutdownDocument(std::chrono::milliseconds limit, const std::vector<std::string> &names,
+		      const std::vector<Error> &errors)
 {
-	return {{"limit_ms", limit.count()}, {"set", names}};
+	Json failed = Json::array();
+	for (const Error &error : errors)
+		failed.push_back(toJson(error));
+	return {{"limit_ms", limit.count()}, {"set", names}, {"errors", failed}};
 }
 
 Json upgradeDocument(const Upgraded &upgraded)

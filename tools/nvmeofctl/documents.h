@@ -50,7 +50,8 @@ Json importDocument(const std::vector<std::string> &files, const std::vector<Not
 // Of a command that fails as a whole
 Json errorDocument(const nvmeof::Error &error);
 // Of "shutdown": names of the objects whose time limit was lowered.
-Json shutdownDocument(std::chrono::milliseconds limit, const std::vector<std::string> &names);
+Json shutdownDocument(std::chrono::milliseconds limit, const std::vector<std::string> &names,
+		      const std::vector<nvmeof::Error> &errors);
 
 // Of "upgrade", also with --dry-run.
 struct Upgraded {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nvmeof/name.h>
 
 #include "context.h"
 #include "documents.h"
@@ -130,7 +131,7 @@ Json eventsDocument(const std::string &file, const std::vector<Json> &events)
 int runEvents(Context &context)
 {
 	EventChoice choice;
-	choice.name = context.args().textOr("NAME", "");
+	choice.name = plainName(context.args().textOr("NAME", ""));
 	choice.count = context.args().number("count");
 	for (auto [to, option] : {std::pair(&choice.since, "since"), std::pair(&choice.until, "until")}) {
 		auto when = timeOf(context, option);

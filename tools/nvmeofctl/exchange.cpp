@@ -4,13 +4,12 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <fstream>
-#include <iterator>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "libctl/base/file.h"
 #include "libctl/volume/first_line.h"
 
 using namespace nvmeof;
@@ -21,14 +20,9 @@ namespace {
 
 constexpr std::string_view elfMagic = "\x7f"
 				      "ELF";
+constexpr std::size_t largestModule = 256 << 20;
 // End of a signed module; see the kernel's scripts/sign-file.
 constexpr std::string_view signedMagic = "~Module signature appended~\n";
-
-std::string contents(const fs::path &file)
-{
-	std::ifstream stream(file, std::ios::binary);
-	return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 bool signaturesDemanded()
 {
@@ -51,9 +45,12 @@ Result<ModuleImage> ModuleImage::read(const fs::path &file)
 	Result<ModuleBuild> module = moduleInFile(file);
 	if (!module)
 		return module.error();
+	Result<std::string> bytes = nofctl::readWholeFile(file, largestModule);
+	if (!bytes)
+		return bytes.error();
 	ModuleImage image;
 	image.module_ = *module;
-	image.bytes_ = contents(file);
+	image.bytes_ = *std::move(bytes);
 	return image;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "libctl/volume/reservation.h"
 
+#include <cerrno>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -50,8 +51,11 @@ int runReservation(Context &context)
 	if (!ns)
 		return context.fail(name, ns.error());
 	Result<Subsystem> subsystem = client->subsystem(fmt::format("nvmeof{}", ns->subsystem));
-	if (!ns->reservations)
-		return context.fail(name, errorFromErrno(EOPNOTSUPP), "the namespace offers no reservations");
+	if (!ns->reservations) {
+		Error error = errorFromErrno(EOPNOTSUPP, "the namespace offers no reservations");
+		error.object = ErrorObject::named(ns->name);
+		return context.fail(name, error);
+	}
 	Result<ReservationReport> report = readReservation(*ns, subsystem ? subsystem->hostid : std::nullopt);
 	if (!report)
 		return context.fail(name, report.error());

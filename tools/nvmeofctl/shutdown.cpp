@@ -48,7 +48,7 @@ public:
 	int finish()
 	{
 		if (context_.json())
-			context_.print(shutdownDocument(limit_, names_));
+			context_.print(shutdownDocument(limit_, names_, errors_));
 		else
 			context_.out() << fmt::format("{} objects: no I/O waits for a path for longer than {} s\n",
 						      names_.size(), static_cast<double>(limit_.count()) / 1000);
@@ -59,16 +59,22 @@ private:
 	// An object that was removed meanwhile needs no limit.
 	void note(const std::string &name, const Result<void> &done)
 	{
-		if (done)
+		if (done) {
 			names_.push_back(name);
-		else if (done.error().code != ErrorCode::noSuchObject)
-			status_ = std::max(status_, context_.fail(name, done.error()));
+			return;
+		}
+		if (done.error().code == ErrorCode::noSuchObject)
+			return;
+		status_ = std::max(status_, context_.complain(name, done.error()));
+		errors_.push_back(done.error());
+		errors_.back().object = ErrorObject::named(name);
 	}
 
 	Context &context_;
 	Client &client_;
 	milliseconds limit_;
 	std::vector<std::string> names_;
+	std::vector<Error> errors_;
 	int status_ = 0;
 };
 
@@ -76,10 +82,14 @@ private:
 
 int runShutdown(Context &context)
 {
+	const milliseconds limit = context.args().seconds("limit").value_or(milliseconds(15000));
 	Result<Client> client = Client::open();
 	// not loaded: no I/O waits
 	if (!client && client.error().code == ErrorCode::noModule) {
-		context.out() << "the module is not loaded\n";
+		if (context.json())
+			context.print(shutdownDocument(limit, {}, {}));
+		else
+			context.out() << "the module is not loaded\n";
 		return 0;
 	}
 	if (!client)
@@ -90,7 +100,7 @@ int runShutdown(Context &context)
 	Result<std::vector<Controller>> controllers = client->controllers();
 	if (!controllers)
 		return context.fail("", controllers.error());
-	Limits limits(context, *client, context.args().seconds("limit").value_or(milliseconds(15000)));
+	Limits limits(context, *client, limit);
 	for (const Subsystem &subsystem : *subsystems)
 		limits.set(subsystem);
 	for (const Controller &controller : *controllers)

@@ -225,13 +225,14 @@ int runStripeStart(Context &context)
 			continue;
 		known = true;
 		Result<bool> done = startOne(one, *all);
-		if (!done)
-			code = context.complain(one.name, done.error(),
-						done.error().code == ErrorCode::noSuchObject
-							? "'nvmeofctl list' shows what is there"
-							: "");
-		else if (*done)
+		if (!done) {
+			const bool absent = done.error().code == ErrorCode::noSuchObject;
+			const int failed = context.complain(one.name, done.error(),
+							    absent ? "'nvmeofctl list' shows what is there" : "");
+			code = code ? code : failed;
+		} else if (*done) {
 			made.push_back(one.name);
+		}
 	}
 	if (!known)
 		return context.fail(name, stripeAbsent(name), "'nvmeofctl config show' shows which are configured");

@@ -6,9 +6,6 @@
 
 #include "json.h"
 
-class Context;
-int runVolume(Context &context);
-
 Json attachedDocument(const nofctl::volume::Attached &volume);
 Json detachedDocument(const nofctl::volume::Entry &entry, const nofctl::volume::Detached &done);
 Json volumesDocument(const std::vector<nofctl::volume::Listed> &volumes);
