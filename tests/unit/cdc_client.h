@@ -130,7 +130,7 @@ public:
 				return cqe.status >> 1;
 			}
 			if (pdu.type() == pdu_c2h_term)
-				fes = pdu.as<TermPdu>().fes;
+				takeTerm();
 			if (pdu.type() == pdu_r2t)
 				return -2;
 		}
@@ -177,7 +177,7 @@ public:
 	{
 		while (next())
 			if (pdu.type() == pdu_c2h_term)
-				fes = pdu.as<TermPdu>().fes;
+				takeTerm();
 		return true;
 	}
 
@@ -186,8 +186,15 @@ public:
 	Completion cqe{};
 	Bytes data;
 	std::uint16_t cid = 0, fes = 0;
+	std::uint32_t fei = 0;
 
 private:
+	void takeTerm()
+	{
+		fes = pdu.as<TermPdu>().fes;
+		fei = pdu.as<TermPdu>().fei;
+	}
+
 	int socket_;
 	Bytes stream_;
 };

@@ -162,11 +162,14 @@ TEST_CASE("commands may arrive one byte at a time and many at once", "[front]")
 TEST_CASE("a protocol error ends the connection with the reason", "[front]")
 {
 	Front front;
-	auto term = [&](auto prepare, auto send) {
+	// @fei: the offset of the field that is not supported
+	auto term = [&](auto prepare, auto send, std::uint32_t fei = 0) {
 		Client client(front);
 		prepare(client);
 		send(client);
 		CHECK(client.ended());
+		if (client.fes == fes_parameter)
+			CHECK(client.fei == fei);
 		return client.fes;
 	};
 	auto nothing = [](Client &) {};
@@ -178,16 +181,22 @@ TEST_CASE("a protocol error ends the connection with the reason", "[front]")
 	CHECK(term(hello, [](Client &c) { c.command(propertyGet(prop_cap)); }) == fes_sequence);
 	CHECK(term(hello, [](Client &c) { c.command(Connect().command(), Bytes(4096)); }) == fes_header); // too long
 	CHECK(term(nothing, [](Client &c) { c.raw(Bytes(64, 0xee)); }) == fes_header);
-	CHECK(term(nothing, [](Client &c) {
-		      auto request = make<IcReq>();
-		      request.pfv = 1;
-		      c.send(request);
-	      }) == fes_parameter);
-	CHECK(term(nothing, [](Client &c) {
-		      auto request = make<IcReq>();
-		      request.hpda = 32;
-		      c.send(request);
-	      }) == fes_parameter);
+	CHECK(term(
+		      nothing,
+		      [](Client &c) {
+			      auto request = make<IcReq>();
+			      request.pfv = 1;
+			      c.send(request);
+		      },
+		      8) == fes_parameter);
+	CHECK(term(
+		      nothing,
+		      [](Client &c) {
+			      auto request = make<IcReq>();
+			      request.hpda = 32;
+			      c.send(request);
+		      },
+		      10) == fes_parameter);
 	CHECK(term(live, [](Client &c) {
 		      auto data = make<DataPdu>(pdu_h2c_data);
 		      data.length = 8;
@@ -326,21 +335,29 @@ TEST_CASE("a worker that does not make progress is detected", "[front]")
 TEST_CASE("H2CData that do not match their R2T end the connection", "[front]")
 {
 	Front front;
-	auto send = [&](std::uint32_t offset, std::size_t length, bool last, int cid = 0) {
+	std::uint32_t fei = 0;
+	auto send = [&](std::uint32_t offset, std::size_t length, bool last, int cid = 0, int ttag = 0) {
 		Client client(front);
 		client.hello().enable();
 		REQUIRE(client.run(dim(4096)) == -2);
 		DataPdu out = h2cData(client, offset, length, last);
 		out.cid = static_cast<std::uint16_t>(out.cid + cid);
+		out.ttag = static_cast<std::uint16_t>(out.ttag + ttag);
 		client.send(out, Bytes(length));
 		CHECK(client.ended());
+		fei = client.fei;
 		return client.fes;
 	};
 	CHECK(send(4, 4092, true) == fes_range);
 	CHECK(send(0, 4100, true) == fes_range);
 	CHECK(send(0, 4096, false) == fes_parameter);
+	CHECK(fei == 1); // FLAGS
 	CHECK(send(0, 1024, true) == fes_parameter);
+	CHECK(fei == 1);
 	CHECK(send(0, 4096, true, 1) == fes_parameter);
+	CHECK(fei == 8); // CCCID
+	CHECK(send(0, 4096, true, 0, 1) == fes_parameter);
+	CHECK(fei == 10); // TTAG
 }
 
 TEST_CASE("a host that stops sending is disconnected in every state", "[front]")

@@ -2,10 +2,12 @@
 // The web page, the metrics and the event stream, over HTTP.
 #include <catch2/catch.hpp>
 
+#include <filesystem>
 #include <map>
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
+#include <fcntl.h>
 
 #include "../exposition_checker.h"
 #include "cdc_running.h"
@@ -332,6 +334,36 @@ TEST_CASE("the server can stop with a pending request and an open stream", "[web
 		std::this_thread::sleep_for(10ms);
 	lone.reset();
 	asking.join();
+}
+
+TEST_CASE("a web server that does not start closes the sockets that it was given", "[web]")
+{
+	const int unfit = ::open("/dev/null", O_RDWR | O_CLOEXEC); // epoll does not take it
+	auto sockets = listenAt({"127.0.0.1", std::to_string(freePort())}, 2);
+	REQUIRE(sockets);
+	HttpServer server([] {}, HttpServer::Limits{});
+	CHECK_FALSE(server.start({{sockets->at(0), true}, {unfit, true}, {sockets->at(1), true}}));
+	CHECK(::fcntl(sockets->at(1), F_GETFD) == -1);
+}
+
+TEST_CASE("an address that cannot be listened at leaves no socket of the addresses before it", "[web]")
+{
+	auto openSockets = [] {
+		int count = 0;
+		std::error_code ignored;
+		for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd"))
+			count += std::filesystem::read_symlink(entry.path(), ignored).string().starts_with("socket:");
+		return count;
+	};
+	Scratch dir;
+	const Rules rules;
+	serving::Loop loop(serving::Loop::Watchdog::none);
+	Service service(loop, rules, {self_id, "nqn.self", "serial", "0.0"},
+			std::make_unique<SqliteStore>(loop, dir.path() / "cdc.db"));
+	Web web(loop, service);
+	const int before = openSockets();
+	CHECK_FALSE(web.start({{"127.0.0.1", std::to_string(freePort())}, {"no address", "1"}}));
+	CHECK(openSockets() == before);
 }
 
 TEST_CASE("without a configured address there is no web server", "[web]")

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -179,9 +180,9 @@ bool Connection::takeHello(const IcReq &request)
 {
 	constexpr std::uint8_t most_alignment = 31, digests = 3;
 	if (request.pfv != 0)
-		return fault(fes_parameter, "PFV", bytesOf(request));
+		return fault(fes_parameter, "PFV", bytesOf(request), offsetof(IcReq, pfv));
 	if (request.hpda > most_alignment)
-		return fault(fes_parameter, "HPDA", bytesOf(request));
+		return fault(fes_parameter, "HPDA", bytesOf(request), offsetof(IcReq, hpda));
 	auto response = make<IcResp>();
 	response.digest = worker_.hall().rules.digests ? request.digest & digests : 0;
 	response.maxh2cdata = most_h2c_data;
@@ -401,14 +402,16 @@ bool Connection::takeData(const Pdu &pdu)
 {
 	const auto data = pdu.as<DataPdu>();
 	const std::size_t end = transfer_->data.size() + pdu.data.size();
-	if (data.cid != transfer_->cmd.cid || data.ttag != data_tag)
-		return fault(fes_parameter, "data of no command", pdu.head);
+	if (data.cid != transfer_->cmd.cid)
+		return fault(fes_parameter, "data of no command", pdu.head, offsetof(DataPdu, cid));
+	if (data.ttag != data_tag)
+		return fault(fes_parameter, "data of no transfer", pdu.head, offsetof(DataPdu, ttag));
 	if (data.offset != transfer_->data.size() || data.length != pdu.data.size() || end > transfer_->length)
 		return fault(fes_range, "data not asked for", pdu.head);
 	if (data.length > most_h2c_data)
 		return fault(fes_limit, "more data than MAXH2CDATA", pdu.head);
 	if (bool(data.h.flags & f_last) != (end == transfer_->length))
-		return fault(fes_parameter, "the last data are not the last", pdu.head);
+		return fault(fes_parameter, "the last data are not the last", pdu.head, offsetof(PduHeader, flags));
 	append(transfer_->data, pdu.data);
 	inputSince_ = 0; // progress was made
 	since_ = Worker::now();
@@ -481,9 +484,9 @@ bool Connection::broken(const PduFault &fault, std::span<const std::uint8_t> hea
 	return true;
 }
 
-bool Connection::fault(FatalStatus fes, const char *why, std::span<const std::uint8_t> head)
+bool Connection::fault(FatalStatus fes, const char *why, std::span<const std::uint8_t> head, std::uint32_t fei)
 {
-	return broken({fes, 0, why}, head);
+	return broken({fes, fei, why}, head);
 }
 
 // Sends the scratch output, after output that is still pending
@@ -537,28 +540,28 @@ bool Connection::resume()
 	return true;
 }
 
-const char *Connection::late(Moment now) const
+bool Connection::late(Moment now) const
 {
 	const FrontRules &rules = worker_.hall().rules;
 	if (outputSince_ && now - outputSince_ > stalled_ms)
-		return "takes nothing";
+		return true;
 	if (transfer_ && now - transfer_->since > transfer_ms)
-		return "does not send what it registers";
+		return true;
 	if (inputSince_ && now - inputSince_ > rules.stepMs)
-		return "sends no more of what it has begun";
+		return true;
 	switch (state_) {
 	case State::hello:
 	case State::connect:
-		return now - since_ > rules.stepMs ? "does not connect" : nullptr;
+		return now - since_ > rules.stepMs;
 	case State::waiting:
-		return nullptr;
+		return false;
 	case State::ending:
-		return now - since_ > ending_ms ? "does not go" : nullptr;
+		return now - since_ > ending_ms;
 	case State::live:
 		break;
 	}
 	const Moment patience = controller_->kato() ? 2 * Moment(controller_->kato()) : rules.idleMs;
-	return now - since_ > patience ? "sends nothing any more" : nullptr;
+	return now - since_ > patience;
 }
 
 } // namespace cdc

@@ -35,8 +35,8 @@ public:
 	void refuseBusy();
 	void registrationDone(std::uint16_t cid, std::uint16_t status);
 	void tell(const std::shared_ptr<const Views> &views);
-	// The time limit that has passed, as text; null: none
-	const char *late(Moment now) const;
+	// Whether a time limit has passed
+	bool late(Moment now) const;
 	// Whether the connection has used its admission for long enough without reading the log
 	bool lingers(Moment now) const { return admitted_ && now > admitted_; }
 	void leavePlace();
@@ -91,7 +91,9 @@ private:
 	void sendData(std::uint16_t cid, const Answer &answer);
 	void sendEvents();
 	bool broken(const nofctl::wire::PduFault &fault, std::span<const std::uint8_t> head);
-	bool fault(nofctl::wire::FatalStatus fes, const char *why, std::span<const std::uint8_t> head);
+	// @fei: with fes_header and fes_parameter the offset of the field in the PDU header
+	bool fault(nofctl::wire::FatalStatus fes, const char *why, std::span<const std::uint8_t> head,
+		   std::uint32_t fei = 0);
 	bool flush();
 	bool resume();
 	bool reading() const { return !paused_ && state_ != State::waiting && state_ != State::ending; }

@@ -39,8 +39,6 @@ Answer answerOf(const std::string &line); // one line of a stream
 
 class Client;
 
-class Client;
-
 // A call or stream in progress. Destroying the object cancels it; its callbacks may do so.
 class Call {
 public:

@@ -306,7 +306,8 @@ HttpServer::~HttpServer()
 
 Result<void> HttpServer::start(const std::vector<Door> &doors)
 {
-	for (const Door &door : doors) {
+	for (auto at = doors.begin(); at != doors.end(); ++at) {
+		const Door &door = *at;
 		auto entrance = std::make_unique<Entrance>(*this, door.loopback);
 		entrance->daemon = MHD_start_daemon(
 			MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, Calls::handle, entrance.get(),
@@ -317,7 +318,8 @@ Result<void> HttpServer::start(const std::vector<Door> &doors)
 			MHD_OPTION_END);
 		if (!entrance->daemon) {
 			const int error = errno;
-			::close(door.socket);
+			for (; at != doors.end(); ++at) // those before belong to their daemons
+				::close(at->socket);
 			return nvmeof::errorFromErrno(error, "cannot serve HTTP");
 		}
 		const auto *info = MHD_get_daemon_info(entrance->daemon, MHD_DAEMON_INFO_EPOLL_FD);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "web.h"
 
+#include <unistd.h>
+
 #include "listening.h"
 
 namespace cdc {
@@ -32,8 +34,11 @@ Result<void> Web::start(const std::vector<Address> &addresses)
 	std::vector<HttpServer::Door> doors;
 	for (const Address &address : addresses) {
 		Result<std::vector<int>> sockets = listenAt(address, 1);
-		if (!sockets)
+		if (!sockets) {
+			for (const HttpServer::Door &door : doors)
+				::close(door.socket);
 			return sockets.error();
+		}
 		doors.push_back({sockets->front(), isLoopback(address)});
 	}
 	if (doors.empty())
