@@ -2,7 +2,11 @@
 // The statistics of nvmeof-storm on what its hosts receive
 #include <catch2/catch.hpp>
 
+#include <cerrno>
 #include <ctime>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
 
 #include <unistd.h>
 
@@ -11,6 +15,7 @@
 #include "nvmeof-storm/log_check.h"
 #include "nvmeof-storm/options.h"
 #include "nvmeof-storm/process.h"
+#include "nvmeof-storm/push.h"
 
 using namespace storm;
 using namespace nofctl::wire;
@@ -195,4 +200,23 @@ TEST_CASE("the counters of threads add up", "[storm]")
 	CHECK(other.commands == 20);
 	CHECK(other.exchanges == 22);
 	CHECK(other.writes == 24);
+}
+
+TEST_CASE("a socket for changes that cannot be connected is closed", "[storm]")
+{
+	auto openFiles = [] {
+		return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+				     std::filesystem::directory_iterator());
+	};
+	PushOptions options;
+	options.socket = "/nonexistent/nvmeof-storm.sock";
+	const auto before = openFiles();
+	int error = 0;
+	try {
+		makePush(options);
+	} catch (const std::system_error &thrown) {
+		error = thrown.code().value();
+	}
+	CHECK(error == ENOENT);
+	CHECK(openFiles() == before);
 }

@@ -56,8 +56,12 @@ public:
 			throw std::system_error(ENAMETOOLONG, std::generic_category(), path);
 		std::memcpy(to.sun_path, path.data(), path.size());
 		fd_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		if (fd_ < 0 || ::connect(fd_, reinterpret_cast<const sockaddr *>(&to), sizeof(to)))
-			throw std::system_error(errno, std::generic_category(), path);
+		if (fd_ < 0 || ::connect(fd_, reinterpret_cast<const sockaddr *>(&to), sizeof(to))) {
+			const int error = errno;
+			if (fd_ >= 0)
+				::close(fd_);
+			throw std::system_error(error, std::generic_category(), path);
+		}
 		const timeval limit{longest_reply, 0};
 		::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	}
