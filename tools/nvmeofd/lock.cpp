@@ -2,6 +2,8 @@
 #include "lock.h"
 
 #include <cerrno>
+#include <cstring>
+#include <string>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -38,8 +40,12 @@ Result<void> lockForLife(const std::filesystem::path &file)
 	}
 	std::string id = std::to_string(getpid());
 	// for the error message only
-	if (ftruncate(fd, 0) || pwrite(fd, id.data(), id.size(), 0) < 0)
-		return errorFromErrno(errno);
+	if (ftruncate(fd, 0) || pwrite(fd, id.data(), id.size(), 0) < 0) {
+		Error failed =
+			errorFromErrno(errno, fmt::format("cannot write {}: {}", file.string(), strerror(errno)));
+		close(fd);
+		return failed;
+	}
 	return {};
 }
 
