@@ -156,7 +156,7 @@ public:
 		std::erase_if(mounted, [&](const csi::Mounted &one) { return one.target == canonical(target); });
 		return {};
 	}
-	Result<csi::Usage> usage(const std::string &) override { return csi::Usage{1000, 400, 100, 90}; }
+	Result<csi::Usage> usage(const std::string &) override { return csi::Usage{{1000, 550, 400}, {100, 10, 90}}; }
 	bool exists(const std::string &path) override { return mountedAt(path)->has_value(); }
 	csi::Reach reaches(const Address &address) override { return reach[address.traddr]; }
 
@@ -642,6 +642,20 @@ TEST_CASE("a failed stage that cannot be undone is recorded", "[csi]")
 	served.machine.opened = false;
 	CHECK(served.player.unstage() == grpc::StatusCode::OK);
 	CHECK_FALSE(served.machine.attached);
+}
+
+TEST_CASE("the blocks that only root may use are neither used nor available", "[csi]")
+{
+	Served served;
+	REQUIRE(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+	REQUIRE(served.player.publish(sanity::mountCapability()) == grpc::StatusCode::OK);
+	sanity::v1::NodeGetVolumeStatsResponse stats;
+	REQUIRE(served.player.stats(&stats) == grpc::StatusCode::OK);
+	REQUIRE(stats.usage_size() == 2);
+	CHECK(stats.usage(0).total() == 1000);
+	CHECK(stats.usage(0).used() == 550);
+	CHECK(stats.usage(0).available() == 400);
+	CHECK(stats.usage(1).used() == 10);
 }
 
 TEST_CASE("an empty disk in use is not formatted", "[csi]")

@@ -361,7 +361,8 @@ Result<Usage> LocalMachine::usage(const std::string &path)
 	struct statvfs of;
 	if (::statvfs(path.c_str(), &of) != 0)
 		return failure(path, errno);
-	return Usage{of.f_blocks * of.f_frsize, of.f_bavail * of.f_frsize, of.f_files, of.f_favail};
+	return Usage{{of.f_blocks * of.f_frsize, (of.f_blocks - of.f_bfree) * of.f_frsize, of.f_bavail * of.f_frsize},
+		     {of.f_files, of.f_files - of.f_ffree, of.f_favail}};
 }
 
 bool LocalMachine::exists(const std::string &path)

@@ -15,8 +15,13 @@
 
 namespace csi {
 
+// Of a file system
 struct Usage {
-	std::uint64_t bytes = 0, bytesFree = 0, inodes = 0, inodesFree = 0;
+	// What only root may use is in the total, but neither used nor available.
+	struct Amount {
+		std::uint64_t total = 0, used = 0, available = 0;
+	};
+	Amount bytes, inodes;
 };
 
 struct Mounted {

@@ -48,13 +48,13 @@ Staged wishOf(const v1::NodeStageVolumeRequest &request)
 		static_cast<int>(capability.access_mode().mode())};
 }
 
-void add(v1::NodeGetVolumeStatsResponse &response, v1::VolumeUsage::Unit unit, std::uint64_t total, std::uint64_t left)
+void add(v1::NodeGetVolumeStatsResponse &response, v1::VolumeUsage::Unit unit, const Usage::Amount &amount)
 {
 	v1::VolumeUsage &usage = *response.add_usage();
 	usage.set_unit(unit);
-	usage.set_total(static_cast<std::int64_t>(total));
-	usage.set_available(static_cast<std::int64_t>(left));
-	usage.set_used(static_cast<std::int64_t>(total - left));
+	usage.set_total(static_cast<std::int64_t>(amount.total));
+	usage.set_available(static_cast<std::int64_t>(amount.available));
+	usage.set_used(static_cast<std::int64_t>(amount.used));
 }
 
 // The loss of one path is no reason to move a pod: the message reports it, and the volume is not abnormal.
@@ -532,8 +532,8 @@ Status NodeService::NodeGetVolumeStats(grpc::ServerContext *, const v1::NodeGetV
 	Result<Usage> usage = machine_.usage(request->volume_path());
 	if (!usage)
 		return statusOf(usage.error());
-	add(*response, v1::VolumeUsage::BYTES, usage->bytes, usage->bytesFree);
-	add(*response, v1::VolumeUsage::INODES, usage->inodes, usage->inodesFree);
+	add(*response, v1::VolumeUsage::BYTES, usage->bytes);
+	add(*response, v1::VolumeUsage::INODES, usage->inodes);
 	return Status::OK;
 }
 
