@@ -31,11 +31,13 @@ std::vector<std::string> filesIn(const std::filesystem::path &folder)
 static Result<std::vector<std::uint8_t>> bytesOf(const std::string &file)
 {
 	const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		Error error = errorFromErrno(errno, file + ": " + std::strerror(errno));
+	const auto failure = [&](int sysErrno) {
+		Error error = errorFromErrno(sysErrno, file + ": " + std::strerror(sysErrno));
 		error.object = {ErrorObject::Kind::file, file};
 		return error;
-	}
+	};
+	if (fd < 0)
+		return failure(errno);
 	std::vector<std::uint8_t> bytes(largestTable + 1);
 	std::size_t size = 0;
 	ssize_t n = 0;
@@ -46,7 +48,7 @@ static Result<std::vector<std::uint8_t>> bytesOf(const std::string &file)
 		sysErrno = EFBIG;
 	::close(fd);
 	if (sysErrno)
-		return errorFromErrno(sysErrno, file + ": " + std::strerror(sysErrno));
+		return failure(sysErrno);
 	bytes.resize(size);
 	bytes.shrink_to_fit();
 	return bytes;

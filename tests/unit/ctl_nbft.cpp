@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 
 #include "ctl_scratch.h"
@@ -420,6 +421,14 @@ TEST_CASE("tables are found by name and read from files", "[nbft]")
 	REQUIRE_FALSE(broken);
 	CHECK(broken.error().message.find("NBFT: it is no NVMe Boot Firmware Table") != std::string::npos);
 	CHECK(nbft::read(scratch.path() / "nowhere").error().code == ErrorCode::noSuchObject);
+	const Result<nbft::BootTable> folder = nbft::read(scratch.path()); // it can be opened, but not read
+	REQUIRE_FALSE(folder);
+	CHECK(folder.error().sysErrno == EISDIR);
+	CHECK(folder.error().object == ErrorObject{ErrorObject::Kind::file, scratch.path()});
+	scratch.write("large", std::string(nbft::largestTable + 1, 'x'));
+	const Result<nbft::BootTable> large = nbft::read(scratch.path() / "large");
+	REQUIRE_FALSE(large);
+	CHECK(large.error().object == ErrorObject{ErrorObject::Kind::file, scratch.path() / "large"});
 	const nofctl::wire::Bytes bytes = wholeBoot().bytes();
 	scratch.write("NBFT", {bytes.begin(), bytes.end()});
 	const Result<nbft::BootTable> table = nbft::read(scratch.path() / "NBFT");
