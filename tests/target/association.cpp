@@ -55,6 +55,7 @@ std::shared_ptr<Association> Associations::create()
 		last_ = static_cast<std::uint16_t>(last_ >= 0xffef ? 1 : last_ + 1);
 	} while (map_.contains(last_));
 	a->cntlid = last_;
+	a->serial = ++created_;
 	a->renew();
 	map_[last_] = a;
 	return a;

@@ -26,6 +26,7 @@ struct CcrEntry {
 
 struct Association {
 	std::uint16_t cntlid = 0;
+	std::uint64_t serial = 0;     // counts the controllers; unlike cntlid, it is never used again
 	const Server *port = nullptr; // the port that accepted the Connect
 	std::string hostnqn;
 	std::array<std::uint8_t, 16> hostid{};
@@ -72,7 +73,7 @@ private:
 
 class Associations {
 public:
-	// Also assigns the controller ID.
+	// Also assigns the controller ID and the serial number.
 	std::shared_ptr<Association> create();
 	std::shared_ptr<Association> find(std::uint16_t cntlid) const;
 	void remove(const Association &a);
@@ -82,6 +83,7 @@ private:
 	mutable std::mutex lock_;
 	std::map<std::uint16_t, std::shared_ptr<Association>> map_;
 	std::uint16_t last_ = 0;
+	std::uint64_t created_ = 0;
 };
 
 } // namespace target

@@ -240,7 +240,7 @@ void Connection::finish(const Command &cmd, Reply reply)
 			return sendResponse(cmd, strike.status);
 		change(cmd, reply.data);
 	}
-	sendData(cmd, reply.data);
+	sendData(cmd, reply.data, reply.result);
 }
 
 void Connection::sendResponse(const Command &cmd, std::uint16_t status, std::uint64_t result)

@@ -43,7 +43,8 @@ public:
 	Server &server() { return server_; }
 	void sendResponse(const Command &cmd, std::uint16_t status, std::uint64_t result = 0);
 	// Sends the data of a command, then its completion.
-	virtual void sendData(const Command &cmd, const Bytes &data) = 0;
+	// @result: dword 0 and 1 of the completion
+	virtual void sendData(const Command &cmd, const Bytes &data, std::uint64_t result) = 0;
 	Completion completion(const Command &cmd, std::uint16_t status, std::uint64_t result = 0) const;
 	void later(Clock::duration delay, std::function<void()> fn);
 	void releaseHeld();

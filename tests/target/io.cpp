@@ -58,7 +58,7 @@ Reply Connection::io(const Command &cmd, const Bytes &data)
 // Checks reservations and write protection; returns an NVMe status.
 std::uint16_t Connection::allowed(Store &store, const Command &cmd)
 {
-	bool write = cmd.opcode != op_read && cmd.opcode != op_zone_receive;
+	bool write = cmd.opcode != op_read && cmd.opcode != op_verify && cmd.opcode != op_zone_receive;
 	if (store.reservations().allows(assoc_->hostid, cmd.opcode, write))
 		return write && store.writeProtected() && !isReservation(cmd.opcode)
 			       ? std::uint16_t(st_write_protected | st_dnr)
@@ -72,7 +72,7 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 	auto &count = server_.counters();
 	if (store.keyValue()) {
 		Reply reply{};
-		reply.status = store.keyValue()->execute(cmd, data, reply.data);
+		reply.status = store.keyValue()->execute(cmd, data, reply.data, reply.result);
 		return reply;
 	}
 	std::size_t length = std::size_t(cmd.blocks()) << store.shift();
@@ -100,26 +100,38 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 			server_.violation("write: data and block count differ");
 			return {st_invalid_field | st_dnr};
 		}
-		if (auto status = store.zones() ? store.zones()->write(cmd.slba(), cmd.blocks()) : std::uint16_t(st_ok))
-			return {status};
-		if (!pi)
-			return answer(store.write(cmd.slba(), data, assoc_->cntlid));
-		Bytes plain = data;
-		if (auto status = pi->protect(cmd, plain))
-			return {status};
-		return answer(store.write(cmd.slba(), plain, assoc_->cntlid));
-	}
-	case op_write_zeroes:
-		count.zeroes++;
-		count.deallocated += cmd.cdw12 >> 25 & 1;
+		Bytes plain;
+		std::vector<Protection::Tuple> made;
 		if (pi) {
-			Bytes zeroes(length);
-			if (auto status = pi->protect(cmd, zeroes))
+			plain = data;
+			if (auto status = pi->protect(cmd, plain, made))
 				return {status};
 		}
+		if (auto status = store.zones() ? store.zones()->write(cmd.slba(), cmd.blocks()) : std::uint16_t(st_ok))
+			return {status};
+		if (!store.write(cmd.slba(), pi ? plain : data, assoc_->serial))
+			return {out_of_range};
+		if (pi)
+			pi->keep(cmd.slba(), made);
+		return {};
+	}
+	case op_write_zeroes: {
+		count.zeroes++;
+		count.deallocated += cmd.cdw12 >> 25 & 1;
 		if (auto limit = server_.config().writeZeroes; limit && length > std::size_t(4096) << limit)
 			return {st_invalid_field | st_dnr};
-		return answer(store.zero(cmd.slba(), cmd.blocks()));
+		std::vector<Protection::Tuple> made;
+		if (pi) {
+			Bytes zeroes(transferred);
+			if (auto status = pi->protect(cmd, zeroes, made))
+				return {status};
+		}
+		if (!store.zero(cmd.slba(), cmd.blocks()))
+			return {out_of_range};
+		if (pi)
+			pi->keep(cmd.slba(), made);
+		return {};
+	}
 	case op_dsm:
 		count.discards++;
 		return dsm(store, cmd, data);
@@ -150,7 +162,7 @@ Reply Connection::copy(Store &store, const Command &cmd, const Bytes &data)
 		auto blocks = std::size_t(get<std::uint16_t>(data, i * copy_range + 16)) + 1;
 		Bytes moved(blocks << store.shift());
 		if (!store.read(get<std::uint64_t>(data, i * copy_range + 8), moved) ||
-		    !store.write(to, moved, assoc_->cntlid))
+		    !store.write(to, moved, assoc_->serial))
 			return {out_of_range};
 		to += blocks;
 	}
@@ -164,7 +176,7 @@ Reply Connection::onZones(Store &store, ZoneTable &zones, const Command &cmd, co
 		std::uint64_t at = 0;
 		if (auto status = zones.append(cmd.slba(), cmd.blocks(), at))
 			return {status};
-		return store.write(at, data, assoc_->cntlid) ? Reply{st_ok, at} : Reply{out_of_range};
+		return store.write(at, data, assoc_->serial) ? Reply{st_ok, at} : Reply{out_of_range};
 	}
 	case op_zone_send:
 		return {zones.manage(cmd.slba(), static_cast<std::uint8_t>(cmd.cdw13), cmd.cdw13 >> 8 & 1)};

@@ -3,7 +3,7 @@
 
 namespace target {
 
-std::uint16_t KeyValue::execute(const Command &cmd, const Bytes &data, Bytes &value)
+std::uint16_t KeyValue::execute(const Command &cmd, const Bytes &data, Bytes &value, std::uint64_t &result)
 {
 	const std::array<std::uint32_t, 4> key{cmd.cdw2, cmd.cdw3, cmd.cdw14, cmd.cdw15};
 	constexpr std::uint16_t absent = st_no_such_key | st_dnr;
@@ -19,6 +19,7 @@ std::uint16_t KeyValue::execute(const Command &cmd, const Bytes &data, Bytes &va
 		if (at == values_.end())
 			return absent;
 		value = at->second;
+		result = value.size();
 		value.resize(cmd.sgl.length);
 		return st_ok;
 	case op_kv_delete:

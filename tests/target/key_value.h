@@ -18,9 +18,9 @@ constexpr std::uint16_t st_no_such_key = 0x087;
 
 class KeyValue {
 public:
-	// Returns the status; for Retrieve also the value, truncated or zero-padded to the host's buffer. The
-	// completion lacks the length of the value, which dword 0 should have.
-	std::uint16_t execute(const Command &cmd, const Bytes &data, Bytes &value);
+	// Returns the status; for Retrieve also the value, truncated or zero-padded to the host's buffer, and in
+	// @result the length of the stored value, for dword 0 of the completion.
+	std::uint16_t execute(const Command &cmd, const Bytes &data, Bytes &value, std::uint64_t &result);
 
 private:
 	std::mutex lock_;

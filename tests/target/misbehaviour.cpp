@@ -332,7 +332,7 @@ const Misbehaviour table[] = {
 				auto *conn = &s.conn;
 				auto cmd = *s.cmd;
 				s.verdict = Verdict::drop;
-				s.after = [conn, cmd] { conn->sendData(cmd, Bytes(4096)); }; }); }},
+				s.after = [conn, cmd] { conn->sendData(cmd, Bytes(4096), 0); }; }); }},
 	{"c2h-empty", 6, Hook::c2hData, io, Expect::reset, nothing,
 		[](S &s) { return when(firstOfMany(s), [&] {
 				data(s).length = 0;

@@ -107,7 +107,7 @@ std::uint16_t Protection::verdict(const Command &cmd, const Tuple &tuple, std::u
 	return st_ok;
 }
 
-std::uint16_t Protection::protect(const Command &cmd, Bytes &data)
+std::uint16_t Protection::protect(const Command &cmd, Bytes &data, std::vector<Tuple> &made)
 {
 	std::lock_guard guard(lock_);
 	auto slba = cmd.slba(), first = firstReference(cmd);
@@ -118,7 +118,7 @@ std::uint16_t Protection::protect(const Command &cmd, Bytes &data)
 	if (format_.type == 1 && first != reference(slba))
 		return st_invalid_pi | st_dnr;
 	Bytes plain;
-	std::vector<Tuple> made;
+	made.clear();
 	for (std::uint64_t i = 0; i < cmd.blocks(); i++) {
 		auto block = std::span(data).subspan(i * stride, size);
 		Tuple tuple{guardOf(block), 0, reference(first + i)};
@@ -131,10 +131,15 @@ std::uint16_t Protection::protect(const Command &cmd, Bytes &data)
 		made.push_back(tuple);
 		plain.insert(plain.end(), block.begin(), block.end());
 	}
-	for (std::uint64_t i = 0; i < made.size() && slba + i < tuples_.size(); i++)
-		tuples_[slba + i] = made[i];
 	data = std::move(plain);
 	return st_ok;
+}
+
+void Protection::keep(std::uint64_t slba, const std::vector<Tuple> &made)
+{
+	std::lock_guard guard(lock_);
+	for (std::uint64_t i = 0; i < made.size() && slba + i < tuples_.size(); i++)
+		tuples_[slba + i] = made[i];
 }
 
 std::uint16_t Protection::check(const Command &cmd, Bytes &data)
@@ -167,6 +172,12 @@ void Protection::forget(std::uint64_t slba, std::uint64_t blocks)
 	std::lock_guard guard(lock_);
 	for (auto i = slba; i < slba + blocks && i < tuples_.size(); i++)
 		tuples_[i] = {};
+}
+
+void Protection::resize(std::uint64_t blocks)
+{
+	std::lock_guard guard(lock_);
+	tuples_.resize(blocks);
 }
 
 void Protection::spoilGuard(std::uint64_t block)

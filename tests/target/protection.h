@@ -29,11 +29,19 @@ public:
 	// Whether the command transfers it with the blocks, and the resulting data length in bytes
 	bool carried(const Command &cmd) const;
 	std::size_t dataBytes(const Command &cmd) const;
-	// For a write: strips and checks it, or generates it. Returns an NVMe status.
-	std::uint16_t protect(const Command &cmd, Bytes &data);
+	struct Tuple {
+		std::uint64_t guard = ~0ull;
+		std::uint16_t application = 0xffff; // all ones: not checked
+		std::uint64_t reference = ~0ull;
+	};
+	// For a write: strips and checks it, or generates it. Returns an NVMe status. @made: for keep(), once the data
+	// are stored
+	std::uint16_t protect(const Command &cmd, Bytes &data, std::vector<Tuple> &made);
+	void keep(std::uint64_t slba, const std::vector<Tuple> &made);
 	// For a read: checks it and inserts it into the data, if transferred. Returns an NVMe status.
 	std::uint16_t check(const Command &cmd, Bytes &data);
 	void forget(std::uint64_t slba, std::uint64_t blocks); // the blocks are deallocated
+	void resize(std::uint64_t blocks);                     // of the namespace
 
 	// For tests: corruption on the medium
 	void spoilGuard(std::uint64_t block);
@@ -45,12 +53,6 @@ public:
 	std::uint64_t sent() const { return sent_; }         // blocks sent with it
 
 private:
-	struct Tuple {
-		std::uint64_t guard = ~0ull;
-		std::uint16_t application = 0xffff; // all ones: not checked
-		std::uint64_t reference = ~0ull;
-	};
-
 	std::uint64_t guardOf(std::span<const std::uint8_t> block) const;
 	std::uint64_t firstReference(const Command &cmd) const;
 	std::uint64_t reference(std::uint64_t value) const; // truncated to the size of the format's field

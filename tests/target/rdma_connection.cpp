@@ -211,10 +211,10 @@ Answer RdmaConnection::answerTo(const Command &cmd, const Completion &cqe)
 	return answer;
 }
 
-void RdmaConnection::sendData(const Command &cmd, const Bytes &data)
+void RdmaConnection::sendData(const Command &cmd, const Bytes &data, std::uint64_t result)
 {
 	inflight_.erase(cmd.cid);
-	auto out = answerTo(cmd, completion(cmd, st_ok));
+	auto out = answerTo(cmd, completion(cmd, st_ok, result));
 	out.data = data;
 	answer(cmd, std::move(out));
 }

@@ -34,7 +34,7 @@ public:
 	RdmaConnection(Server &server, Arrived arrived);
 	~RdmaConnection() override;
 
-	void sendData(const Command &cmd, const Bytes &data) override;
+	void sendData(const Command &cmd, const Bytes &data, std::uint64_t result) override;
 	// Misbehaviours use these.
 	QueuePair &queuePair() { return *pair_; }
 	const RdmaRequest &request() const { return request_; }

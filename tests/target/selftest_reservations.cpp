@@ -186,6 +186,112 @@ TEST_CASE("protection information is transferred with the blocks")
 	CHECK(p.identify(cns_ns)[at::flbas.offset] == 1 << 4);
 }
 
+TEST_CASE("a refused write changes neither protection information nor the write pointer")
+{
+	constexpr std::uint32_t pract = 1u << 29, checks = 1u << 28 | 1u << 26, last = 2047;
+	Config config;
+	config.writeZeroes = 1; // 8 KiB
+	const auto at = [](std::uint8_t opcode, std::uint32_t block, std::uint32_t cdw12) {
+		auto cmd = Played::of(command(opcode, block));
+		cmd.cdw12 = cdw12;
+		cmd.cdw14 = block;
+		if (opcode == op_read)
+			cmd.sgl.length = 512;
+		return cmd;
+	};
+	SECTION("beyond the end, and more zeroes than one command may write")
+	{
+		Played p{config};
+		p.server.stores().find(1)->makeProtected({});
+		for (std::uint32_t block : {5u, last})
+			REQUIRE(p.io->run(at(op_write, block, pract), Bytes(512, 1)) == st_ok);
+		CHECK(p.io->run(at(op_write, last, pract | 1), Bytes(1024, 2)) == (st_lba_range | st_dnr));
+		CHECK(p.io->run(at(op_write_zeroes, last, pract | 1)) == (st_lba_range | st_dnr));
+		CHECK(p.io->run(at(op_write_zeroes, 5, pract | 63)) == (st_invalid_field | st_dnr));
+		for (std::uint32_t block : {5u, last}) {
+			CHECK(p.io->run(at(op_read, block, pract | checks)) == st_ok);
+			CHECK(p.io->data() == Bytes(512, 1));
+		}
+	}
+	SECTION("without protection information, in a zone")
+	{
+		config.zoned = true;
+		Played p{config};
+		auto store = p.server.stores().find(1);
+		store->makeZoned({});
+		store->makeProtected({});
+		CHECK(p.io->run(at(op_write, 0, 0), Bytes(512, 1)) == (st_invalid_pi | st_dnr));
+		CHECK(store->zones()->wp(0) == 0);
+		CHECK(p.io->run(at(op_write, 0, pract), Bytes(512, 1)) == st_ok);
+		CHECK(store->zones()->wp(0) == 1);
+	}
+}
+
+TEST_CASE("a namespace that has grown has protection information and zones for the new blocks")
+{
+	Played p{Config{}};
+	auto store = p.server.stores().find(1);
+	store->makeProtected({});
+	store->makeZoned({});
+	store->resize(2 << 20);
+	auto read = Played::of(command(op_read, 3000));
+	read.cdw12 = 1u << 29;
+	read.cdw14 = 3000;
+	read.sgl.length = 512;
+	CHECK(p.io->run(read) == st_ok);
+	CHECK(p.io->data().size() == 512);
+	REQUIRE_NOTHROW(store->zones()->state(1));
+	CHECK(store->zones()->state(1) == zone_empty);
+}
+
+TEST_CASE("Verify counts as a read")
+{
+	Played p(Played::reserving());
+	auto store = p.server.stores().find(1);
+	const auto verify = Played::of(command(0x0c)), write = Played::of(command(op_write));
+	Reservations::Notices told;
+	REQUIRE(store->reservations().enroll(two, 0, false, 0, 0xb, told) == st_ok);
+	REQUIRE(store->reservations().acquire(two, 0, resv_write_exclusive, 0xb, 0, told) == st_ok);
+	CHECK(p.io->run(write, Bytes(512, 1)) == (st_resv_conflict | st_dnr));
+	CHECK(p.io->run(verify) == st_ok);
+	REQUIRE(store->reservations().release(two, 0, resv_write_exclusive, 0xb, told) == st_ok);
+	store->writeProtect(true);
+	CHECK(p.io->run(write, Bytes(512, 1)) == (st_write_protected | st_dnr));
+	CHECK(p.io->run(verify) == st_ok);
+}
+
+TEST_CASE("Retrieve tells the length of the value")
+{
+	Config config;
+	config.keyValue = true;
+	Played p{config};
+	p.server.stores().find(1)->makeKeyValue();
+	REQUIRE(p.io->run(Played::of(command(op_kv_store, 20)), Bytes(20, 1)) == st_ok);
+	auto retrieve = Played::of(command(op_kv_retrieve));
+	retrieve.sgl.length = 8;
+	CHECK(p.io->run(retrieve) == st_ok);
+	CHECK(p.io->data() == Bytes(8, 1));
+	CHECK(p.io->result() == 20);
+}
+
+TEST_CASE("the writes of a new controller are no ghost writes after the controller IDs began again")
+{
+	Associations associations;
+	Store store(1, 1 << 20);
+	const auto first = associations.create();
+	CHECK(store.write(0, Bytes(512, 1), first->serial));
+	associations.remove(*first);
+	std::shared_ptr<Association> newer;
+	do { // FFEFh is the last controller ID
+		newer = associations.create();
+		CHECK(store.write(0, Bytes(512, 2), newer->serial));
+		associations.remove(*newer);
+	} while (newer->cntlid != 1);
+	CHECK(store.ghosts() == 0);
+	CHECK(store.write(0, Bytes(512, 3), first->serial));
+	CHECK(store.ghosts() == 1);
+}
+
 TEST_CASE("each misbehaviour of reports and formats changes what it says")
 {
 	for (auto table : {reservationMisbehaviours(), otherReservationMisbehaviours(), formatMisbehaviours()})

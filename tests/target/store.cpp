@@ -53,7 +53,7 @@ bool Store::read(std::uint64_t slba, std::span<std::uint8_t> to) const
 	return true;
 }
 
-bool Store::write(std::uint64_t slba, std::span<const std::uint8_t> from, std::uint16_t writer)
+bool Store::write(std::uint64_t slba, std::span<const std::uint8_t> from, std::uint64_t writer)
 {
 	std::lock_guard guard(lock_);
 	if (!inside(slba, from.size()))
@@ -83,6 +83,10 @@ void Store::resize(std::uint64_t size)
 	std::lock_guard guard(lock_);
 	data_.resize(size);
 	written_.resize(size >> shift_);
+	if (protection_)
+		protection_->resize(size >> shift_);
+	if (zones_)
+		zones_->resize(size >> shift_);
 }
 
 Bytes Store::peek(std::uint64_t offset, std::size_t length) const

@@ -28,10 +28,10 @@ public:
 	const Id16 &nguid() const { return nguid_; }
 	std::uint32_t anaGroup() const { return anaGroup_; }
 
-	// False if the range exceeds the namespace; nothing is changed then. writer: controller ID; a newer controller
-	// has a larger one.
+	// False if the range exceeds the namespace; nothing is changed then. writer: Association::serial; a newer
+	// controller has a larger one.
 	bool read(std::uint64_t slba, std::span<std::uint8_t> to) const;
-	bool write(std::uint64_t slba, std::span<const std::uint8_t> from, std::uint16_t writer);
+	bool write(std::uint64_t slba, std::span<const std::uint8_t> from, std::uint64_t writer);
 	bool zero(std::uint64_t slba, std::uint64_t blocks);
 	void resize(std::uint64_t size);
 	// Derives UUID and NGUID from the subsystem NQN, too, because other processes serve namespaces with the same
@@ -68,7 +68,7 @@ private:
 	const std::uint32_t anaGroup_;
 	Id16 uuid_{}, nguid_{};
 	struct Written {
-		std::uint16_t latest = 0; // controller ID
+		std::uint64_t latest = 0; // Association::serial
 		std::uint64_t ghost = 0;  // number of the last ghost write; 0: none since
 	};
 

@@ -19,7 +19,7 @@ std::size_t Ghosts::execute()
 	std::lock_guard guard(lock_);
 	std::size_t count = 0;
 	for (auto &g : ghosts_)
-		if (!g.owner->dead && Clock::now() < g.until && g.store->write(g.slba, g.data, g.owner->cntlid))
+		if (!g.owner->dead && Clock::now() < g.until && g.store->write(g.slba, g.data, g.owner->serial))
 			count++;
 	executed_ += count;
 	dropped_ += ghosts_.size() - count;

@@ -210,9 +210,10 @@ void TcpConnection::change(const Command &cmd, Bytes &data)
 		mutated_->payload(cmd, data);
 }
 
-void TcpConnection::sendData(const Command &cmd, const Bytes &data)
+void TcpConnection::sendData(const Command &cmd, const Bytes &data, std::uint64_t result)
 {
-	bool success = server_.config().successFlag && (!sqFlow_ || server_.config().successAlways);
+	// without a completion there is no result
+	bool success = !result && server_.config().successFlag && (!sqFlow_ || server_.config().successAlways);
 	auto step = server_.config().c2hBytes;
 	for (std::size_t at = 0; at < data.size() && !ending_; at += step) {
 		auto n = std::min<std::size_t>(step, data.size() - at);
@@ -228,7 +229,7 @@ void TcpConnection::sendData(const Command &cmd, const Bytes &data)
 		sendPdu(encode(pdu), Bytes(from, from + static_cast<std::ptrdiff_t>(n)), &cmd, Hook::c2hData);
 	}
 	if (!success)
-		sendResponse(cmd, st_ok);
+		sendResponse(cmd, st_ok, result);
 }
 
 void TcpConnection::sendCompletion(const Command &cmd, Completion cqe)

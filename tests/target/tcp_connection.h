@@ -18,7 +18,7 @@ public:
 	void sendPdu(Bytes head, Bytes data, const Command *cmd, Hook hook); // head: as from make()
 	void sendBytes(std::span<const std::uint8_t> bytes);
 	void sendR2t(const Command &cmd, std::uint16_t ttag, std::uint32_t offset, std::uint32_t length);
-	void sendData(const Command &cmd, const Bytes &data) override;
+	void sendData(const Command &cmd, const Bytes &data, std::uint64_t result) override;
 
 private:
 	// A command whose data the host sends in H2CData PDUs

@@ -144,6 +144,12 @@ Bytes ZoneTable::report(std::uint64_t slba, std::size_t bytes, bool partial)
 	return data;
 }
 
+void ZoneTable::resize(std::uint64_t blocks)
+{
+	std::lock_guard guard(lock_);
+	zones_.resize(blocks / shape_.blocks);
+}
+
 ZoneState ZoneTable::state(std::uint64_t zone) const
 {
 	std::lock_guard guard(lock_);

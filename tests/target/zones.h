@@ -38,6 +38,9 @@ public:
 	// Reports zones from the one that contains slba, as many as fit.
 	Bytes report(std::uint64_t slba, std::size_t bytes, bool partial);
 
+	// The namespace has this many blocks now.
+	void resize(std::uint64_t blocks);
+
 	// For tests
 	ZoneState state(std::uint64_t zone) const;
 	std::uint64_t wp(std::uint64_t zone) const;
