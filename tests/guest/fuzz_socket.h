@@ -12,7 +12,6 @@ struct FuzzAnswer {
 	std::uint32_t seq = 0;
 	std::optional<int> error = {}; // positive errno, 0: accepted; empty: an object, or another message
 	bool worded = false;           // the refusal has a text
-	bool notice = false;           // an event
 };
 
 struct FuzzReading {

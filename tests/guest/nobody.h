@@ -23,7 +23,13 @@ int as(Who who, const std::function<int()> &what);
 struct File {
 	int fd;
 	File(const std::string &node, int flags) : fd(::open(node.c_str(), flags | O_CLOEXEC)) {}
-	~File() { ::close(fd); }
+	File(const File &) = delete;
+	File &operator=(const File &) = delete;
+	~File()
+	{
+		if (fd >= 0)
+			::close(fd);
+	}
 };
 
 // Identify with this CNS, by ioctl; returns errno or 0. 202: completed with an NVMe status

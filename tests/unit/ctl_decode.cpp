@@ -72,14 +72,14 @@ TEST_CASE("a value of the wrong size is refused", "[decode]")
 	CHECK_FALSE(decodeController(p.attributes()));
 }
 
-TEST_CASE("identifiers of a namespace are decoded, and refused with a wrong size", "[decode]")
+TEST_CASE("a namespace is decoded", "[decode]")
 {
 	Payload p;
 	p.u32(NVMEOF_A_SUBSYS_ID, 0)
 		.text(NVMEOF_A_NS_NAME, "nvmeof0n1")
 		.u32(NVMEOF_A_NSID, 1)
 		.u64(NVMEOF_A_SIZE, 1ULL << 40);
-	SECTION("valid")
+	SECTION("with identifiers")
 	{
 		p.binary(NVMEOF_A_UUID, std::string(16, '\x11')).binary(NVMEOF_A_EUI64, std::string(8, '\x22'));
 		Result<Namespace> ns = decodeNamespace(p.attributes());
@@ -119,11 +119,22 @@ TEST_CASE("identifiers of a namespace are decoded, and refused with a wrong size
 		CHECK(ns->zones->maxOpen == 3);
 		CHECK(ns->zones->maxActive == 0);
 	}
-	SECTION("wrong size")
-	{
-		p.binary(NVMEOF_A_UUID, std::string(15, '\x11'));
-		CHECK_FALSE(decodeNamespace(p.attributes()));
-	}
+}
+
+TEST_CASE("a namespace with an identifier of a wrong size is refused", "[decode]")
+{
+	auto [type, size] = GENERATE(table<int, std::size_t>({{NVMEOF_A_UUID, 15},
+							      {NVMEOF_A_UUID, 17},
+							      {NVMEOF_A_NGUID, 15},
+							      {NVMEOF_A_NGUID, 17},
+							      {NVMEOF_A_EUI64, 7},
+							      {NVMEOF_A_EUI64, 9}}));
+	Payload p;
+	p.u32(NVMEOF_A_SUBSYS_ID, 0).text(NVMEOF_A_NS_NAME, "nvmeof0n1").u32(NVMEOF_A_NSID, 1);
+	REQUIRE(decodeNamespace(p.attributes()));
+	p.binary(type, std::string(size, '\x11'));
+	CAPTURE(type, size);
+	CHECK_FALSE(decodeNamespace(p.attributes()));
 }
 
 TEST_CASE("a subsystem's policy is decoded", "[decode]")
@@ -170,7 +181,9 @@ TEST_CASE("a path with its statistics is decoded", "[decode]")
 	}
 	SECTION("the histogram has another size")
 	{
-		CHECK_FALSE(decodePath(p.binary(NVMEOF_A_LATENCY_WRITE, raw.substr(8)).attributes()));
+		const int type = GENERATE(NVMEOF_A_LATENCY_READ, NVMEOF_A_LATENCY_WRITE);
+		const std::string other = GENERATE_COPY(raw.substr(8), raw + std::string(8, '\0'), std::string());
+		CHECK_FALSE(decodePath(p.binary(type, other).attributes()));
 	}
 }
 
