@@ -23,6 +23,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <system_error>
 #include <thread>
 
@@ -248,6 +250,48 @@ TEST_CASE("random netlink messages by unprivileged senders change nothing", "[fu
 	CHECK(asAnother(becomeRootOfANamespace, "root of a user namespace", number) == 0);
 	expectGoodUntilNow(load);
 	CHECK(state(rig.host.client()) == before);
+}
+
+TEST_CASE("a malformed answer is found", "[fuzz][check]")
+{
+	const FuzzSocket reader(true, false), writer(true, false); // root may send to the port of another process
+	sockaddr_nl to{};
+	to.nl_family = AF_NETLINK;
+	socklen_t size = sizeof(to);
+	REQUIRE(::bind(reader.fd(), reinterpret_cast<sockaddr *>(&to), sizeof(to)) == 0);
+	REQUIRE(::getsockname(reader.fd(), reinterpret_cast<sockaddr *>(&to), &size) == 0);
+	auto read = [&](std::uint16_t type, std::uint32_t length, const Octets &body = {}) {
+		const nlmsghdr head{length, type, 0, 7, 0};
+		Octets bytes(sizeof(head) + body.size());
+		std::memcpy(bytes.data(), &head, sizeof(head));
+		std::ranges::copy(body, bytes.begin() + sizeof(head));
+		REQUIRE(::sendto(writer.fd(), bytes.data(), bytes.size(), 0, reinterpret_cast<const sockaddr *>(&to),
+				 sizeof(to)) == static_cast<ssize_t>(bytes.size()));
+		return reader.read(1000);
+	};
+	auto acknowledgement = [](int error) {
+		nlmsgerr body{};
+		body.error = error;
+		Octets bytes(sizeof(body));
+		std::memcpy(bytes.data(), &body, sizeof(body));
+		return bytes;
+	};
+	constexpr std::uint32_t header = sizeof(nlmsghdr), whole = header + sizeof(nlmsgerr);
+	auto good = read(NLMSG_ERROR, whole, acknowledgement(-EPERM));
+	CHECK(good.fault == "");
+	REQUIRE(good.answers.size() == 1);
+	CHECK(good.answers[0].seq == 7);
+	CHECK(good.answers[0].error == EPERM);
+	CHECK(read(NLMSG_NOOP, header).fault == "");
+	CHECK(read(NLMSG_NOOP, header - 1).fault == "message lengths that do not add up");
+	CHECK(read(NLMSG_NOOP, header + 1).fault == "message lengths that do not add up");
+	CHECK(read(NLMSG_NOOP, header, Octets(4)).fault == "bytes behind the last message");
+	CHECK(read(NLMSG_MIN_TYPE - 1, header).fault == "a message of type 15");
+	CHECK(read(NLMSG_ERROR, header).fault == "a short acknowledgement");
+	CHECK(read(NLMSG_ERROR, whole, acknowledgement(5)).fault == "errno 5");
+	CHECK(read(NLMSG_DONE, header).fault == "a short end of a dump");
+	CHECK(read(FuzzSocket::family(), header).fault == "a message without its header");
+	CHECK(read(FuzzSocket::family(), header + 4, {255, 1, 0, 0}).fault == "a message with unknown command 255");
 }
 
 TEST_CASE("a change by a sender that must not change anything is found", "[fuzz][check]")
