@@ -207,7 +207,7 @@ Result<std::optional<Event>> EventStream::next(std::chrono::milliseconds timeout
 {
 	Clock::time_point deadline = nofctl::deadlineIn(timeout);
 	for (int steps = 0; impl_->pending.empty(); steps++) {
-		if (steps == stepsAtOnce && Clock::now() >= deadline)
+		if (steps >= stepsAtOnce && Clock::now() >= deadline)
 			return std::optional<Event>();
 		Result<bool> more = impl_->step();
 		if (!more)

@@ -225,10 +225,11 @@ void Socket::forget(Id id)
 
 Messages Socket::wait(Id id, Clock::time_point deadline)
 {
-	for (;;) {
+	for (bool late = false;;) { // other datagrams may keep the socket readable for ever
 		if (std::optional<Messages> messages = finished(id))
 			return *std::move(messages);
-		Result<bool> readable = waitReadable(fd(), deadline);
+		Result<bool> readable = late ? Result<bool>(false) : waitReadable(fd(), deadline);
+		late = Clock::now() >= deadline;
 		if (!readable || !*readable) {
 			forget(id);
 			return readable ? nvmeof::errorFromErrno(ETIMEDOUT, "no answer from the kernel in time")

@@ -234,12 +234,13 @@ Result<void> Topology::sample(SampleFor use, std::chrono::milliseconds timeout)
 {
 	Clock::time_point deadline = nofctl::deadlineIn(timeout);
 	Pending<Result<void>> pending = startSample(use);
-	for (;;) {
+	for (bool late = false;;) {
 		// an error of dispatch() also becomes the result of the sample
 		dispatch().ok();
 		if (pending.ready())
 			return pending.take();
-		Result<bool> readable = nofctl::waitReadable(fd(), deadline);
+		Result<bool> readable = late ? Result<bool>(false) : nofctl::waitReadable(fd(), deadline);
+		late = Clock::now() >= deadline;
 		if (!readable)
 			return readable.error();
 		if (!*readable)

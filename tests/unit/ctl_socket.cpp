@@ -44,6 +44,22 @@ private:
 	rlimit before_{};
 };
 
+// A channel that another process keeps readable
+class FloodedChannel : public Channel {
+public:
+	FloodedChannel() { queue_.push(ENOBUFS); }
+
+	int fd() const override { return queue_.fd; }
+	std::uint16_t family() const override { return FakeKernel::family; }
+	nvmeof::Result<void> send(std::span<const std::byte>) override { return {}; }
+	nvmeof::Result<std::vector<std::byte>> receive() override { return nvmeof::errorFromErrno(EAGAIN); }
+	nvmeof::Result<void> joinEnd() override { return {}; }
+	nvmeof::Result<void> joinEvents() override { return {}; }
+
+private:
+	FakeQueue queue_;
+};
+
 // A netlink socket to which any process may send
 class UserSocket {
 public:
@@ -194,6 +210,14 @@ TEST_CASE("an error of poll is not reported as a timeout", "[socket]")
 	REQUIRE_FALSE(answer);
 	CHECK(answer.error().sysErrno == EINVAL);
 	CHECK(answer.error().code != ErrorCode::timedOut);
+}
+
+TEST_CASE("a call ends at its deadline while other datagrams keep arriving", "[socket]")
+{
+	Socket socket(std::make_unique<FloodedChannel>());
+	auto answer = socket.call(Request(NVMEOF_CMD_CTRL_DEL), soon());
+	REQUIRE_FALSE(answer);
+	CHECK(answer.error().code == ErrorCode::timedOut);
 }
 
 TEST_CASE("datagrams of other processes are discarded, a few at each call", "[socket]")
