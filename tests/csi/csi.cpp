@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <sys/statvfs.h>
+
 using namespace guest;
 using nofctl::volume::FenceKey;
 namespace fs = std::filesystem;
@@ -103,6 +105,11 @@ TEST_CASE("data survive a new pod, a restart of the plugin and the loss of a pat
 	sanity::v1::NodeGetVolumeStatsResponse usage;
 	CHECK(node.player->stats(&usage) == grpc::StatusCode::OK);
 	CHECK(usage.volume_condition().message().find("1 of 2 paths are connected") == 0);
+	struct statvfs blocks = {};
+	REQUIRE(::statvfs(node.player->target().c_str(), &blocks) == 0);
+	CHECK(blocks.f_bavail < blocks.f_bfree); // ext4 keeps blocks that only root may use
+	REQUIRE(usage.usage_size() == 2);
+	CHECK(usage.usage(0).used() == static_cast<std::int64_t>((blocks.f_blocks - blocks.f_bfree) * blocks.f_frsize));
 	CHECK(node.player->unpublish() == grpc::StatusCode::OK);
 	CHECK(node.player->unstage() == grpc::StatusCode::OK);
 	CHECK(node.controllers() == 0);
