@@ -110,6 +110,26 @@ const CufileJson *at(const CufileJson &file, const std::string &path)
 	return node;
 }
 
+// The failures of check(), for NVIDIA's GPUs, which are the only ones that read cufile.json
+Findings failuresOf(const Node &node, const std::vector<const PciDevice *> &gpus)
+{
+	Question question;
+	for (const PciDevice *gpu : gpus)
+		question.gpus.push_back(gpu->address);
+	Findings findings = check(node, question).findings;
+	std::erase_if(findings, [](const Finding &one) { return one.level != Level::fail; });
+	return findings;
+}
+
+// Why no memory of a GPU can be reached at all, whichever disk or card is used; empty: it can be
+std::string unreachable(const Findings &failed)
+{
+	for (const Finding &one : failed)
+		if (one.check == "kernel" || one.check == "driver" || one.check == "gpu")
+			return fmt::format("gds check fails: {}: {}", one.subject, one.what);
+	return "";
+}
+
 bool broken(const Findings &findings)
 {
 	return worst(findings) == Level::fail;
@@ -214,8 +234,12 @@ CufilePlan planCufile(const Node &node, const std::vector<std::pair<std::string,
 	std::erase_if(gpus, [](const PciDevice *gpu) { return gpu->config.vendor != nvidia; });
 	const std::vector<Rail> rails = planRails(node, gpus, railCards(node));
 	const Means means = node.modules.contains("nvidia_fs") ? Means::nvidiaFs : Means::p2pdma;
-	plan.settings.push_back({"/properties/use_pci_p2pdma", means == Means::p2pdma,
-				 means == Means::p2pdma ? "nvidia-fs is not loaded" : "nvidia-fs is loaded"});
+	plan.failed = failuresOf(node, gpus);
+	const std::string obstacle = unreachable(plan.failed);
+	plan.settings.push_back({"/properties/use_pci_p2pdma", means == Means::p2pdma && obstacle.empty(),
+				 means != Means::p2pdma ? "nvidia-fs is loaded"
+				 : obstacle.empty()     ? "nvidia-fs is not loaded"
+							: obstacle});
 	CufileJson list = CufileJson::array();
 	for (const Rail &rail : rails)
 		for (const auto &[interface, own] : addresses)
@@ -231,7 +255,8 @@ CufilePlan planCufile(const Node &node, const std::vector<std::pair<std::string,
 	for (const Mount &mount : node.mounts) {
 		if (!concerns(node, mount))
 			continue;
-		plan.mounts.push_back(modeOf(node, mount, means));
+		plan.mounts.push_back(obstacle.empty() ? modeOf(node, mount, means)
+						       : MountMode{mount.point, "compat", obstacle});
 		if (plan.mounts.back().mode == "compat")
 			denied.push_back(mount.point);
 	}

@@ -49,9 +49,11 @@ struct MountMode {
 struct CufilePlan {
 	std::vector<CufileSetting> settings;
 	std::vector<MountMode> mounts;
+	Findings failed; // findings of check() with level fail
 };
 
-// @addresses: each interface with its addresses, for rdma_dev_addr_list.
+// @addresses: each interface with its addresses, for rdma_dev_addr_list. P2PDMA is not enabled where check() fails for
+// the kernel or the drivers.
 CufilePlan planCufile(const Node &node, const std::vector<std::pair<std::string, std::vector<std::string>>> &addresses);
 // Returns @file with the settings of @plan.
 CufileJson applyCufile(CufileJson file, const CufilePlan &plan);

@@ -98,9 +98,7 @@ std::string part(const std::string &address, const std::string &key)
 // Finds the NIC by the interface, for RDMA (RoCE) as well
 void putCard(DiskPath &path, const Node &node, const Tree &tree)
 {
-	path.interface = !path.hostIface.empty()    ? path.hostIface
-			 : !path.hostTraddr.empty() ? interfaceWith(tree, path.hostTraddr)
-						    : interfaceTowards(tree, path.traddr);
+	path.interface = interfaceOf(tree, path.hostIface, path.hostTraddr, path.traddr);
 	auto interface = node.interfaces.find(path.interface);
 	if (interface == node.interfaces.end() || interface->second.pci.empty())
 		return;

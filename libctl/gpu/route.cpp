@@ -110,6 +110,28 @@ std::string interfaceWith(const Tree &tree, const std::string &text)
 	return {};
 }
 
+std::string interfaceOf(const Tree &tree, const std::string &hostIface, const std::string &hostTraddr,
+			const std::string &traddr)
+{
+	if (!hostIface.empty())
+		return hostIface;
+	return hostTraddr.empty() ? interfaceTowards(tree, traddr) : interfaceWith(tree, hostTraddr);
+}
+
+std::string interfaceTrouble(const Tree &tree, const std::string &interface)
+{
+	constexpr std::int64_t administrativelyUp = 1; // IFF_UP
+	if (interface.empty() || interface.find('/') != interface.npos)
+		return {};
+	const std::string folder = "/sys/class/net/" + interface;
+	const std::optional<std::int64_t> flags = tree.number(folder + "/flags");
+	if (!flags)
+		return "there is no interface " + interface;
+	if (!(*flags & administrativelyUp))
+		return interface + " is down";
+	return tree.number(folder + "/carrier") == 0 ? interface + " has no carrier" : "";
+}
+
 std::vector<std::string> addressesOf(const Tree &tree, const std::string &interface)
 {
 	std::vector<std::string> addresses;

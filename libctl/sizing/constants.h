@@ -12,6 +12,7 @@ struct Constant {
 	double value;
 	const char *unit;
 	const char *source;
+	bool emulated = false; // measured in a guest that QEMU emulates without KVM
 };
 
 std::span<const Constant> constants();

@@ -144,9 +144,24 @@ void addExpress(Sizing &sizing, const Demand &demand)
 	}
 }
 
+// A line that uses measured constants
+Line measured(const char *group, const char *name, double value, const char *unit, std::string formula,
+	      std::initializer_list<const char *> names)
+{
+	const bool emulated = std::ranges::any_of(names, [](const char *one) { return constant(one).emulated; });
+	if (emulated)
+		formula += ", measured in an emulator";
+	return {group, name, value, unit, std::move(formula), sourceOf(names), Verdict::none, emulated};
+}
+
+double controllersOf(const Demand &demand)
+{
+	return static_cast<double>(demand.targets) * demand.paths;
+}
+
 void addOperation(Sizing &sizing, const Demand &demand)
 {
-	const double controllers = static_cast<double>(demand.targets) * demand.paths;
+	const double controllers = controllersOf(demand);
 	const char *controller = demand.rdma ? "controller-rdma" : "controller-tcp",
 		   *queue = demand.rdma ? "queue-rdma" : "queue-tcp";
 	const char *silent = demand.rdma ? "silent-rdma" : "silent-tcp";
@@ -154,24 +169,45 @@ void addOperation(Sizing &sizing, const Demand &demand)
 		controllers * (constant(controller).value + (demand.queues - 1) * constant(queue).value) * kibibyte;
 	sizing.lines.push_back(
 		{"operation", "controllers of a host", controllers, "", "targets by paths", "", Verdict::none});
-	sizing.lines.push_back({"operation", "a host is connected in", controllers / constant("connect-rate").value,
-				"s", "at the rate that was measured", sourceOf({"connect-rate"}), Verdict::none});
-	sizing.lines.push_back({"operation", "likewise, in-tree", controllers / constant("intree-connect-rate").value,
-				"s", "at the rate that was measured", sourceOf({"intree-connect-rate"}),
-				Verdict::none});
-	sizing.lines.push_back({"operation", "connections that a target sees when all boot",
-				static_cast<double>(demand.hosts) * demand.paths * (demand.queues + 1), "",
-				"hosts by paths by queues", "", Verdict::none});
-	sizing.lines.push_back({"operation", "a silent path costs", constant(silent).value, "s",
-				"longest time without a completion", sourceOf({silent}), Verdict::none});
-	sizing.lines.push_back({"operation", "kernel memory of a host", memory, "B", "controllers and their queues",
-				sourceOf({controller, queue}), Verdict::none});
+	sizing.lines.push_back(measured("operation", "a host is connected in",
+					controllers / constant("connect-rate").value, "s",
+					"controllers by the rate of one host", {"connect-rate"}));
+	sizing.lines.push_back(measured("operation", "likewise, in-tree",
+					controllers / constant("intree-connect-rate").value, "s",
+					"controllers by the rate of one host", {"intree-connect-rate"}));
+	sizing.lines.push_back(measured("operation", "a silent path costs", constant(silent).value, "s",
+					"longest time without a completion", {silent}));
+	sizing.lines.push_back(measured("operation", "kernel memory of a host", memory, "B",
+					"controllers and their queues", {controller, queue}));
 	if (!demand.rdma)
-		sizing.lines.push_back({"operation", "instructions a second to read it all, in 128 KiB",
-					std::ranges::min(sizing.stages, {}, &Stage::read).read / (128 * kibibyte) *
-						constant("instructions-128k").value,
-					"1/s", "requests by instructions of each", sourceOf({"instructions-128k"}),
-					Verdict::none});
+		sizing.lines.push_back(measured("operation", "instructions a second to read it all, in 128 KiB",
+						std::ranges::min(sizing.stages, {}, &Stage::read).read /
+							(128 * kibibyte) * constant("instructions-128k").value,
+						"1/s", "requests by instructions of each", {"instructions-128k"}));
+}
+
+// All hosts boot at the same moment: they read the discovery log, then connect.
+void addBootStorm(Sizing &sizing, const Demand &demand)
+{
+	const double queues = demand.queues + 1; // with the admin queue
+	const double target = static_cast<double>(demand.hosts) * demand.paths * queues;
+	const double discovery = demand.hosts * constant("discovery-host").value;
+	const double accepts = demand.targetConnects > 0 ? target / demand.targetConnects : 0;
+	const double host = controllersOf(demand) / constant("connect-rate").value;
+	sizing.lines.push_back({"boot storm", "connections of all hosts", target * demand.targets, "",
+				"hosts by controllers by queues", "", Verdict::none});
+	sizing.lines.push_back({"boot storm", "connections that a target sees when all boot", target, "",
+				"hosts by paths by queues", "", Verdict::none});
+	sizing.lines.push_back(measured("boot storm", "one processor of nvmeof-cdc answers all hosts in", discovery,
+					"s", "hosts by processor time of each", {"discovery-host"}));
+	if (accepts > 0)
+		sizing.lines.push_back({"boot storm", "a target accepts its connections in", accepts, "s",
+					"connections by --target-connect-rate", "", Verdict::none});
+	sizing.lines.push_back(measured("boot storm", "the last host is connected after",
+					discovery + std::max(accepts, host), "s",
+					accepts > 0 ? "discovery, then the slower of host and target"
+						    : "discovery, then a host; the targets' rate is not known",
+					{"discovery-host", "connect-rate"}));
 }
 
 template <typename T>
@@ -212,6 +248,7 @@ Sizing size(const Demand &demand)
 	addQueues(sizing, demand);
 	addExpress(sizing, demand);
 	addOperation(sizing, demand);
+	addBootStorm(sizing, demand);
 	return sizing;
 }
 
@@ -236,10 +273,19 @@ std::vector<Shortage> compare(const Demand &demand, const Live &live)
 	return all;
 }
 
+bool anyShort(const std::vector<Shortage> &shortages)
+{
+	return !std::ranges::all_of(shortages, &Shortage::enough);
+}
+
 std::string formatValue(double value, const std::string &unit)
 {
-	if (unit == "B/s")
-		return scaled(value, 1000, {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"});
+	constexpr double tera = 1e12;
+	if (unit == "B/s") {
+		const std::string bytes = scaled(value, 1000, {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"});
+		const double bits = value * bitsOfByte;
+		return bits < tera ? bytes : fmt::format("{} ({})", bytes, scaled(bits / tera, tera, {"Tb/s"}));
+	}
 	if (unit == "B")
 		return value < 1e9 ? scaled(value, kibibyte, {"B", "KiB", "MiB", "GiB"})
 				   : scaled(value, 1000, {"B", "kB", "MB", "GB", "TB", "PB"});

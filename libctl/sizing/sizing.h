@@ -32,6 +32,7 @@ struct Demand {
 	double parameters = 0;                   // of a model that writes checkpoints; 0: none
 	double window = 900;                     // seconds for one checkpoint
 	unsigned hosts = 1;                      // hosts that share targets and checkpoint
+	double targetConnects = 0;               // connections a second that a target accepts; 0: unknown
 };
 
 enum class Verdict { none, enough, short_ };
@@ -43,6 +44,7 @@ struct Line {
 	std::string formula; // in words
 	std::string source;  // of the constants used; empty: inputs only
 	Verdict verdict = Verdict::none;
+	bool emulated = false; // uses a constant that was measured in an emulator
 };
 
 struct Stage {
@@ -76,8 +78,9 @@ struct Shortage {
 };
 
 std::vector<Shortage> compare(const Demand &demand, const Live &live);
+bool anyShort(const std::vector<Shortage> &shortages);
 
-// "3.2 TB/s", "14 TB", "15.0 min", "94.6 %"
+// "400 GB/s (3.20 Tb/s)", "14 TB", "15.0 min", "94.6 %". Bits per second are shown from 1 Tb/s on.
 std::string formatValue(double value, const std::string &unit);
 
 } // namespace nofctl::sizing

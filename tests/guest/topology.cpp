@@ -216,6 +216,8 @@ TEST_CASE("cufile.json is written only with --write, and the old file is kept", 
 	must("rm -f /run/cufile.json*; echo '{ // mine\n\"logging\": {\"level\": \"INFO\"} }' > /run/cufile.json");
 	const std::string shown = must("nvmeofctl gds config --file /run/cufile.json");
 	CHECK(namesIt(shown, "+        \"allow_compat_mode\": true"));
+	CHECK(namesIt(shown, "gds check: fails for node: there is no GPU that is known"));
+	CHECK(namesIt(shown, "+        \"use_pci_p2pdma\": false"));
 	CHECK(namesIt(must("cat /run/cufile.json"), "// mine"));
 	const std::string written = must("nvmeofctl gds config --file /run/cufile.json --write");
 	CHECK(namesIt(written, "is written"));
@@ -235,7 +237,9 @@ TEST_CASE("cufile.json is written only with --write, and the old file is kept", 
 
 TEST_CASE("plan compares the requirements with the machine", "[topology]")
 {
-	const Json document = Json::parse(must("nvmeofctl plan --json --compare --svg /run/plan.svg --parameters 10T"));
+	const Output compared = run("nvmeofctl plan --json --compare --svg /run/plan.svg --parameters 10T");
+	CHECK(compared.status == failed); // something is short
+	const Json document = Json::parse(compared.text);
 	auto of = [&](const std::string &name) {
 		for (const Json &one : document["compared"])
 			if (one["name"] == name)
@@ -246,6 +250,7 @@ TEST_CASE("plan compares the requirements with the machine", "[topology]")
 	CHECK(of("namespaces")["verdict"] == "short");
 	CHECK(text("/run/plan.svg").starts_with("<svg "));
 	CHECK(must("nvmeofctl plan --csv | head -1") == "group,name,value,unit,formula,verdict,source\r\n");
+	CHECK(namesIt(must("nvmeofctl plan --hosts 100"), "measured in an emulator"));
 	CHECK(run("nvmeofctl plan --io 7x").status == usage);
 }
 

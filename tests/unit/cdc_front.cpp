@@ -7,11 +7,31 @@
 #include <thread>
 
 #include "cdc_client.h"
+#include "listening.h"
 #include "peer_rates.h"
 
 using namespace cdc;
 using namespace nofctl::wire;
 using namespace std::chrono_literals;
+
+TEST_CASE("only addresses that hosts elsewhere may reach are advertised by default", "[front]")
+{
+	for (const char *address : {"192.168.10.5", "10.0.0.1", "fd00:10::5", "2001:db8::1"})
+		CHECK(isAdvertisable("eth0", address, {}));
+	for (const char *address : {"127.0.0.1", "127.8.0.1", "169.254.3.4", "::1", "fe80::1", "fe80::1%eth0",
+				    "fec0::5", "feff::1", "no address"})
+		CHECK_FALSE(isAdvertisable("eth0", address, {}));
+	for (const char *interface :
+	     {"docker0", "virbr0", "cni0", "veth12ab", "kube-ipvs0", "cali0", "br-0123456789ab"})
+		CHECK_FALSE(isAdvertisable(interface, "10.0.0.1", {}));
+	CHECK(isAdvertisable("br-storage", "10.0.0.1", {}));
+	const std::vector<Prefix> storage{*Prefix::of("192.168.10.0/24"), *Prefix::of("fd00:10::/64")};
+	CHECK(isAdvertisable("eth0", "192.168.10.5", storage));
+	CHECK(isAdvertisable("br-storage", "fd00:10::5", storage));
+	CHECK_FALSE(isAdvertisable("eth1", "10.0.0.1", storage));
+	for (const std::string &own : advertisableAddresses({}))
+		CHECK_FALSE(own.starts_with("127."));
+}
 
 TEST_CASE("a host reads its log with any digests and alignment", "[front]")
 {

@@ -6,6 +6,7 @@
 #include "cdc_sample.h"
 #include "registrar.h"
 #include "serving/journal.h"
+#include "wall_clock.h"
 
 using namespace cdc;
 using namespace nofctl::wire;
@@ -137,6 +138,27 @@ TEST_CASE("an unknown discovery controller, or one at another address, cannot re
 	registry.rules.ddcs.clear();
 	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(2)})) == st_denied);
 	CHECK(registry.targets() == 1);
+}
+
+TEST_CASE("no lease ends because the wall clock was set forward", "[registrar]")
+{
+	ClockJump clock;
+	CHECK(clock.since(1000, 10) == 0);
+	CHECK(clock.since(1060, 70) == 0);              // a minute has passed
+	CHECK(clock.since(1120 + 86400, 130) == 86400); // a minute, and a day by the clock alone
+	CHECK(clock.since(1180 + 86400, 190) == 0);
+	CHECK(clock.since(1240, 250) == -86400);
+	Registry registry;
+	REQUIRE(registry.take(dim_register, hostRegistration()) == 0);
+	REQUIRE(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1)})) == 0);
+	const Model &model = registry.sample.model;
+	const Connected all = everyOwner(model);
+	CHECK(all.hosts.contains("nqn.host"));
+	CHECK(all.ddcs == std::set<std::string>{"nqn.jbof1"});
+	const Upkeep upkeep = upkeepOf(model, registry.rules, all, now + 86400);
+	CHECK(upkeep.ended.empty());
+	CHECK(upkeep.renewed.size() == 2);
+	CHECK(upkeepOf(model, registry.rules, {}, now + 86400).ended.size() == 2);
 }
 
 TEST_CASE("a registration neither replaces nor joins others' subsystems without 'join'", "[registrar]")

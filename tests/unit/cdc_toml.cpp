@@ -38,7 +38,7 @@ void checkDefaults(const Rules &rules)
 {
 	const Rules usual;
 	CHECK(rules.listen == usual.listen);
-	CHECK(rules.advertise == usual.advertise);
+	CHECK(rules.advertise == usual.advertise); // advertise-networks has only an example
 	CHECK(rules.threads == usual.threads);
 	CHECK(rules.views.unzoned == usual.views.unzoned);
 	CHECK(rules.state == usual.state);

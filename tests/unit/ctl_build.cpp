@@ -50,6 +50,35 @@ using Builds = std::vector<ModuleBuild>;
 
 } // namespace
 
+TEST_CASE("what has installed the command is recognised", "[build]")
+{
+	const std::string program = "/usr/sbin/nvmeofctl";
+	Scratch root;
+	CHECK(installedBy(root.path(), program) == InstalledBy::make);
+	root.write("var/lib/rpm/rpmdb.sqlite", "");
+	CHECK(installedBy(root.path(), program) == InstalledBy::rpm);
+	root.write("var/lib/dpkg/info/nvmeofctl.list", "/usr/sbin/nvmeofctl\n");
+	CHECK(installedBy(root.path(), program) == InstalledBy::dpkg);
+	CHECK(installedBy(root.path(), "/usr/local/sbin/nvmeofctl") == InstalledBy::make);
+	root.write("usr/share/nvmeof/installed", "/usr/sbin/nvmeofctl\n");
+	CHECK(installedBy(root.path(), program) == InstalledBy::make);
+}
+
+TEST_CASE("steps name the package manager of an installation from packages, not make", "[build]")
+{
+	const Builds modules{{"nvmeof", other, std::nullopt, ""}, {"nvmeof_tcp", other, here, "/lib/nvmeof_tcp.ko"}};
+	for (const InstalledBy by : {InstalledBy::make, InstalledBy::dpkg, InstalledBy::rpm}) {
+		std::string steps;
+		for (const BuildFinding &finding : judgeBuilds(here, other, modules, by))
+			if (finding.code != "reload_needed" && finding.code != "library_differs")
+				steps += finding.step + "\n";
+		CAPTURE(steps);
+		CHECK((steps.find("make ") != std::string::npos) == (by == InstalledBy::make));
+		CHECK((steps.find("apt-get ") != std::string::npos) == (by == InstalledBy::dpkg));
+		CHECK((steps.find("dnf ") != std::string::npos) == (by == InstalledBy::rpm));
+	}
+}
+
 TEST_CASE("notes are found by owner and type", "[build]")
 {
 	std::string notes = note("GNU", 5, "abcd") + note("nvmeof", 1, "0123456789abcdef") +

@@ -432,6 +432,31 @@ TEST_CASE("a failed connect has the next step", "[command]")
 	CHECK(connectNextStep(refused, options) == "check that the target exports nqn.x at this address");
 }
 
+TEST_CASE("a connect over an interface without carrier names the interface", "[command]")
+{
+	nofctl::gpu::MemoryTree tree;
+	tree.file("/sys/class/net/eth1/flags", "0x1003\n");
+	tree.file("/sys/class/net/eth1/carrier", "0\n");
+	tree.file("/proc/net/route", "Iface\tDestination\n" // 10.0.0.0/8
+				     "eth1\t0000000A\t00000000\t0001\t0\t0\t0\t000000FF\t0\t0\t0\n");
+	ConnectOptions options;
+	options.address = {"10.1.2.3", "4420"};
+	Error error;
+	error.code = ErrorCode::timedOut;
+	const std::string step = "eth1 has no carrier: check its cable, the port of the switch, and 'ip link'";
+	CHECK(connectNextStep(error, options, tree) == step);
+	error.left = ControllerState::connecting;
+	error.object = ErrorObject::named("nvmeof0c1");
+	CHECK(connectNextStep(error, options, tree) ==
+	      step + "; it goes on trying, 'nvmeofctl disconnect nvmeof0c1' gives up");
+	error = {};
+	error.code = ErrorCode::connectionRefused; // the target has answered
+	CHECK(connectNextStep(error, options, tree) == "check address and port, and whether the target runs");
+	tree.file("/sys/class/net/eth1/carrier", "1\n");
+	error.code = ErrorCode::timedOut;
+	CHECK(connectNextStep(error, options, tree) == "check address, port and firewall");
+}
+
 TEST_CASE("with --json an error is a document", "[command]")
 {
 	std::ostringstream out, err;

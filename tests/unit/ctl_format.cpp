@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <catch2/catch.hpp>
+#include <algorithm>
 #include <cerrno>
 
 #include "duration.h"
@@ -30,6 +31,7 @@ Path pathOn(const char *controller, const char *ns, AnaState state)
 	p.controller = controller;
 	p.nameSpace = ns;
 	p.anaState = state;
+	p.controllerState = ControllerState::live;
 	return p;
 }
 
@@ -153,7 +155,6 @@ TEST_CASE("paths are printed as a table", "[format]")
 {
 	Path p = pathOn("nvmeof0c1", "nvmeof0n1", AnaState::optimized);
 	p.name = "nvmeof0c1n1";
-	p.controllerState = ControllerState::live;
 	p.anaSince = std::chrono::seconds(100);
 	p.readLatency[4] = 100;
 	p.failoversFrom = 7;
@@ -167,6 +168,35 @@ TEST_CASE("paths are printed as a table", "[format]")
 	std::string text = formatPaths({p}, std::chrono::seconds(225));
 	CHECK(text.find("degraded") != std::string::npos);
 	CHECK(text.find("min") == std::string::npos);
+}
+
+TEST_CASE("the ANA state of a path whose controller is not live is not shown as current", "[format]")
+{
+	Path p = pathOn("nvmeof0c1", "nvmeof0n1", AnaState::optimized);
+	p.name = "nvmeof0c1n1";
+	p.anaSince = std::chrono::seconds(100);
+	CHECK(formatAna(p) == "optimized");
+	p.controllerState = ControllerState::connecting;
+	CHECK(formatAna(p) == "was optimized");
+	CHECK(formatSince(p, std::chrono::seconds(225)) == "-");
+	const std::string table = formatPaths({p}, std::chrono::seconds(225));
+	CHECK(table.find("connecting  was optimized      -") != std::string::npos);
+	const Fields fields = fieldsOf(p, std::chrono::seconds(225));
+	auto ana = std::ranges::find(fields, "ana state", [](const auto &field) { return field.first; });
+	REQUIRE(ana != fields.end());
+	CHECK(ana->second == "was optimized");
+	Subsystem s;
+	s.name = "nvmeof0";
+	Controller c = controllerAt("nvmeof0c1", "10.0.0.1");
+	c.state = ControllerState::connecting;
+	CHECK(formatSubsystems({s}, {c}, {p}).find("trsvcid=4420 connecting was optimized\n") != std::string::npos);
+	Path other = p;
+	other.nameSpace = "nvmeof0n2";
+	other.anaState = AnaState::inaccessible;
+	CHECK(formatSubsystems({s}, {c}, {p, other})
+		      .find("connecting was nvmeof0n1=optimized nvmeof0n2=inaccessible\n") != std::string::npos);
+	p.anaState = AnaState::none;
+	CHECK(formatSubsystems({s}, {c}, {p}).find("connecting\n") != std::string::npos);
 }
 
 TEST_CASE("durations are printed with units", "[format]")

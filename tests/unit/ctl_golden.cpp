@@ -363,6 +363,8 @@ Json cufileWritten()
 	nofctl::gpu::CufilePlan plan;
 	plan.settings = {{"/properties/allow_compat_mode", true, "because"}};
 	plan.mounts = {{"/data", "compat", "nvmeof0c1n1: TCP"}};
+	plan.failed = {
+		{nofctl::gpu::Level::fail, "kernel", "6.12", "no P2PDMA", "use another", "kernel-p2pdma", "guide"}};
 	return cufileDocument("/etc/cufile.json", plan, {"properties/io_batchsize: a whole number is wanted"}, "{}\n",
 			      true);
 }
@@ -371,7 +373,7 @@ Json sized()
 {
 	nofctl::sizing::Sizing sizing;
 	sizing.stages = {{"drives", 2e9, 1e9}};
-	sizing.lines = {{"stripe", "width", 16, "", "how", "whose", nofctl::sizing::Verdict::enough}};
+	sizing.lines = {{"stripe", "width", 16, "", "how", "whose", nofctl::sizing::Verdict::enough, true}};
 	return sizingDocument(sizing, {{"GPUs", 8, 4, false, "add some"}});
 }
 

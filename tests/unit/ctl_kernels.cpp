@@ -41,6 +41,9 @@ TEST_CASE("kernels later than the running one without modules are reported", "[k
 	CHECK(finding.code == "kernel_without_modules");
 	CHECK(finding.message.find("6.12.117+deb12-amd64") != std::string::npos);
 	CHECK(finding.step.find("nvmeof-modules-6.12.117+deb12-amd64") != std::string::npos);
+	CHECK(judgeGap(gaps[1], InstalledBy::dpkg).step ==
+	      "'apt-get install nvmeof-modules-6.12.117+deb12-amd64', or nvmeof-dkms");
+	CHECK(judgeGap(gaps[1], InstalledBy::rpm).step == "'dnf install nvmeof-dkms'");
 }
 
 TEST_CASE("the next step for a kernel that dkms has to build for", "[kernels]")

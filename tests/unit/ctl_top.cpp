@@ -167,7 +167,7 @@ TEST_CASE("states are coloured", "[top]")
 	Snapshot s = exampleSnapshot();
 	s.paths[0].controllerState = ControllerState::connecting;
 	s.paths[1].controllerState = ControllerState::recovering;
-	s.paths[1].anaState = AnaState::inaccessible;
+	s.paths[3].anaState = AnaState::inaccessible;
 	s.paths[2].degraded = true;
 	s.paths[2].anaState = AnaState::nonOptimized;
 	s.namespaces[0].waiting = 1;
@@ -180,6 +180,18 @@ TEST_CASE("states are coloured", "[top]")
 	CHECK(toneOf(frame, "non-optimized") == Tone::warning);
 	CHECK(toneOf(frame, "live ") == Tone::good);
 	CHECK(toneOf(frame, "1/0") == Tone::warning);
+}
+
+TEST_CASE("a path whose controller is not live has no current ANA state", "[top]")
+{
+	Snapshot s = exampleSnapshot();
+	s.paths[0].controllerState = ControllerState::connecting;
+	const TopModel model = exampleModel(s);
+	TopView view;
+	const std::string frame = text(view.draw(model, wide));
+	INFO(frame);
+	CHECK_FALSE(has(lineOf(frame, "nvmeof0c1n1"), "optimized"));
+	CHECK(toJson(model)["paths"][0]["ana_state"] == "optimized"); // the last state that was reported
 }
 
 TEST_CASE("rows are sorted by the selected column", "[top]")

@@ -170,6 +170,21 @@ TEST_CASE("disks are checked: paths, stacked devices, mounts", "[gpucheck]")
 	CHECK(node.bottom(*node.disk("scratch")).front()->name == "nvmeof0n1");
 }
 
+TEST_CASE("an interface without carrier, down or missing is named", "[gpucheck]")
+{
+	MemoryTree tree;
+	for (const char *name : {"up", "pulled", "off"})
+		tree.file(std::string("/sys/class/net/") + name + "/flags",
+			  name == std::string("off") ? "0x1002" : "0x1003");
+	tree.file("/sys/class/net/up/carrier", "1\n");
+	tree.file("/sys/class/net/pulled/carrier", "0\n");
+	CHECK(interfaceTrouble(tree, "up") == "");
+	CHECK(interfaceTrouble(tree, "pulled") == "pulled has no carrier");
+	CHECK(interfaceTrouble(tree, "off") == "off is down");
+	CHECK(interfaceTrouble(tree, "eth7") == "there is no interface eth7");
+	CHECK(interfaceTrouble(tree, "") == "");
+}
+
 TEST_CASE("the interface of a path is found by its routes and addresses", "[gpucheck]")
 {
 	Machine machine = dgxA100();
@@ -183,6 +198,9 @@ TEST_CASE("the interface of a path is found by its routes and addresses", "[gpuc
 	CHECK(interfaceTowards(machine.tree(), "192.168.0.1") == "");
 	CHECK(interfaceTowards(machine.tree(), "target.example") == "");
 	CHECK(interfaceWith(machine.tree(), "fd00::7") == "ens6");
+	CHECK(interfaceOf(machine.tree(), "", "", "10.9.0.1") == "ens0");
+	CHECK(interfaceOf(machine.tree(), "", "fd00::7", "10.9.0.1") == "ens6");
+	CHECK(interfaceOf(machine.tree(), "eth9", "fd00::7", "10.9.0.1") == "eth9");
 	machine.head("nvmeof0n1", "uuid.1");
 	machine.path("nvmeof0n1", "nvmeof0c1", "rdma", "traddr=10.0.2.9,trsvcid=4420");
 	const Node node = machine.node();

@@ -90,6 +90,24 @@ TEST_CASE("mounts without direct I/O are reported, and existing keys are kept", 
 	CHECK(applyCufile(parsed("{\"properties\": 7}"), plan)["properties"].is_object());
 }
 
+TEST_CASE("P2PDMA is not enabled where the check of the kernel or the drivers fails", "[cufile]")
+{
+	Machine machine = dgxA100();
+	machine.head("nvmeof0n1", "uuid.1");
+	machine.path("nvmeof0n1", "nvmeof0c1", "rdma", "traddr=10.0.0.1,host_iface=ens0");
+	machine.file("/proc/self/mounts", "/dev/nvmeof0n1 /fast xfs rw 0 0\n");
+	CHECK(planCufile(machine.node(), {}).mounts.at(0).mode == "p2pdma");
+	machine.file("/boot/config-6.12.0-test", "CONFIG_PCI=y\n# CONFIG_PCI_P2PDMA is not set\n");
+	const CufilePlan plan = planCufile(machine.node(), {});
+	const CufileSetting *p2pdma = find(plan, "/properties/use_pci_p2pdma");
+	REQUIRE(p2pdma);
+	CHECK(p2pdma->value == false);
+	CHECK(p2pdma->why.starts_with("gds check fails: 6.12.0-test: CONFIG_PCI_P2PDMA is not set"));
+	CHECK(plan.mounts.at(0).mode == "compat");
+	REQUIRE_FALSE(plan.failed.empty());
+	CHECK(plan.failed.front().check == "kernel");
+}
+
 TEST_CASE("differences are shown as lines", "[cufile]")
 {
 	CHECK(lineDifference("a\nb\n", "a\nb\n") == "");

@@ -94,6 +94,46 @@ TEST_CASE("hosts share targets, and boots and failures take time", "[sizing]")
 	CHECK(find(sizing, "a host is connected in").value == Approx(8 / constant("connect-rate").value));
 }
 
+TEST_CASE("figures that were measured in an emulator are marked as such", "[sizing]")
+{
+	for (const bool rdma : {true, false}) {
+		Demand demand;
+		demand.rdma = rdma;
+		unsigned marked = 0;
+		for (const Line &one : size(demand).lines) {
+			CAPTURE(one.name);
+			CHECK(one.emulated == one.formula.ends_with(", measured in an emulator"));
+			marked += one.emulated;
+		}
+		CHECK(marked == (rdma ? 5 : 6));
+		CHECK(find(size(demand), "a silent path costs").emulated);
+		CHECK_FALSE(find(size(demand), "controllers of a host").emulated);
+	}
+	for (const Constant &one : constants()) {
+		CAPTURE(one.name);
+		const bool ours = std::string_view(one.source).starts_with("nvmeof, ");
+		CHECK(one.emulated == (ours && one.name != std::string_view("discovery-host")));
+	}
+}
+
+TEST_CASE("a boot storm counts connections, and the time of discovery and targets", "[sizing]")
+{
+	Demand demand;
+	demand.hosts = 1000;
+	const double each = 2 * 17, own = 8 / constant("connect-rate").value, discovery = 1000 * 266e-6;
+	const Sizing sizing = size(demand);
+	CHECK(find(sizing, "connections of all hosts").value == 1000 * each * 4);
+	CHECK(find(sizing, "one processor of nvmeof-cdc answers all hosts in").value == Approx(discovery));
+	CHECK_FALSE(find(sizing, "one processor of nvmeof-cdc answers all hosts in").emulated);
+	CHECK(find(sizing, "the last host is connected after").value == Approx(discovery + own));
+	CHECK(std::ranges::none_of(sizing.lines,
+				   [](const Line &one) { return one.name == "a target accepts its connections in"; }));
+	demand.targetConnects = 500;
+	CHECK(find(size(demand), "a target accepts its connections in").value == Approx(1000 * each / 500));
+	CHECK(find(size(demand), "the last host is connected after").value == Approx(discovery + 1000 * each / 500));
+	CHECK(std::ranges::count(size(demand).lines, "boot storm", &Line::group) == 5);
+}
+
 TEST_CASE("a plan is compared with the present machine", "[sizing]")
 {
 	Live live;
@@ -110,11 +150,17 @@ TEST_CASE("a plan is compared with the present machine", "[sizing]")
 	CHECK_FALSE(of("namespaces").there);
 	CHECK_FALSE(of("namespaces").enough);
 	CHECK(of("usable paths of each namespace").enough);
+	CHECK(anyShort(all));
+	CHECK_FALSE(anyShort({all.front()}));
+	CHECK_FALSE(anyShort({}));
 }
 
 TEST_CASE("numbers are printed with units", "[sizing]")
 {
-	CHECK(formatValue(3.2e12, "B/s") == "3.20 TB/s");
+	CHECK(formatValue(3.2e12, "B/s") == "3.20 TB/s (25.6 Tb/s)");
+	CHECK(formatValue(400e9, "B/s") == "400 GB/s (3.20 Tb/s)");
+	CHECK(formatValue(125e9, "B/s") == "125 GB/s (1 Tb/s)");
+	CHECK(formatValue(100e9, "B/s") == "100 GB/s");
 	CHECK(formatValue(131072, "B") == "128 KiB");
 	CHECK(formatValue(140e12, "B") == "140 TB");
 	CHECK(formatValue(94.6, "%") == "94.6 %");

@@ -16,6 +16,7 @@
 #include "nvmeof-storm/options.h"
 #include "nvmeof-storm/process.h"
 #include "nvmeof-storm/push.h"
+#include "nvmeof-storm/verdict.h"
 
 using namespace storm;
 using namespace nofctl::wire;
@@ -104,6 +105,34 @@ TEST_CASE("the logs of several threads are merged", "[storm]")
 	reads(other, bytes(1024, 2), 100);
 	one.merge(other);
 	CHECK((hosts(one) == std::vector<std::uint64_t>{2, 1}));
+}
+
+TEST_CASE("with --same, two instances of a service that list each other agree", "[storm]")
+{
+	// The log of the instance @self: itself, the other instance, and a subsystem at @address
+	auto logOf = [](std::size_t self, const char *address) {
+		Bytes log;
+		for (std::size_t i = 0; i < 2; i++)
+			append(log, bytesOf(makeEntry(i == self ? sub_current : sub_referral,
+						      "nqn.2024-01.io.nvmeof:cdc", i ? "10.0.0.2" : "10.0.0.1", 8009)));
+		append(log, bytesOf(makeEntry(sub_nvm, "nqn.2024-01.io.nvmeof:a", address, 4420)));
+		return log;
+	};
+	Options options;
+	options.same = true;
+	Outcome agree;
+	reads(agree.logs, logOf(0, "10.0.1.1"), 4096);
+	reads(agree.logs, logOf(1, "10.0.1.1"), 4096);
+	CHECK(judge(options, agree) == ExitCode::good);
+	CHECK(agree.counts.oddities.empty());
+	Outcome differ;
+	reads(differ.logs, logOf(0, "10.0.1.1"), 4096);
+	reads(differ.logs, logOf(1, "10.0.1.2"), 4096);
+	CHECK(judge(options, differ) == ExitCode::wrong);
+	Outcome later;
+	reads(later.logs, logOf(0, "10.0.1.1"), 4096, 7);
+	reads(later.logs, logOf(0, "10.0.1.2"), 4096, 8); // of another generation
+	CHECK(judge(options, later) == ExitCode::good);
 }
 
 TEST_CASE("invalid entries are reported", "[storm]")

@@ -124,6 +124,7 @@ public:
 		Keys keys;
 		keys.add("listen", addressesOf, into(rules_.listen))
 			.add("advertise", addressesOf, into(rules_.advertise))
+			.add("advertise-networks", prefixesOf, into(rules_.advertiseNetworks))
 			.add("nqn", nqnOf, into(rules_.nqn))
 			.add("hostnqn", nqnOf, into(rules_.hostnqn))
 			.add("threads", numberUpTo<unsigned>(most_threads), into(rules_.threads))

@@ -41,6 +41,7 @@ struct PullSource {
 struct Rules {
 	std::vector<nvmeof::Address> listen{{"0.0.0.0", "8009"}, {"::", "8009"}};
 	std::vector<nvmeof::Address> advertise; // addresses for discovery logs; empty: those of listen
+	std::vector<Prefix> advertiseNetworks;  // of addresses for "listen" at all addresses; empty: any network
 	std::string nqn;                        // empty: derived from the ID
 	std::string hostnqn;                    // host NQN towards other discovery services; empty: derived from the ID
 	unsigned threads = 0;                   // 0: one per processor

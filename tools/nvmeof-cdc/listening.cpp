@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "listening.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -42,7 +46,62 @@ int bound(const addrinfo &where, bool shared)
 	return error;
 }
 
+// Interfaces with addresses of one machine only, or, of kube-ipvs0, of services
+constexpr const char *localInterfaces[] = {"cali",   "cilium_", "cni",  "docker", "flannel", "kube-", "lxc",
+					   "podman", "tap",     "tunl", "veth",   "virbr",   "vnet",  "weave"};
+
+bool isForContainers(const std::string &interface)
+{
+	const std::size_t dockerNetwork = std::strlen("br-0123456789ab");
+	if (interface.starts_with("br-") && interface.size() == dockerNetwork &&
+	    interface.find_first_not_of("0123456789abcdef", 3) == interface.npos)
+		return true;
+	return std::ranges::any_of(localInterfaces, [&](const char *start) { return interface.starts_with(start); });
+}
+
+bool isLocalScope(const std::string &address)
+{
+	in_addr four{};
+	in6_addr six{};
+	if (::inet_pton(AF_INET, address.c_str(), &four) == 1) {
+		const std::uint32_t bits = ntohl(four.s_addr);
+		return bits >> 24 == IN_LOOPBACKNET || bits >> 16 == 0xa9fe; // 169.254.0.0/16
+	}
+	return ::inet_pton(AF_INET6, address.c_str(), &six) != 1 || IN6_IS_ADDR_LOOPBACK(&six) ||
+	       IN6_IS_ADDR_LINKLOCAL(&six) || IN6_IS_ADDR_SITELOCAL(&six);
+}
+
 } // namespace
+
+bool isAdvertisable(const std::string &interface, const std::string &address, const std::vector<Prefix> &networks)
+{
+	if (isLocalScope(address))
+		return false;
+	if (networks.empty())
+		return !isForContainers(interface);
+	const std::optional<Peer> peer = Peer::parse(address);
+	return peer && std::ranges::any_of(networks, [&](const Prefix &network) { return network.holds(*peer); });
+}
+
+std::vector<std::string> advertisableAddresses(const std::vector<Prefix> &networks)
+{
+	std::vector<std::string> found;
+	ifaddrs *all = nullptr;
+	if (::getifaddrs(&all))
+		return found;
+	for (const ifaddrs *one = all; one; one = one->ifa_next) {
+		char text[NI_MAXHOST];
+		const int family = one->ifa_addr ? one->ifa_addr->sa_family : AF_UNSPEC;
+		if ((family != AF_INET && family != AF_INET6) || one->ifa_flags & IFF_LOOPBACK)
+			continue;
+		const socklen_t size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+		if (::getnameinfo(one->ifa_addr, size, text, sizeof(text), nullptr, 0, NI_NUMERICHOST) == 0 &&
+		    isAdvertisable(one->ifa_name, text, networks))
+			found.emplace_back(text);
+	}
+	::freeifaddrs(all);
+	return found;
+}
 
 Result<std::vector<int>> listenAt(const Address &address, std::size_t count)
 {

@@ -251,6 +251,17 @@ Result<std::vector<Change>> registrationChanges(const Model &model, const Regist
 	return hostChanges(model, rules, task, registration, origin);
 }
 
+Connected everyOwner(const Model &model)
+{
+	Connected all;
+	for (const auto &[key, host] : model.hosts())
+		all.hosts.insert(host.nqn);
+	for (const auto &[key, port] : model.targets())
+		if (port.target.origin.source == "push")
+			all.ddcs.insert(port.target.origin.owner);
+	return all;
+}
+
 Upkeep upkeepOf(const Model &model, const RegistrationRules &rules, const Connected &connected, std::int64_t now)
 {
 	return Keeper(model, rules, connected, now).upkeep();

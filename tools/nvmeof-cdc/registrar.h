@@ -54,6 +54,8 @@ struct Upkeep {
 	std::vector<Change> ended;     // expired leases, and records that the rules no longer allow
 	std::set<std::string> refused; // owners of the latter
 };
+// All hosts and discovery controllers with registrations, as if they were connected: for renewing all leases.
+Connected everyOwner(const Model &model);
 Upkeep upkeepOf(const Model &model, const RegistrationRules &rules, const Connected &connected, std::int64_t now);
 
 } // namespace cdc

@@ -7,6 +7,7 @@
 #include <syslog.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nvmeof/rendezvous.h>
 #include <nvmeof/uuid.h>
 
@@ -15,7 +16,6 @@
 #include "listening.h"
 #include "serving/guard.h"
 #include "serving/journal.h"
-#include "wall_clock.h"
 
 namespace cdc {
 
@@ -35,6 +35,7 @@ constexpr std::size_t most_registering = 256;                       // being wri
 constexpr std::size_t most_part = 500, most_part_bytes = 256 << 10; // of a write; etcd allows 4,032 and 1 MiB
 constexpr auto watch_every = 5s;
 constexpr unsigned watch_most = 6;                         // missed heartbeats: half a minute
+constexpr double jump_tolerated = 5;                       // seconds; of the wall clock
 constexpr PeerRates::Limits registration_rates{1024, 100}; // per address
 
 initiator::Who whoReads(const Rules &rules, const Identity &identity)
@@ -64,6 +65,7 @@ Service::Service(Loop &loop, Rules rules, Identity identity, std::unique_ptr<Sto
 		}),
 	  started_(static_cast<std::int64_t>(wallSeconds()))
 {
+	clock_.since(wallSeconds(), bootSeconds());
 	hall_.registration = [this](Worker &worker, RegistrationRequest request) {
 		mailbox_.post([this, &worker, request = std::move(request)] { take(worker, request); });
 	};
@@ -107,9 +109,8 @@ std::vector<std::string> Service::ownAddresses() const
 			continue;
 		}
 		const bool six = address.traddr == "::";
-		for (const std::string &own : nvmeof::ownAddresses())
-			if ((own.find(':') != own.npos) == six && own != "127.0.0.1" && own != "::1" &&
-			    !own.starts_with("fe80:"))
+		for (const std::string &own : advertisableAddresses(rules_.advertiseNetworks))
+			if ((own.find(':') != own.npos) == six)
 				addresses.push_back(Address{own, address.trsvcid}.toString());
 	}
 	return addresses;
@@ -117,7 +118,15 @@ std::vector<std::string> Service::ownAddresses() const
 
 void Service::join()
 {
-	store_->join({hall_.identity.id, hall_.identity.nqn, ownAddresses(), draining_});
+	const std::vector<std::string> addresses = ownAddresses();
+	if (addresses.empty())
+		say(LOG_WARNING,
+		    "no address is advertised: no address of this machine fits 'advertise-networks', or is other "
+		    "than local; name one with 'advertise'");
+	else if (addresses != advertised_)
+		say(LOG_INFO, fmt::format("advertises {}", fmt::join(addresses, ", ")));
+	advertised_ = addresses;
+	store_->join({hall_.identity.id, hall_.identity.nqn, addresses, draining_});
 }
 
 // Called when the store has loaded.
@@ -316,7 +325,12 @@ void Service::renew(const Connected &connected)
 	std::vector<std::string> ids;
 	for (const auto &[key, service] : model_.instances())
 		ids.push_back(service.instance.id);
-	Upkeep upkeep = upkeepOf(model_, rules_.registration, connected, static_cast<std::int64_t>(wallSeconds()));
+	const double now = wallSeconds(), jump = clock_.since(now, bootSeconds());
+	const bool set = jump > jump_tolerated;
+	if (set)
+		say(LOG_NOTICE, fmt::format("the clock was set forward by {:.0f} s: no lease ends by that", jump));
+	Upkeep upkeep = upkeepOf(model_, rules_.registration, set ? everyOwner(model_) : connected,
+				 static_cast<std::int64_t>(now));
 	std::erase_if(upkeep.renewed, [this](const Change &change) { return writing_.contains(change.key); });
 	std::erase_if(upkeep.ended, [&](const Change &change) {
 		return writing_.contains(change.key) ||
@@ -375,6 +389,7 @@ void Service::reload(Rules rules)
 	rules_.zones = std::move(rules.zones);
 	rules_.registration = std::move(rules.registration);
 	rules_.advertise = std::move(rules.advertise);
+	rules_.advertiseNetworks = std::move(rules.advertiseNetworks);
 	if (rules_.views.unzoned != rules.views.unzoned)
 		say(LOG_NOTICE, "what hosts without a zone see is changed by a restart");
 	rules_.pulls = std::move(rules.pulls);

@@ -13,6 +13,7 @@
 #include "pull.h"
 #include "serving/journal.h"
 #include "serving/loop.h"
+#include "wall_clock.h"
 #include "worker.h"
 
 namespace cdc {
@@ -118,6 +119,8 @@ private:
 	std::vector<std::function<void(const Happening &)>> listeners_;
 	bool draining_ = false;
 	std::int64_t started_;
+	std::vector<std::string> advertised_; // last addresses in the log
+	ClockJump clock_;
 };
 
 } // namespace cdc

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <set>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -28,11 +29,25 @@ void checkLog(const KnownLogs::Log &log, Counts &counts)
 		complain("a log that is not as long as its header says");
 }
 
+// The entries as each instance of one service lists them: an instance lists itself as the current subsystem, and the
+// others as referrals, so this is no difference between their logs.
+Bytes withoutOrigin(const Bytes &entries)
+{
+	Bytes all = entries;
+	for (std::size_t at = 0; at + sizeof(DiscoveryEntry) <= all.size(); at += sizeof(DiscoveryEntry)) {
+		std::uint8_t &subtype = all[at + offsetof(DiscoveryEntry, subtype)];
+		if (subtype == sub_current)
+			subtype = sub_referral;
+	}
+	return all;
+}
+
 void checkSame(const KnownLogs &logs, Counts &counts)
 {
-	std::set<std::uint64_t> generations;
+	std::map<std::uint64_t, Bytes> generations; // with the first log of each
 	for (const auto &log : logs.logs())
-		if (log->hosts && !generations.insert(log->generation).second)
+		if (log->hosts && generations.try_emplace(log->generation, withoutOrigin(log->entries)).first->second !=
+					  withoutOrigin(log->entries))
 			counts.odd("a log that is not what others were told of the same generation", log->hosts);
 }
 

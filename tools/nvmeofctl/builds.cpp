@@ -13,7 +13,33 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr const char *rebuild = "install modules and command from one tree: 'make install' or 'make dkms'";
+// Steps that install modules, command and library again, of one version
+struct Steps {
+	const char *modules, *all, *library;
+};
+
+Steps stepsOf(InstalledBy by)
+{
+	switch (by) {
+	case InstalledBy::dpkg:
+		return {"'apt-get install --reinstall nvmeof-dkms', or nvmeof-modules-KVER",
+			"install packages of one version: 'apt-get install nvmeofctl libnvmeofctl0 nvmeof-dkms' (or "
+			"nvmeof-modules-KVER)",
+			"install both of one version: 'apt-get install nvmeofctl libnvmeofctl0'; remove what 'make "
+			"install' "
+			"left"};
+	case InstalledBy::rpm:
+		return {"'dnf reinstall nvmeof-dkms'",
+			"install packages of one version: 'dnf upgrade nvmeofctl libnvmeofctl nvmeof-dkms'",
+			"install both of one version: 'dnf upgrade nvmeofctl libnvmeofctl'; remove what 'make install' "
+			"left"};
+	case InstalledBy::make:
+		break;
+	}
+	return {"'make install' or 'make dkms'",
+		"install modules and command from one tree: 'make install' or 'make dkms'",
+		"install both from one tree, and run ldconfig"};
+}
 
 // Whether both are known, and differ
 bool differ(const std::optional<Build> &one, const std::optional<Build> &other)
@@ -39,16 +65,17 @@ std::string reloadStep(const std::vector<ModuleBuild> &modules)
 			   remove, load.empty() ? " nvmeof" : load);
 }
 
-void judgeLibrary(const Build &tool, const Build &library, std::vector<BuildFinding> &findings)
+void judgeLibrary(const Build &tool, const Build &library, const Steps &steps, std::vector<BuildFinding> &findings)
 {
 	if (differ(tool, library))
 		findings.push_back({"library_differs",
 				    fmt::format("the command is {}, the library {}", words(tool), words(library)),
-				    "install both from one tree, and run ldconfig"});
+				    steps.library});
 }
 
 // Findings that a reload resolves, or that have an effect after a reboot.
-void judgeModule(const ModuleBuild &module, const std::string &reload, std::vector<BuildFinding> &findings)
+void judgeModule(const ModuleBuild &module, const std::string &reload, const Steps &steps,
+		 std::vector<BuildFinding> &findings)
 {
 	if (differ(module.loaded, module.installed))
 		findings.push_back({"reload_needed",
@@ -60,11 +87,11 @@ void judgeModule(const ModuleBuild &module, const std::string &reload, std::vect
 				    fmt::format("{} is loaded, but not installed for this kernel: it will not be there "
 						"after a reboot",
 						module.name),
-				    "'make install' or 'make dkms'"});
+				    steps.modules});
 }
 
 // Compares two modules, as loaded and as installed.
-void judgePair(const ModuleBuild &one, const ModuleBuild &other, const std::string &reload,
+void judgePair(const ModuleBuild &one, const ModuleBuild &other, const std::string &reload, const Steps &steps,
 	       std::vector<BuildFinding> &findings)
 {
 	if (differ(one.loaded, other.loaded))
@@ -76,18 +103,19 @@ void judgePair(const ModuleBuild &one, const ModuleBuild &other, const std::stri
 		findings.push_back({"installed_modules_differ",
 				    fmt::format("{} is installed as {}, {} as {}", one.name, words(*one.installed),
 						other.name, words(*other.installed)),
-				    rebuild});
+				    steps.all});
 }
 
 // Compares what a reload would load: if that is of another tree as well, a reload does not help.
-void judgeAgainstTool(const Build &tool, const ModuleBuild &module, std::vector<BuildFinding> &findings)
+void judgeAgainstTool(const Build &tool, const ModuleBuild &module, const Steps &steps,
+		      std::vector<BuildFinding> &findings)
 {
 	const std::optional<Build> &next = module.installed ? module.installed : module.loaded;
 	if (differ(tool, next))
 		findings.push_back({"module_differs",
 				    fmt::format("the command is {}, the {} module {} {}", words(tool),
 						module.installed ? "installed" : "loaded", module.name, words(*next)),
-				    rebuild});
+				    steps.all});
 }
 
 Json buildJson(const std::optional<Build> &build)
@@ -115,17 +143,36 @@ Build toolBuild()
 	return {NVMEOF_TOOL_VERSION, NVMEOF_SOURCE_ID, "", ""};
 }
 
-std::vector<BuildFinding> judgeBuilds(const Build &tool, const Build &library, const std::vector<ModuleBuild> &modules)
+InstalledBy installedBy(const std::filesystem::path &root, const std::string &program)
 {
+	std::error_code error;
+	auto has = [&](const std::string &name) { return std::filesystem::exists(root / name, error); };
+	if (program != "/usr/sbin/nvmeofctl" || has("usr/share/nvmeof/installed")) // the list of 'make install'
+		return InstalledBy::make;
+	if (has("var/lib/dpkg/info/nvmeofctl.list"))
+		return InstalledBy::dpkg;
+	return has("usr/lib/sysimage/rpm") || has("var/lib/rpm") ? InstalledBy::rpm : InstalledBy::make;
+}
+
+InstalledBy installedBy()
+{
+	std::error_code error;
+	return installedBy("/", std::filesystem::read_symlink("/proc/self/exe", error).string());
+}
+
+std::vector<BuildFinding> judgeBuilds(const Build &tool, const Build &library, const std::vector<ModuleBuild> &modules,
+				      InstalledBy by)
+{
+	const Steps steps = stepsOf(by);
 	std::vector<BuildFinding> findings;
-	judgeLibrary(tool, library, findings);
+	judgeLibrary(tool, library, steps, findings);
 	std::string reload = reloadStep(modules);
 	for (const ModuleBuild &module : modules)
-		judgeModule(module, reload, findings);
+		judgeModule(module, reload, steps, findings);
 	for (std::size_t i = 1; i < modules.size(); i++)
-		judgePair(modules[0], modules[i], reload, findings);
+		judgePair(modules[0], modules[i], reload, steps, findings);
 	for (const ModuleBuild &module : modules)
-		judgeAgainstTool(tool, module, findings);
+		judgeAgainstTool(tool, module, steps, findings);
 	return findings;
 }
 

@@ -2,6 +2,7 @@
 // Checks that the command, the library, and the loaded and installed modules are built from one source tree.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,19 @@ std::string words(const nvmeof::Build &build);
 // The build of this command
 nvmeof::Build toolBuild();
 
-// In the order in which to resolve them. Modules that are neither loaded nor installed yield no finding.
+// What has installed a program, and would install it again
+enum class InstalledBy { make, dpkg, rpm };
+
+// @root: "/", or the fake root of a test. @program: path of the program, below @root
+InstalledBy installedBy(const std::filesystem::path &root, const std::string &program);
+// For this program
+InstalledBy installedBy();
+
+// In the order in which to resolve them. Modules that are neither loaded nor installed yield no finding. The steps name
+// commands of @by.
 std::vector<BuildFinding> judgeBuilds(const nvmeof::Build &tool, const nvmeof::Build &library,
-				      const std::vector<nvmeof::ModuleBuild> &modules);
+				      const std::vector<nvmeof::ModuleBuild> &modules,
+				      InstalledBy by = InstalledBy::make);
 
 Json toJson(const nvmeof::Build &build);
 Json toJson(const nvmeof::ModuleBuild &module);

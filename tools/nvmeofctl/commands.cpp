@@ -297,7 +297,7 @@ std::vector<Command> changeCommands()
 		  flag("", "--dry-run", "Tell what would be loaded, or what is against it"),
 		  flag("", "--force", "Also where that build is running already")},
 		 runUpgrade,
-		 {{"after 'make dkms' of a newer version", "nvmeofctl upgrade tcp"},
+		 {{"after a newer version was installed", "nvmeofctl upgrade tcp"},
 		  {"a build that is not installed", "nvmeofctl upgrade tcp --file /root/nvmeof_tcp.ko"}}},
 		{"shutdown",
 		 "bound the wait for a path ahead of a shutdown",
@@ -412,8 +412,9 @@ std::vector<Option> planOptions()
 		quantity("--parameters", "N", "none", "Parameters of a model whose state is written: 10T"),
 		preset("900", time(1, anyTime, value("", "--window", "SECONDS", "Time that this may take"))),
 		preset("1", number(1, many, value("", "--hosts", "N", "Hosts that share targets and state"))),
+		quantity("--target-connect-rate", "RATE", "none", "Connections a second that a target accepts"),
 		flag("", "--sources", "Tell the source of each constant"),
-		flag("", "--compare", "Compare with this system, and say what is short"),
+		flag("", "--compare", "Compare with this system, and say what is short; exit code 1 if anything is"),
 		flag("", "--csv", "Print as comma-separated values"),
 		value("", "--svg", "FILE", "Write a picture of the stages", Completes::files),
 		rootOption(),
@@ -436,8 +437,9 @@ std::vector<Command> gpuCommands()
 		{"plan",
 		 "what a system of GPUs and storage takes",
 		 "Computes the bandwidth of each stage from drives to GPUs, the width of a stripe, the time of a "
-		 "checkpoint, queues and their memory, the part of PCI Express that is data, and what boots and "
-		 "failures cost, by what this project has measured. Numbers may have units: 12G, 10T.",
+		 "checkpoint, queues and their memory, the part of PCI Express that is data, what a failure costs, and "
+		 "a boot storm of all hosts. Values that this project has measured in an emulator are marked. Numbers "
+		 "may have units: 12G, 10T.",
 		 planOptions(),
 		 runPlan,
 		 {{"a model of 10 trillion parameters in 15 minutes, over 8 cards of 400 Gb/s",

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nvmeof/identity.h>
 
+#include "libctl/gpu/route.h"
+
 #include "context.h"
 
 using namespace nvmeof;
@@ -119,12 +121,27 @@ std::string nameStep(const Error &error)
 	return error.code == ErrorCode::nameResolution ? "check the name, and 'getent hosts NAME'" : "";
 }
 
-std::string connectNextStep(const Error &error, const ConnectOptions &options)
+// What is wrong with the interface to the target, with a next step; empty: nothing is known.
+static std::string linkStep(const ConnectOptions &options, const nofctl::gpu::Tree &tree)
+{
+	const std::string trouble = interfaceTrouble(
+		tree, interfaceOf(tree, options.hostIface, options.hostTraddr, options.address.traddr));
+	return trouble.empty() ? "" : trouble + ": check its cable, the port of the switch, and 'ip link'";
+}
+
+std::string connectNextStep(const Error &error, const ConnectOptions &options, const nofctl::gpu::Tree &tree)
 {
 	if (error.object.kind == ErrorObject::Kind::file)
 		return fileStep(error);
 	if (error.left == ControllerState::live)
 		return fmt::format("'nvmeofctl show {}' tells what is there, and the last error", error.object.name);
+	const bool silent = error.code == ErrorCode::timedOut || error.code == ErrorCode::unreachable;
+	const std::string link = silent ? linkStep(options, tree) : "";
+	if (error.left && !link.empty())
+		return fmt::format("{}; it goes on trying, 'nvmeofctl disconnect {}' gives up", link,
+				   error.object.name);
+	if (!link.empty())
+		return link;
 	if (error.left)
 		return fmt::format("it goes on trying; 'nvmeofctl disconnect {}' gives up", error.object.name);
 	switch (error.code) {

@@ -9,6 +9,8 @@
 #include <nvmeof/client.h>
 #include <nvmeof/connect_settings.h>
 
+#include "libctl/gpu/tree.h"
+
 #include "args.h"
 
 class Context;
@@ -40,5 +42,7 @@ nvmeof::ConnectSettings settingsOf(const Args &args);
 void tellNames(Context &context, const ConnectPlan &plan);
 // Next step for an error of planConnect(); may be empty.
 std::string nameStep(const nvmeof::Error &error);
-// Next step for a connect that failed; may be empty.
-std::string connectNextStep(const nvmeof::Error &error, const nvmeof::ConnectOptions &options);
+// Next step for a connect that failed; may be empty. Where no packet can have reached the target, it names a network
+// interface of @tree that has no carrier, or is down.
+std::string connectNextStep(const nvmeof::Error &error, const nvmeof::ConnectOptions &options,
+			    const nofctl::gpu::Tree &tree = nofctl::gpu::FolderTree());

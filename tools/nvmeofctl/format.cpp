@@ -178,8 +178,9 @@ struct EventDetail {
 	}
 };
 
-// " optimized" if all paths are in one state, else the state of each; empty if the target does not report ANA.
-std::string formatAna(const std::string &controller, const std::vector<Path> &paths)
+// " optimized" if all paths are in one state, else the state of each; " was optimized" if that is not current; empty if
+// the target does not report ANA.
+std::string formatAnaOf(const std::string &controller, const std::vector<Path> &paths)
 {
 	std::vector<const Path *> own;
 	for (const Path &path : paths)
@@ -189,8 +190,8 @@ std::string formatAna(const std::string &controller, const std::vector<Path> &pa
 	if (std::all_of(own.begin(), own.end(), [&](const Path *path) { return state(path) == AnaState::none; }))
 		return {};
 	if (std::all_of(own.begin(), own.end(), [&](const Path *path) { return state(path) == state(own.front()); }))
-		return fmt::format(" {}", toString(own.front()->anaState));
-	std::string text;
+		return " " + formatAna(*own.front());
+	std::string text = anaIsCurrent(*own.front()) ? "" : " was";
 	for (const Path *path : own)
 		text += fmt::format(" {}={}", path->nameSpace, toString(path->anaState));
 	return text;
@@ -257,9 +258,20 @@ std::string pathsNote(const Namespace &ns, std::chrono::nanoseconds now)
 	return text;
 }
 
+bool anaIsCurrent(const Path &path)
+{
+	return path.controllerState == ControllerState::live;
+}
+
+std::string formatAna(const Path &path)
+{
+	const std::string state = toString(path.anaState);
+	return anaIsCurrent(path) || path.anaState == AnaState::none ? state : "was " + state;
+}
+
 std::string formatSince(const Path &path, std::chrono::nanoseconds now)
 {
-	return path.anaSince ? formatAge(now - *path.anaSince) : "-";
+	return path.anaSince && anaIsCurrent(path) ? formatAge(now - *path.anaSince) : "-";
 }
 
 std::string formatEvent(const Event &event, const std::optional<AnaBefore> &before)
@@ -429,9 +441,9 @@ Fields fieldsOf(const Path &path, std::chrono::nanoseconds now)
 		{"name", path.name}, {"kind", "path"}, {"namespace", path.nameSpace}, {"controller", path.controller}};
 	addNumber(fields, "nsid", path.nsid);
 	fields.emplace_back("controller state", toString(path.controllerState));
-	fields.emplace_back("ana state",
-			    path.anaSince ? fmt::format("{} for {}", toString(path.anaState), formatSince(path, now))
-					  : toString(path.anaState));
+	fields.emplace_back("ana state", path.anaSince && anaIsCurrent(path)
+						 ? fmt::format("{} for {}", formatAna(path), formatSince(path, now))
+						 : formatAna(path));
 	if (path.anaGroup)
 		addNumber(fields, "ana group", *path.anaGroup);
 	fields.emplace_back("usable", yesNo(path.usable));
@@ -500,7 +512,7 @@ std::string formatPaths(const std::vector<Path> &paths, std::chrono::nanoseconds
 		     {"To", Align::right},
 		     {"Last error"}});
 	for (const Path &path : paths)
-		table.add({path.name, conditionOf(path), toString(path.anaState), formatSince(path, now),
+		table.add({path.name, conditionOf(path), formatAna(path), formatSince(path, now),
 			   latencyCell(path.readLatency), latencyCell(path.writeLatency),
 			   std::to_string(path.failoversFrom), std::to_string(path.failoversTo),
 			   describeFailure(path.lastError, path.lastErrno)});
@@ -542,7 +554,7 @@ std::string formatSubsystems(const std::vector<Subsystem> &subsystems, const std
 			if (controller.subsystem == subsystem.id)
 				text += nofctl::printable(fmt::format(
 						" +- {} {} {}{}", controller.name, formatAddress(controller),
-						toString(controller.state), formatAna(controller.name, paths))) +
+						toString(controller.state), formatAnaOf(controller.name, paths))) +
 					"\n";
 	}
 	return text;

@@ -40,7 +40,11 @@ std::string pathsNote(const nvmeof::Namespace &ns, std::chrono::nanoseconds now)
 // pass such memory on
 std::string peerToPeerNote(const nvmeof::Namespace &ns, const std::vector<nvmeof::Path> &paths,
 			   const std::vector<std::string> &stacked);
-// Time since the path entered its ANA state, "-" if not known. @now: CLOCK_BOOTTIME
+// Whether the target's last report of the ANA state still holds: only while the controller is live
+bool anaIsCurrent(const nvmeof::Path &path);
+// "optimized", or "was optimized" if that is not current
+std::string formatAna(const nvmeof::Path &path);
+// Time since the path entered its ANA state, "-" if not known, or not current. @now: CLOCK_BOOTTIME
 std::string formatSince(const nvmeof::Path &path, std::chrono::nanoseconds now);
 
 // One line without newline.

@@ -67,6 +67,13 @@ void tell(Context &context, const Outcome &outcome)
 	const std::string difference = lineDifference(outcome.old, outcome.text);
 	for (const std::string &problem : outcome.problems)
 		context.note(outcome.file, problem);
+	if (!outcome.plan.failed.empty())
+		context.note("gds check",
+			     fmt::format("fails for {}: {}{}; what fails is not enabled here",
+					 outcome.plan.failed.front().subject, outcome.plan.failed.front().what,
+					 outcome.plan.failed.size() > 1
+						 ? fmt::format(", and {} more", outcome.plan.failed.size() - 1)
+						 : ""));
 	out << explained(outcome.plan) << "\n";
 	if (outcome.old.empty())
 		out << outcome.file << " is not there; it would be:\n" << outcome.text;

@@ -95,8 +95,11 @@ Json cufileDocument(const std::string &file, const CufilePlan &plan, const std::
 		settings.push_back({{"key", one.path.substr(1)}, {"value", one.value}, {"why", one.why}});
 	for (const MountMode &one : plan.mounts)
 		mounts.push_back({{"mount", one.point}, {"mode", one.mode}, {"why", one.why}});
-	return {{"file", file},         {"settings", settings}, {"mounts", mounts},
-		{"problems", problems}, {"text", text},         {"written", written}};
+	Json failed = Json::array();
+	for (const Finding &one : plan.failed)
+		failed.push_back(toJson(one));
+	return {{"file", file}, {"settings", settings},   {"mounts", mounts},  {"problems", problems},
+		{"text", text}, {"check_failed", failed}, {"written", written}};
 }
 
 Json mapDocument(const Node &node, const std::vector<Rail> &rails, const std::vector<const PciDevice *> &cards)
@@ -134,6 +137,8 @@ Json sizingDocument(const Sizing &sizing, const std::vector<Shortage> &shortages
 			  {"unit", one.unit},
 			  {"formula", one.formula}};
 		putText(json, "source", one.source);
+		if (one.emulated)
+			json["emulated"] = true;
 		if (one.verdict != Verdict::none)
 			json["verdict"] = word(one.verdict);
 		lines.push_back(json);

@@ -54,15 +54,20 @@ std::string failedBuild(const fs::path &dkms, const std::string &kernel)
 	return "";
 }
 
-std::string stepOf(const KernelGap &gap)
+std::string stepOf(const KernelGap &gap, InstalledBy by)
 {
+	if (!gap.dkms && by == InstalledBy::dpkg)
+		return fmt::format("'apt-get install nvmeof-modules-{}', or nvmeof-dkms", gap.kernel);
+	if (!gap.dkms && by == InstalledBy::rpm)
+		return "'dnf install nvmeof-dkms'";
 	if (!gap.dkms)
 		return fmt::format("install nvmeof-modules-{}, or 'make modules install KVER={}'", gap.kernel,
 				   gap.kernel);
 	if (!gap.failure.empty())
 		return fmt::format("dkms could not build it: see {}; 'dkms autoinstall -k {}' tries again", gap.failure,
 				   gap.kernel);
-	return fmt::format("install linux-headers-{}, then 'dkms autoinstall -k {}'", gap.kernel, gap.kernel);
+	return fmt::format("install {}-{}, then 'dkms autoinstall -k {}'",
+			   by == InstalledBy::rpm ? "kernel-devel" : "linux-headers", gap.kernel, gap.kernel);
 }
 
 } // namespace
@@ -80,10 +85,10 @@ std::vector<KernelGap> kernelGaps(const fs::path &root, const std::string &runni
 	return gaps;
 }
 
-BuildFinding judgeGap(const KernelGap &gap)
+BuildFinding judgeGap(const KernelGap &gap, InstalledBy by)
 {
 	return {"kernel_without_modules",
 		fmt::format("kernel {} is installed, but has no nvmeof: after a boot into it there are no disks",
 			    gap.kernel),
-		stepOf(gap)};
+		stepOf(gap, by)};
 }

@@ -21,4 +21,5 @@ struct KernelGap {
  */
 std::vector<KernelGap> kernelGaps(const std::filesystem::path &root, const std::string &running);
 
-BuildFinding judgeGap(const KernelGap &gap);
+// The step names commands of @by.
+BuildFinding judgeGap(const KernelGap &gap, InstalledBy by = InstalledBy::make);

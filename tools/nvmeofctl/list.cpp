@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <map>
 #include <ostream>
 
 #include <nvmeof/snapshot.h>
+
+#include "libctl/gpu/route.h"
 
 #include "context.h"
 #include "documents.h"
@@ -25,6 +28,29 @@ static Json warnOfLost(Context &context, const std::vector<Controller> &controll
 	return names;
 }
 
+// Names each interface that has no carrier, or is down, and that controllers should be connected over.
+static void warnOfLinks(Context &context, const std::vector<Controller> &controllers)
+{
+	const nofctl::gpu::FolderTree tree;
+	std::map<std::string, std::vector<std::string>> troubles; // with the controllers
+	for (const Controller &one : controllers) {
+		if (one.state == ControllerState::live)
+			continue;
+		const std::string trouble =
+			interfaceTrouble(tree, interfaceOf(tree, one.hostIface, one.hostTraddr, one.traddr));
+		if (!trouble.empty())
+			troubles[trouble].push_back(one.name);
+	}
+	for (const auto &[trouble, names] : troubles) {
+		Error error;
+		error.message = trouble + ": " + names.front();
+		if (names.size() > 1)
+			error.message += " and " + std::to_string(names.size() - 1) + " more controllers";
+		error.message += " cannot be connected over it";
+		context.warn("", error, "check its cable, the port of the switch, and 'ip link'");
+	}
+}
+
 int runList(Context &context)
 {
 	Result<Snapshot> all = readSnapshot();
@@ -35,6 +61,7 @@ int runList(Context &context)
 	Json twins = warnOfTwins(context, all->namespaces, nvmeDisks());
 	Json same = warnOfSame(context, all->namespaces);
 	Json lost = warnOfLost(context, all->controllers);
+	warnOfLinks(context, all->controllers);
 	if (context.json()) {
 		Json document = listDocument(*all);
 		document["other_driver"] = twins;
@@ -53,7 +80,8 @@ int runListSubsys(Context &context)
 	if (context.json())
 		context.print(subsystemsDocument(*all));
 	else
-		context.out() << formatSubsystems(all->subsystems, all->controllers, all->paths);
+		context.out() << formatSubsystems(all->subsystems, all->controllers, all->paths) << std::flush;
+	warnOfLinks(context, all->controllers);
 	return 0;
 }
 

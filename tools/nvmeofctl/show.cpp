@@ -5,6 +5,8 @@
 
 #include <nvmeof/name.h>
 
+#include "libctl/gpu/route.h"
+
 #include "context.h"
 #include "documents.h"
 #include "format.h"
@@ -34,12 +36,36 @@ std::vector<std::string> stackedOn(const std::string &disk)
 	return names;
 }
 
+// The controller that is shown, or the one of the path that is shown.
+const Controller *controllerOf(const AnyObject &object, const Snapshot &related)
+{
+	const auto *path = std::get_if<Path>(&object);
+	return path ? related.controller(path->controller) : std::get_if<Controller>(&object);
+}
+
+struct NetworkInterface {
+	std::string name, trouble;
+};
+
+// The network interface of a controller, and what is wrong with it.
+NetworkInterface networkInterfaceOf(const Controller &controller)
+{
+	const nofctl::gpu::FolderTree tree;
+	const std::string interface = interfaceOf(tree, controller.hostIface, controller.hostTraddr, controller.traddr);
+	return {interface, interfaceTrouble(tree, interface)};
+}
+
 std::string textOf(const AnyObject &object, const Snapshot &related)
 {
 	Fields fields = std::visit([&](const auto &one) { return shownFields(one, related); }, object);
 	const auto *ns = std::get_if<Namespace>(&object);
 	if (ns)
 		fields.emplace_back("peer-to-peer", peerToPeerNote(*ns, related.paths, stackedOn(ns->name)));
+	if (const Controller *controller = controllerOf(object, related)) {
+		const NetworkInterface link = networkInterfaceOf(*controller);
+		if (!link.name.empty())
+			fields.emplace_back("interface", link.trouble.empty() ? link.name : link.trouble);
+	}
 	std::string text = renderFields(fields);
 	if (!std::holds_alternative<Path>(object) && !related.paths.empty())
 		text += "\n" + formatPaths(related.paths);
@@ -60,9 +86,16 @@ int runShow(Context &context)
 	Result<Snapshot> related = relatedTo(plainName(name));
 	if (!related)
 		return context.fail(name, related.error());
-	if (context.json())
-		context.print(showDocument(*object, *related));
-	else
+	if (!context.json()) {
 		context.out() << textOf(*object, *related);
+		return 0;
+	}
+	Json document = showDocument(*object, *related);
+	if (const Controller *controller = controllerOf(*object, *related)) {
+		const NetworkInterface link = networkInterfaceOf(*controller);
+		if (!link.name.empty())
+			document["interface"] = {{"name", link.name}, {"trouble", link.trouble}};
+	}
+	context.print(document);
 	return 0;
 }

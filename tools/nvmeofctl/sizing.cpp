@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // plan: computes what a system of GPUs and storage needs, and compares it with this system.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <ostream>
@@ -10,6 +11,7 @@
 #include "libctl/sizing/constants.h"
 
 #include "context.h"
+#include "exit_code.h"
 #include "gpu_documents.h"
 #include "libctl/base/file.h"
 #include "machine.h"
@@ -53,6 +55,7 @@ constexpr Quantity quantities[] = {
 	{"io", &Demand::io, binary, 512, 1e12},
 	{"chunk", &Demand::chunk, binary, 512, 1e9},
 	{"parameters", &Demand::parameters, decimal, 1, 1e18},
+	{"target-connect-rate", &Demand::targetConnects, decimal, 1, 1e9},
 };
 
 struct Count {
@@ -164,14 +167,19 @@ std::string textOf(const Sizing &sizing, const std::vector<Shortage> &shortages,
 	for (const Line &one : sizing.lines)
 		table.add({one.group, one.name, formatValue(one.value, one.unit), verdictWord(one.verdict), one.formula,
 			   one.source});
+	std::string text = table.render();
+	if (std::ranges::any_of(sizing.lines, &Line::emulated))
+		text += "\nmeasured in an emulator: in QEMU without KVM; real machines have other times and, over "
+			"RDMA, "
+			"need less memory\n";
 	if (shortages.empty())
-		return table.render();
+		return text;
 	Table compared({{"This system"}, {"Wanted", Align::right}, {"There", Align::right}, {""}, {"Do"}});
 	for (const Shortage &one : shortages)
 		compared.add({one.what, formatValue(one.wanted, ""),
 			      one.there ? formatValue(*one.there, "") : "not known", one.enough ? "enough" : "SHORT",
 			      one.step});
-	return table.render() + "\n" + compared.render();
+	return text + "\n" + compared.render();
 }
 
 // RFC 4180
@@ -244,5 +252,5 @@ int runPlan(Context &context)
 		context.out() << csvOf(sizing);
 	else
 		context.out() << textOf(sizing, shortages, args.has("sources"));
-	return 0;
+	return anyShort(shortages) ? static_cast<int>(ExitCode::failed) : 0;
 }

@@ -53,8 +53,8 @@ std::string counters(const std::vector<const Path *> &paths, std::chrono::nanose
 		     {"To", Align::right},
 		     {"In flight", Align::right}});
 	for (const Path *path : paths)
-		table.add(counterRow(
-			{path->name, conditionOf(*path), toString(path->anaState), formatSince(*path, now)}, {path}));
+		table.add(counterRow({path->name, conditionOf(*path), formatAna(*path), formatSince(*path, now)},
+				     {path}));
 	table.add(counterRow({"total", "", "", ""}, paths));
 	return table.render();
 }

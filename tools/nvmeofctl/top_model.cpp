@@ -54,7 +54,8 @@ TopRow rowOf(const Path &path, const Snapshot &all, const Rates &rates)
 	row.state = conditionOf(path);
 	row.stateTone = leftOut(path) ? Tone::warning : toneOf(path.controllerState);
 	row.ana = toString(path.anaState);
-	row.anaTone = toneOf(path.anaState);
+	row.anaCurrent = anaIsCurrent(path);
+	row.anaTone = row.anaCurrent ? toneOf(path.anaState) : Tone::dim;
 	if (const Rate *rate = rates.of(path.name))
 		row.rate = *rate;
 	row.inflight = path.inflight;

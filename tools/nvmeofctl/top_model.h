@@ -20,6 +20,7 @@ struct TopRow {
 	std::string path;    // empty for a namespace
 	std::string address; // "10.0.0.1:4420"
 	std::string state, ana;
+	bool anaCurrent = true;
 	Tone stateTone = Tone::normal, anaTone = Tone::normal;
 	std::optional<nvmeof::Rate> rate; // empty before the second sample
 	std::uint32_t inflight = 0;

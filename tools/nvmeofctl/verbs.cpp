@@ -165,7 +165,8 @@ std::vector<Command> gdsVerbs()
 		  {"a machine that is not here", "nvmeofctl gds check --root node17.rec"}}},
 		{"config",
 		 "write cufile.json for this machine",
-		 "Shows what would change in cufile.json, and why, and with --write does it.",
+		 "Shows what would change in cufile.json, and why, and with --write does it. P2PDMA is not enabled "
+		 "where 'gds check' fails for the kernel or the drivers; each failure is shown.",
 		 {preset("/etc/cufile.json", value("", "--file", "FILE", "The file", Completes::files)),
 		  flag("", "--write", "Write it; what was there stays beside it"), rootOption()},
 		 runGdsConfig,

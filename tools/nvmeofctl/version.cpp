@@ -30,11 +30,12 @@ Json arrayOf(const auto &all)
 
 std::vector<BuildFinding> findings(const Build &tool, const std::vector<ModuleBuild> &modules)
 {
-	std::vector<BuildFinding> found = judgeBuilds(tool, libraryBuild(), modules);
+	const InstalledBy by = installedBy();
+	std::vector<BuildFinding> found = judgeBuilds(tool, libraryBuild(), modules, by);
 	utsname system{};
 	uname(&system);
 	for (const KernelGap &gap : kernelGaps("/", system.release))
-		found.push_back(judgeGap(gap));
+		found.push_back(judgeGap(gap, by));
 	return found;
 }
 
