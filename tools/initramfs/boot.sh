@@ -106,7 +106,7 @@ nvmeof_connect_all() {
 	return $status
 }
 
-# What follows is about the NVMe Boot Firmware Table, which firmware leaves that has booted over NVMe/TCP itself:
+# The functions below read the NVMe Boot Firmware Table, which firmware leaves after it has booted over NVMe/TCP itself:
 #   nvmeof.nbft[=1|=0]        connect to what it names, or not; without it: where there is one, and no nvmeof=
 # DHCP is asked by a function nvmeof_dhcp INTERFACE, which the script has to have that reads this file.
 
@@ -189,7 +189,7 @@ nvmeof_nbft_interface() {
 	fi
 }
 
-# One that cannot be set up is told of; another one may do.
+# An interface that cannot be set up is reported; another one may be enough.
 nvmeof_nbft_network() {
 	local mac vlan address gateway metric how
 	nvmeofctl nbft --network | while read -r mac vlan address gateway metric how; do

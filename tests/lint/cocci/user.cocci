@@ -68,7 +68,7 @@ x << filled.x;
 @@
 coccilib.report.print_report(p[0], f"padding of {x} goes out unset: memset() it, or = {{}}")
 
-// What is put first into a buffer just made always fits.
+// The first attribute of a new buffer always fits.
 @first@
 expression skb;
 identifier put =~ "^nla_put|^genlmsg_put";

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Connect to what nvmeof= names, in the background: an interface that a path needs may be the initqueue's next job. What
-# there is to say goes to the console.
+# Connect to what nvmeof= names, in the background: an interface that a path needs may be the initqueue's next
+# job. Messages go to the console.
 # shellcheck disable=SC1091
 . /lib/nvmeof/boot.sh
 export NVMEOF_CMDLINE=/tmp/nvmeof.cmdline
