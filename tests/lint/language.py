@@ -20,7 +20,7 @@ SLASH = {".c", ".h", ".cpp", ".cocci"}
 MANUAL = re.compile(r"\.[1-9](\.in)?$")
 
 # A sentence that begins with one of these has a clause where its subject should be.
-BEGIN = re.compile(r"(What|Whoever|Nobody|One that|One which|Of which|Of what|That which)\b(?! (if|else|about)\b)")
+BEGIN = re.compile(r"(What|Who|Whoever|Nobody|One that|One which|Of which|Of what|That which)\b (?!(if|else|about)\b)")
 PHRASES = (
     (re.compile(r"\b(is|are|was|were|be|been) told\b(?! apart)"), "say who reports what to whom"),
     (re.compile(r"\b(go|goes) again\b"), "is retried, is sent again"),
@@ -125,7 +125,9 @@ def of_code(text, strings):
             kept.append((n, None))
         end, was_string = found.end(), literal
         if literal and strings:
-            kept += [(n + i, s or None) for i, s in enumerate(re.split(r"\\n|\n", found[0].strip('R"()')))]
+            for i, part in enumerate(re.split(r"\\n|\n", found[0].strip('R"()'))):
+                sentence = kept and kept[-1][1] is None and len(part.split()) > 3  # messages begin with a small letter
+                kept.append((n + i, part[:1].upper() + part[1:] if sentence else part or None))
         elif found[0].startswith("//"):
             kept.append((n, found[0].lstrip("/")))
         elif found[0].startswith("/*"):
