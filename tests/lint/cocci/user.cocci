@@ -11,7 +11,7 @@ __copy_from_user@p(...);\|__copy_to_user@p(...);\)
 @script:python@
 p << unchecked.p;
 @@
-coccilib.report.print_report(p[0], "what could not be copied is not looked at")
+coccilib.report.print_report(p[0], "the result of a copy from or to userspace is not checked")
 
 @negative@
 expression ret;
