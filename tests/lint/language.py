@@ -17,13 +17,16 @@ STRINGS = (
 # Lines that the rule would refuse although they are right: path, and the text as the rule reports it.
 EXCEPTIONS = ()
 
-HASH = {".py", ".sh", ".yaml", ".yml", ".toml", ".cmake", ".service", ".timer", ".in"}
+YAML = {".yaml", ".yml"}
+HASH = {".py", ".sh", ".toml", ".cmake", ".service", ".timer", ".in"}
 NAMED = {"Kbuild", "Makefile", "CMakeLists.txt", "areas"}
 SLASH = {".c", ".h", ".cpp", ".cocci"}
 MANUAL = re.compile(r"\.[1-9](\.in)?$")
 
 # A sentence that begins with one of these has a clause where its subject should be.
-BEGIN = re.compile(r"(What|Who|Whoever|Nobody|One that|One which|Of which|Of what|That which)\b (?!(if|else|about)\b)")
+BEGIN = re.compile(
+    r"(What|Who|Whoever|Nobody|One that|One which|Of which|Of what|That which) (?!(if|else|about|to)\b)"
+)
 PHRASES = (
     (re.compile(r"\b(is|are|was|were|be|been) told\b(?! apart)"), "say who reports what to whom"),
     (re.compile(r"\b(go|goes) again\b"), "is retried, is sent again"),
@@ -154,6 +157,17 @@ def of_script(lines):
     return paragraphs(kept)
 
 
+def of_yaml(lines):
+    """Comments and values: each key begins a paragraph."""
+    kept = []
+    for n, line in enumerate(lines, 1):
+        key = re.match(r"\s*(- )*[\w.-]+:( [|>]-?$| |$)|\s*- ", line)
+        if key:
+            kept.append((n, None))
+        kept.append((n, line[key.end():].strip("'\"") if key else line.lstrip(" #")))
+    return paragraphs(kept)
+
+
 def prose(name, text):
     """Pairs of line number and paragraph."""
     lines, suffix = text.split("\n"), Path(name).suffix
@@ -163,6 +177,8 @@ def prose(name, text):
         return of_manual(lines)
     if suffix in SLASH:
         return of_code(text, any(fnmatch.fnmatchcase(name, pattern) for pattern in STRINGS))
+    if suffix in YAML:
+        return of_yaml(lines)
     if suffix in HASH or Path(name).name in NAMED or text.startswith("#!"):
         return of_script(lines)
     return ()
