@@ -159,7 +159,7 @@ nvmeof_nbft_address() {
 	[ "$4" = - ] || metric="metric $4"
 	# shellcheck disable=SC2086
 	[ "$3" = - ] || ip -$family route append default via "$3" dev "$1" $metric ||
-		echo "nvmeof: $1: no route by the gateway $3"
+		echo "nvmeof: $1: no route through gateway $3"
 	printf "DEVICE='%s'\nPROTO='none'\nIPV${family}ADDR='%s'\n" "$1" "${2%/*}" > "${NVMEOF_RUN:-/run}/net-$1.conf"
 }
 
@@ -169,7 +169,7 @@ nvmeof_nbft_interface() {
 	local name family=-4
 	name=$(nvmeof_nbft_link "$1")
 	if [ -z "$name" ]; then
-		echo "nvmeof: no network card has the address $1, which the firmware has used"
+		echo "nvmeof: no network card with address $1, which the firmware used"
 		return 1
 	fi
 	ip link set dev "$name" up
@@ -201,7 +201,7 @@ nvmeof_nbft_connect() {
 	local out
 	nvmeof_load nvmeof_tcp || return 1
 	if ! out=$(nvmeofctl connect-nbft --timeout="$(nvmeof_timeout)" 2>&1); then
-		echo "nvmeof: what the firmware has booted from: not all of it is there: $out"
+		echo "nvmeof: not all subsystems of the NVMe Boot Firmware Table are connected: $out"
 		return 1
 	fi
 	echo "nvmeof: $out"
