@@ -47,6 +47,14 @@ EXAMPLES = (
     ("The daemon shows what it is at.", 1),
     ("The two are told apart by name. Whatever the input is, the host retries.", 0),
 )
+FILES = (
+    ("kmod/x.c", 'int a; // What is lost\nlog("nobody waits for the " "path"); /* A path.\n * One that waits. */\n', 3),
+    ("other/x.c", 'log("nobody waits for the path");\nconst char quote = \'"\'; // Nobody\n', 0),
+    ("x.md", "# What is new\n\n    What is code\n\n- A list\n  is told\n- What is this\n\n| a | Nobody reads |\n", 3),
+    ("x.8.in", ".SH NAME\nWhat is \\fBlost\\fR\n.PP\n.nf\nWhat is code\n.fi\nThe path\n.B is\ntold.\n", 2),
+    ("x.py", '"""What is this."""\nx = "Nobody knows"  # Nobody knows it\n', 2),
+    ("x.yaml", "doc: What is lost\nname: x\nother: 'the host is told'\n", 2),
+)
 
 
 def sentences(text):
@@ -195,7 +203,10 @@ def check(name, text):
 
 
 def check_examples():
-    """The rule finds what it has to find in its examples."""
+    """The rule has the right number of findings in its examples."""
     for text, number in EXAMPLES:
         if len(list(faults(text))) != number:
             yield f"not {number} findings in the example '{text}'"
+    for name, text, number in FILES:
+        if len(list(check(name, text))) != number:
+            yield f"not {number} findings in the example of {name}"
