@@ -18,7 +18,7 @@ STRINGS = (
 EXCEPTIONS = ()
 
 YAML = {".yaml", ".yml"}
-HASH = {".py", ".sh", ".toml", ".cmake", ".service", ".timer", ".in"}
+HASH = {".py", ".sh", ".toml", ".cmake", ".conf", ".rules", ".service", ".timer", ".in"}
 NAMED = {"Kbuild", "Makefile", "CMakeLists.txt", "areas"}
 SLASH = {".c", ".h", ".cpp", ".cocci"}
 MANUAL = re.compile(r"\.[1-9](\.in)?$")
