@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The front door: each target calls what does the work (CMake, Kbuild, qemu/). `make help` lists them.
+# Each target calls CMake, Kbuild or a script in qemu/, tests/ or tools/. `make help` lists them.
 
 SHELL := /bin/bash
 BUILD ?= build
@@ -16,7 +16,7 @@ PREFIX ?= /usr/local
 CHECK_KERNELS ?= 6.12 6.1
 export CHECK_KERNELS
 
-# Asked only by targets that build modules, so that `make help` works without any kernel headers.
+# Evaluated only by targets that build modules, so that `make help` works without any kernel headers.
 kver = $(or $(shell qemu/kernel $(KVER)),$(error no kernel to build for))
 
 # A build folder keeps the generator it was made with.
@@ -32,37 +32,37 @@ help:
 	@echo 'make            userspace and modules, for the running kernel or KVER=6.12'
 	@echo 'make user       libnvmeofctl, nvmeofctl, nvmeofd, programs of the guest tests; make tool: without these'
 	@echo 'make modules    nvmeof.ko, nvmeof_tcp.ko, nvmeof_rdma.ko, nvmeof_nvfs.ko; KVER= as above'
-	@echo 'make demo       boot a guest, connect, verified I/O, disconnect: 4 minutes to build, one to run,'
+	@echo 'make demo       verified I/O in a guest while paths fail: 4 minutes to build, one to run,'
 	@echo '                and about 5 to download and install packages, on a bare machine'
 	@echo 'make demo-cdc   two discovery services, 1,000 hosts that start at once, one service killed'
-	@echo 'make demo-gds   the same for GPUs: the way to storage, a stripe, a plan; two sockets, 16 drives'
-	@echo 'make check      the core, and what your change touches: about 25 minutes on two cores'
-	@echo 'make check AREA=rdma,cdc   all tests of these areas (tests/areas); AREA=auto: of those you touched'
-	@echo 'make check ONLY=failover   the tests with that in their names, and what they need'
-	@echo 'make check-status  whether the tree at hand has passed make check'
+	@echo 'make demo-gds   storage for GPUs (stand-ins): topology, stripe, plan; two sockets, 16 drives'
+	@echo 'make check      the core tests and the suites of the areas that you changed: 25 minutes on two cores'
+	@echo 'make check AREA=rdma,cdc   all tests of these areas (tests/areas); AREA=auto: of the changed areas'
+	@echo 'make check ONLY=failover   only the tests whose names match'
+	@echo 'make check-status  tell whether this tree has passed make check'
 	@echo 'make check-quick  lint, unit tests, one short guest: under five minutes once all is built'
 	@echo 'make check-deep everything, also on the debug kernel, with faults and more fuzzing: hours'
-	@echo 'make debug-kernel  build that kernel, below ~/.cache/nvmeof'
-	@echo 'make plain-kernel  the same without its checks, faster: for P2PDMA'
-	@echo 'make unit       the unit tests, with sanitizers; make fuzz: libFuzzer on all that parses, a minute each'
-	@echo 'make coverage   what the runs on the debug kernel have executed of the modules'
-	@echo 'make figures    how many misbehaviours, faults, random messages the last runs have tried'
+	@echo 'make debug-kernel  build the debug kernel in ~/.cache/nvmeof'
+	@echo 'make plain-kernel  the same source without debugging options, for tests of P2PDMA'
+	@echo 'make unit       unit tests with sanitizers; make fuzz: every fuzzer for a minute'
+	@echo 'make coverage   lines of the modules that runs on the debug kernel have executed'
+	@echo 'make figures    numbers of misbehaviours, faults and random messages in the last runs'
 	@echo 'make shell      an interactive guest with a target and the modules; KVER=6.1 for the older kernel'
-	@echo 'make bench      cost of an I/O and of a connect, next to the in-tree driver'
-	@echo 'make bench-cdc  storms of hosts at the discovery service, pushes, memory; CASES= of tests/cdc/bench'
+	@echo 'make bench      performance next to the in-tree driver; CASES= in Documentation/performance.md'
+	@echo 'make bench-cdc  performance of the discovery service; CASES= of tests/cdc/bench'
 	@echo 'make lint       static checks'
-	@echo 'make deps       install the Debian packages that are missing (as root), or name them'
+	@echo 'make deps       install missing Debian packages as root, or print the command that does'
 	@echo 'make deb        Debian packages in $(BUILD)/deb, a repository for apt'
 	@echo 'make rpm        RPM packages in $(BUILD)/rpm'
-	@echo 'make install    modules, library and tool, on this machine; DESTDIR= and PREFIX= as usual'
-	@echo 'make dkms       the same, but the modules through dkms, so that each new kernel gets its own'
-	@echo 'make uninstall  remove what either has installed'
+	@echo 'make install    install modules and userspace on this machine; DESTDIR= and PREFIX= as usual'
+	@echo 'make dkms       the same, with modules by DKMS, which rebuilds them for each new kernel'
+	@echo 'make uninstall  remove an installation by either'
 	@echo 'make clean      remove $(BUILD)/'
 
 deps:
 	@qemu/deps
 
-# What `make check` needs beyond that
+# Further packages that `make check` needs
 test-deps:
 	@qemu/deps tests/packages
 
@@ -102,7 +102,7 @@ check-quick check-deep: test-deps
 check-status:
 	@tests/check status
 
-# How much was tried, by the last runs
+# Figures of the last runs
 figures:
 	@cat $(BUILD)/fuzz/table 2> /dev/null || true
 	@cd $(BUILD)/guest 2> /dev/null && grep -H '^  figure: ' */verdict | sed 's,/verdict:  figure: ,: ,' || true
@@ -141,7 +141,7 @@ demo-cdc bench-cdc: test-deps
 	@$(MAKE) --no-print-directory tool
 	@tests/cdc/$(@:%-cdc=%)
 
-# On this machine, or below DESTDIR. What was configured with another PREFIX is configured again.
+# On this machine, or below DESTDIR. A build directory with another PREFIX is configured again.
 install: tool modules
 	@DESTDIR=$(DESTDIR) tools/install modules $(kver)
 	@DESTDIR=$(DESTDIR) tools/install userspace

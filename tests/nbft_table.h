@@ -26,7 +26,7 @@ inline layout::Ip ip(const std::string &text)
 	return bytes;
 }
 
-// What is to be in it may be changed until bytes() is called; what put() returns stays where it is.
+// The members may be changed until bytes() is called; references that put() returns stay valid.
 class Builder {
 public:
 	layout::Header header{};

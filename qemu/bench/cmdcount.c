@@ -25,7 +25,7 @@
 #define MAX_DEPTH	256
 #define OPCODE_READ	0x02
 #define OPCODE_APPEND	0x7d
-/* What both drivers' disks have at least */
+/* Minimum size of both drivers' disks */
 #define SPAN_BYTES	(UINT64_C(1) << 30)
 
 static struct {

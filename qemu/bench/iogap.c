@@ -8,8 +8,8 @@
  *   -w FILE=TEXT  half way, write TEXT to FILE
  *   -u FILE       half way, unlink FILE
  *
- * Prints "LONGEST_MS IOS ERRORS". An I/O that fails ends its interval as a good one does, and is counted. What happens
- * half way is done by a process that was there before: starting one would itself keep a single CPU from the I/O.
+ * Prints "LONGEST_MS IOS ERRORS". An I/O that fails ends its interval as a good one does, and is counted. A process
+ * started at the beginning performs the action half way: starting one then would itself keep a single CPU from the I/O.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

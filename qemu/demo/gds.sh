@@ -99,7 +99,7 @@ for n in 0 1 2 3; do
 	done
 done
 
-begin_step "Host: each GPU's network card, and a connection over it to each JBOF"
+begin_step "Host: the network card of each GPU, and a connection over it to each JBOF"
 show modprobe nvmeof_tcp
 show nvmeofctl map --gpu "${gpus[0]}" --gpu "${gpus[1]}"
 for n in 0 1 2 3; do
@@ -108,17 +108,17 @@ for n in 0 1 2 3; do
 	done
 done
 
-begin_step "Check: what is between these GPUs and the disks"
+begin_step "Check: the paths between these GPUs and the disks"
 show_any nvmeofctl gds check "${stand_ins[@]}" --dev nvmeof0n1
-[ "$status" = 1 ] || fail "TCP is no way into a GPU, and the check has not said so"
+[ "$status" = 1 ] || fail "the check has not reported that TCP cannot access a GPU"
 show nvmeofctl gds config --file /run/demo/cufile.json
 
-begin_step "Stripe: over all 16, neighbours at different JBOFs"
+begin_step "Stripe: over all 16 namespaces, neighbours on different JBOFs"
 show nvmeofctl stripe create scratch -n "$jbof*" --config $config
 show nvmeofctl stripe show --config $config
 show cat /run/demo/nvmeof.d/stripe-scratch.toml
 
-begin_step "Load: verified random writes over the stripe, while one network falls silent, and comes back"
+begin_step "Load: verified random writes to the stripe while one network falls silent and recovers"
 fio --name=load --filename=/dev/mapper/scratch --size=256M --rw=randwrite --bs=256k --iodepth=8 --ioengine=libaio \
 	--direct=1 --time_based --runtime=3600 --verify=crc32c --verify_backlog=16 --verify_fatal=1 --eta=never \
 	--thinktime=2ms --thinktime_blocks=4 --output-format=json --output=/run/load.json &
@@ -137,13 +137,13 @@ ios=$(awk -F'[:,]' '$1 ~ /"total_ios"/ { n += $2 } END { print n + 0 }' /run/loa
 errors=$(awk -F'[:,]' '$1 ~ /"error"/ { n += $2 } END { print n + 0 }' /run/load.json)
 ((ios > 0)) || fail "no I/O was done"
 ((errors == 0)) || fail "$errors I/O errors"
-say "   $ios I/Os, read back and compared, $errors errors"
+say "   $ios I/Os with $errors errors, all written data read back and compared"
 
-begin_step "Plan: what a checkpoint of ten trillion parameters in 15 minutes takes, and what is short here"
+begin_step "Plan: requirements of a checkpoint of ten trillion parameters in 15 minutes, compared with this machine"
 show_any nvmeofctl plan --parameters 10T --window 900 --namespaces 128 --compare
 [ "$status" = 1 ] || fail "'plan --compare' ends with $status, although something is short"
 
-begin_step "Away"
+begin_step "Cleanup: remove the stripe, disconnect and unload"
 show nvmeofctl stripe stop scratch --forget --config $config
 show nvmeofctl disconnect --all
 show modprobe -r nvmeof_tcp nvmeof

@@ -126,7 +126,7 @@ start=$(now)
 loads=() events=()
 say "Up: Linux $(uname -r), $(nproc) CPUs."
 
-begin_step "Target: two emulated NVMe drives, exported by the kernel's own nvmet on four ports in two networks"
+begin_step "Target: two emulated NVMe drives, exported by nvmet on four ports in two networks"
 start_udev
 drives_up 2
 target_modules
@@ -142,9 +142,9 @@ port 3 2 4420
 port 4 2 4421
 ana 2 non-optimized
 ana 4 non-optimized
-say "   ports 1 and 2 at 10.1.0.2 (0.2 ms away), 3 and 4 at 10.2.0.2 (3 ms away); 2 and 4 say non-optimized"
+say "   ports 1 and 2 at 10.1.0.2 (0.2 ms away), 3 and 4 at 10.2.0.2 (3 ms away); 2 and 4 are non-optimized"
 
-begin_step "Host: load this project's module, connect all four, choose paths by latency"
+begin_step "Host: load the module, connect all four ports, select the policy latency"
 show modprobe nvmeof_tcp
 for address in 10.1.0.2 10.2.0.2; do
 	for service in 4420 4421; do
@@ -156,7 +156,7 @@ wait_for 10 by_uuid $uuid2 > /run/found
 show nvmeofctl set nvmeof0 iopolicy=latency
 show nvmeofctl list-subsys
 
-begin_step "Load: verified random writes on both drives, all the while"
+begin_step "Load: verified random writes on both drives, which continue until step 7"
 nvmeofctl monitor > /run/monitor 2>&1 &
 monitor=$!
 load_start
@@ -165,7 +165,7 @@ event "nothing happens"
 sleep 4
 show nvmeofctl top --batch -n 1
 
-begin_step "ANA: port 1, which carries most of it, becomes inaccessible; after 4 s it is optimized again"
+begin_step "ANA: port 1, which carries most of the load, becomes inaccessible; after 4 s it is optimized again"
 event "port 1 becomes inaccessible, load moves to port 3"
 ana 1 inaccessible
 sleep 4
@@ -173,20 +173,20 @@ event "port 1 is optimized again, load comes back"
 ana 1 optimized
 sleep 3
 
-begin_step "Silence: network 1 loses every packet, without a word to anybody"
+begin_step "Silence: network 1 drops every packet, without closing a connection"
 event "network 1 falls silent"
 impair 1 "loss 100%"
 sleep 5
 show nvmeofctl top --batch -n 1
 
-begin_step "Recovery: network 1 carries packets again"
+begin_step "Recovery: network 1 forwards packets again"
 event "network 1 is back"
 impair 1 "delay 0.2ms"
 wait_for 20 eval '[ "$(nvmeofctl list-subsys | grep -c " live ")" -eq 4 ]'
 sleep 3
 show nvmeofctl top --batch -n 1
 
-begin_step "RDMA: two paths over RoCE beside one over TCP, to the same disks; then a network card is taken away"
+begin_step "RDMA: two paths over RoCE next to one over TCP, to the same disks; then a network card is removed"
 modprobe -a rdma_rxe dummy nvmet-rdma
 card 5 1
 card 6 2
@@ -197,17 +197,17 @@ show nvmeofctl disconnect nvmeof0c1 nvmeof0c2 nvmeof0c4
 show nvmeofctl set nvmeof0 iopolicy=round-robin
 sleep 2
 show nvmeofctl top --batch -n 1
-event "a network card is taken away"
+event "a network card is removed"
 show rdma link delete rxe1
 sleep 4
 show nvmeofctl list-subsys
 load_stop
 kill $monitor
 wait $monitor || true
-say "   What nvmeofctl monitor saw:"
+say "   Events from nvmeofctl monitor:"
 grep -E 'moved|non-opt|inacc|optimized|recovering|live' /run/monitor | head -50 | indent
 
-begin_step "Discovery: nvmeofd follows a service; a target appears there, and serves I/O by itself"
+begin_step "Discovery: nvmeofd follows a discovery service, and connects a new target"
 printf '[[discovery]]\naddress = "10.2.0.2:4420"\n' > /run/demo.toml
 show cat /run/demo.toml
 nvmeofd --config /run/demo.toml --state /run/nvmeofd --lock /run/nvmeofd.lock > /run/nvmeofd.log 2>&1 &
@@ -216,23 +216,23 @@ wait_for 10 eval 'grep -q "entries, generation" /run/nvmeofd.log'
 truncate -s 64M /run/new.img
 target_subsystem $nqn-new
 target_namespace $nqn-new 1 /run/new.img $uuid3
-say "   a new target appears at the service"
+say "   a new target appears in the log of the service"
 target_link 3 $nqn-new
 wait_for 10 by_uuid $uuid3 > /run/found
 show fio --name=new --filename="$(by_uuid $uuid3)" --rw=randwrite --bs=4k --size=16M --direct=1 --verify=crc32c \
 	--minimal --output=/run/new.fio
-say "   16 MiB written and read back; what the daemon said:"
+say "   16 MiB written and read back; messages of the daemon:"
 indent < /run/nvmeofd.log
 show nvmeofctl list
 kill $daemon
 wait $daemon || true
 
-begin_step "Away: disconnect and unload"
+begin_step "Cleanup: disconnect and unload"
 show nvmeofctl disconnect --all
 show modprobe -r nvmeof_rdma nvmeof_tcp nvmeof
 ! grep -q '^nvmeof' /proc/modules || fail "a module is still loaded"
 ! ls /dev/nvmeof* > /dev/null 2>&1 || fail "a device node is still there"
-say "   no device node and no module is left"
+say "   no device node and no module remains"
 target_remove
 rdma link delete rxe2
 ip netns del net1
@@ -244,4 +244,4 @@ say
 say "Longest time without a completed I/O, of either load:"
 gaps | indent
 say
-say "Done: $ios I/Os, written data read back and compared, $errors errors, $(elapsed "$start") s."
+say "Done: $ios I/Os with $errors errors, all written data read back and compared, in $(elapsed "$start") s."

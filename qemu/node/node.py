@@ -69,7 +69,7 @@ class Machine:
         self.scratch = tempfile.TemporaryDirectory()
         self.kver = full_version(kernel)
         self.kernel = pathlib.Path(f"/boot/vmlinuz-{self.kver}")
-        self.firmware = []  # what else the emulator is told, for another one than its own
+        self.firmware = []  # arguments of the emulator for firmware other than its own
         self.initrd, self.disks, self.arguments = None, [], ""
         self.number = 0
         self.text = ""

@@ -77,7 +77,7 @@ static void claim(struct ib_device *dev)
 	}
 }
 
-/* Nobody uses it any more */
+/* Called when the device has no more users */
 static void disclaim(struct ib_device *dev)
 {
 	if (moderation && dev->ops.modify_cq == modify_cq) {

@@ -10,10 +10,10 @@
  *   sites	functions of ours that allocated since then, a line each: number of the first, how many, where
  *
  * Allocations are seen at should_failslab() and should_fail_alloc_page(), which the kernel's own fault injection calls
- * for each of them. What an interrupt allocates is not ours only because it interrupted us: of the call stack only the
- * part up to the interrupt counts. Neither are memory of the kernel's checkers, which could only fail to check, pages
- * of the slab allocator, which come for whoever happens to need the next one, and what vmalloc() needs, which tells of
- * a failure by a call trace as if it were a defect.
+ * for each of them. Allocations of an interrupt handler do not count because it interrupted our code: only the part of
+ * the call stack up to the interrupt does. Memory of the kernel's checkers does not count, as they would only fail to
+ * check, nor do pages of the slab allocator, which serve the next caller, nor memory for vmalloc(), which reports a
+ * failure by a call trace as if it were a defect.
  */
 #include <linux/debugfs.h>
 #include <linux/hash.h>
@@ -59,7 +59,7 @@ static bool hit_valid;		/* set behind the rest */
 static DEFINE_PER_CPU(struct scratch, scratch);
 
 /*
- * What is at an address is asked often, and costs a search: remembered as address << 2 | kind, which loses nothing as
+ * Cache of the kind of code at an address, as each lookup costs a search: address << 2 | kind, which loses nothing as
  * the topmost bits are set in all addresses of code.
  */
 static unsigned long known[1 << KNOWN_BITS];

@@ -16,7 +16,7 @@ void checkAddress(const Address &address)
 	const unsigned long port = std::strtoul(address.trsvcid.c_str(), nullptr, 10);
 	expect(port >= 1 && port <= 65535 && std::to_string(port) == address.trsvcid, "a port is a number in range");
 	const Result<Address> again = parseAddress(address.toString(), "1");
-	expect(again && *again == address, "what was read and written reads the same");
+	expect(again && *again == address, "a value reads the same after being written");
 	const Result<std::string> traddr = parseTraddr(address.traddr);
 	expect(traddr && *traddr == address.traddr, "without its port it is an address too");
 }

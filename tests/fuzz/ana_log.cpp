@@ -28,7 +28,7 @@ const char *parse(Bytes log, const Limits &limits, Groups &seen)
 template <typename T> T at(Bytes log, std::size_t offset)
 {
 	T value;
-	expect(offset + sizeof(value) <= log.size(), "what was accepted lies within the page");
+	expect(offset + sizeof(value) <= log.size(), "accepted data lies within the page");
 	std::memcpy(&value, log.data() + offset, sizeof(value));
 	return value;
 }
@@ -68,6 +68,6 @@ void fuzz(Input in)
 		return;
 	}
 	const std::size_t end = checkAccepted(log, limits, seen);
-	expect(!parse(log.first(end), limits, again) && again == seen, "what follows the last group does not matter");
+	expect(!parse(log.first(end), limits, again) && again == seen, "data after the last group does not matter");
 	expect(parse(log.first(end - 1), limits, again) != nullptr, "a page cut short is refused");
 }

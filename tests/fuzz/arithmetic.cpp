@@ -67,7 +67,8 @@ void slow(Input &in)
 {
 	const u32 own = in.take<u32>(), peer = in.take<u32>();
 	if (nof_outlier_slow(own, peer))
-		expect(own > peer && own > nof_outlier_limit(peer), "what is left out as slow would not be taken back");
+		expect(own > peer && own > nof_outlier_limit(peer),
+		       "a path left out as slow is not taken back at once");
 	expect(nof_outlier_limit(peer) >= peer, "as good as the others is good enough");
 }
 
@@ -79,7 +80,7 @@ void faulty(Input &in)
 	if (nof_outlier_faulty(done, faults, othersDone, othersFaults))
 		expect(faults >= NOF_OUTLIER_FAULTS && u64{done} + faults <= u64{faults} * NOF_OUTLIER_SHARE,
 		       "a few errors are no pattern");
-	expect(!nof_outlier_faulty(done, faults, done, faults), "who is as bad as the others is no outlier");
+	expect(!nof_outlier_faulty(done, faults, done, faults), "a path as bad as the others is no outlier");
 }
 
 } // namespace

@@ -60,7 +60,7 @@ std::vector<std::byte> copyOf(const Attributes &attributes, std::size_t room)
 			append(copy, type, payload);
 		}
 	}
-	expect(copy.size() <= NLA_ALIGN(room), "no attribute is told twice");
+	expect(copy.size() <= NLA_ALIGN(room), "no attribute occurs twice");
 	return copy;
 }
 
@@ -74,7 +74,7 @@ void fuzz(Input in)
 		return;
 	}
 	const nvmeof::Result<Attributes> again = Attributes::parse(copyOf(*attributes, in.rest().size()));
-	expect(again.ok(), "what was read and written can be read");
+	expect(again.ok(), "a written value can be read");
 	for (nvmeof_attr type : types()) {
 		const std::vector<Payload> a = attributes->findAll(type), b = again->findAll(type);
 		expect(std::ranges::equal(a, b, same), "and is the same");

@@ -64,7 +64,7 @@ void fuzz(Input in)
 		return;
 	}
 	const std::size_t end = header + entriesOf(log) * entry;
-	expect(end <= log.size(), "what was accepted lies within the page");
+	expect(end <= log.size(), "accepted data lies within the page");
 	expect(seen == expected(log), "those resets that are over, and no others");
 	expect(parse(log.first(end - 1), again) != nullptr, "a log cut short is refused");
 }

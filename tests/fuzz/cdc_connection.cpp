@@ -148,7 +148,7 @@ void exchange(int socket, const wire::Bytes &bytes, const wire::PduFormat &forma
 		wire::append(answers, std::span(room).first(static_cast<std::size_t>(got)));
 	for (std::span<const std::uint8_t> rest = answers; known && !rest.empty();) {
 		const wire::Pdu pdu = wire::cut(rest, format, longest_pdu);
-		expect(!pdu.fault && !pdu.damaged, "what comes back is without fault");
+		expect(!pdu.fault && !pdu.damaged, "the response is free of faults");
 		if (pdu.length == 0)
 			break; // the connection ended within this PDU
 		rest = rest.subspan(pdu.length);

@@ -25,7 +25,7 @@ void fuzz(Input in)
 		expect(change.value.has_value(), "nothing is removed that is not there");
 		expect(change.value->size() < longest_request, "no more than was sent, with what names it");
 	}
-	expect(model.apply({true, *changes, 1}).empty(), "what is written can be read again");
+	expect(model.apply({true, *changes, 1}).empty(), "a written change can be read again");
 	const auto again = controlChanges(model, *request);
-	expect(again && again->empty(), "what is there is not written again");
+	expect(again && again->empty(), "an existing record is not written again");
 }

@@ -16,7 +16,7 @@ void readAs(View &view, const Answer &answer)
 		view.apply(range->records);
 	if (const auto notice = noticeOf(answer.json))
 		view.apply(notice->events);
-	expect(view.revision() >= before, "what was told stays told");
+	expect(view.revision() >= before, "the revision does not fall");
 	(void)transactionOf(answer.json);
 	(void)leaseOf(answer.json);
 }
@@ -35,7 +35,8 @@ void fuzz(Input in)
 	for (const std::string &line : lines(bytes)) {
 		const Answer answer = answerOf(line),
 			     whole = answerOf(cdc::HttpAnswer{CURLE_OK, true, status, line, ""});
-		expect(answer ? answer.json.is_object() : !answer.trouble.empty(), "what is not understood is told");
+		expect(answer ? answer.json.is_object() : !answer.trouble.empty(),
+		       "input that is not understood is reported");
 		expect(!whole || status == 200, "an error is none that is well");
 		if (answer)
 			readAs(view, answer);
@@ -46,5 +47,5 @@ void fuzz(Input in)
 		records += cdc::kindOf(change.key).has_value();
 	}
 	expect(records == view.whole().changes.size(), "others' keys are no records");
-	expect(view.dead().size() <= records, "who is dead has a record");
+	expect(view.dead().size() <= records, "each dead instance has a record");
 }

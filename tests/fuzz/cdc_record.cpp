@@ -15,7 +15,7 @@ template <typename T> void comesBack(const Json &json)
 	if (!record)
 		return expect(!record.error().message.empty(), "a refusal says why");
 	const nvmeof::Result<T> again = T::of(Json::parse(record->json().dump()));
-	expect(again.ok() && *again == *record, "what was read and written can be read");
+	expect(again.ok() && *again == *record, "a written value can be read");
 }
 
 // Reads all entries of a page in pieces of @step bytes.
@@ -51,13 +51,13 @@ void fuzz(Input in)
 		news.changes.push_back({key, json});
 	Model model("self");
 	const std::size_t wrong = model.apply(news).size();
-	expect(wrong <= news.changes.size(), "each record is told of once");
+	expect(wrong <= news.changes.size(), "each record is reported once");
 	for (const auto &[key, port] : model.targets())
 		expect(port.entry && key == port.target.key(), "a target has its entry");
 	const Views views(model, {}, nullptr);
 	readPage(*views.of("nqn.a:b"), step);
 	news.whole = true;
-	expect(model.apply(news).size() == wrong, "what is told again is the same");
+	expect(model.apply(news).size() == wrong, "a repeated report is the same");
 	const Views again(model, {}, &views);
 	expect(again.of("nqn.a:b") == views.of("nqn.a:b"), "a page stays as long as it tells the same");
 }

@@ -23,7 +23,7 @@ public:
 	News commit(std::vector<Change> changes)
 	{
 		nvmeof::Result<News> news = file_.commit(std::move(changes));
-		expect(news.ok(), "what is registered can be stored");
+		expect(news.ok(), "a registration can be stored");
 		return *std::move(news);
 	}
 
@@ -59,7 +59,7 @@ void fuzz(Input in)
 	std::vector<Change> back;
 	for (const Change &change : news.changes)
 		back.push_back({change.key, {}});
-	expect(model.apply(news).empty(), "what is stored is a record");
+	expect(model.apply(news).empty(), "a stored value is a record");
 	Picture picture;
 	picture.model = std::make_shared<const Model>(model);
 	picture.views = std::make_shared<const Views>(model, ViewRules(), nullptr);

@@ -17,8 +17,8 @@ constexpr std::size_t most = 64; // bound of the words, because each option is s
 void checkOption(const Option &option, const Args &args, const std::vector<std::string> &words)
 {
 	const std::vector<std::string> &values = args.all(option.key());
-	expect(!option.required || !values.empty(), "what is required is there");
-	expect(option.repeated || option.flag() || values.size() <= 1, "what is not repeated is there once");
+	expect(!option.required || !values.empty(), "a required option is present");
+	expect(option.repeated || option.flag() || values.size() <= 1, "an option that cannot be repeated occurs once");
 	for (const std::string &value : values) {
 		expect(option.choices.empty() || std::ranges::count(option.choices, value), "of choices one");
 		auto has = [&](const std::string &word) { return word.find(value) != word.npos; };

@@ -20,12 +20,12 @@ void fuzz(Input in)
 		expect(!one.message.empty() && one.message.find('\n') == one.message.npos, "and a line of words");
 	}
 	const Result<Config> outcome = reading.outcome();
-	expect(outcome.ok() == reading.problems.empty(), "what is wrong is an error");
+	expect(outcome.ok() == reading.problems.empty(), "a problem is an error");
 	if (!outcome)
 		return;
 	const std::string written = formatConfig(*outcome);
 	const ConfigReading again = parseConfig(written, "f");
-	expect(again.problems.empty(), "what was read and written can be read");
+	expect(again.problems.empty(), "a written value can be read");
 	expect(formatConfig(again.config) == written, "and is the same");
 	for (const ConfigTarget &one : outcome->connections) {
 		expect(!one.nqn.empty() && !one.addresses.empty(), "a connection leads somewhere");

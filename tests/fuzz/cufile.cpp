@@ -15,12 +15,12 @@ void fuzz(Input in)
 		expect(!problem.empty() && problem.find('\n') == problem.npos, "a problem is a line");
 	const CufilePlan plan = planCufile({}, {});
 	const CufileJson after = applyCufile(*file, plan);
-	expect(applyCufile(after, plan) == after, "what is as it should be stays");
+	expect(applyCufile(after, plan) == after, "a correct file stays unchanged");
 	for (const CufileSetting &one : plan.settings)
 		expect(after.contains(CufileJson::json_pointer(one.path)), "each setting is in it");
 	const std::string written = formatCufile(after);
 	const nvmeof::Result<CufileJson> again = parseCufile(written);
-	expect(again.ok(), "what was written can be read");
+	expect(again.ok(), "a written file can be read");
 	const std::string difference = lineDifference(text, written);
 	expect((difference == "") == (lines(text) == lines(written)), "a difference is shown where there is one");
 }

@@ -99,7 +99,7 @@ void checkEntry(const DiscoveryEntry &entry)
 	expect(entry.subsysnqn.find('\0') == std::string::npos, "and end at a NUL");
 	if (!entry.defect.empty())
 		return;
-	expect(checkNqn(entry.subsysnqn).ok(), "what can be used has an NQN");
+	expect(checkNqn(entry.subsysnqn).ok(), "a usable entry has an NQN");
 	expect(entry.kind != EntryKind::unknown, "and a kind");
 	if (entry.transport != "tcp")
 		return;

@@ -43,7 +43,7 @@ void Listener::wait(const Event &event)
 		return;
 	const ConnectTracker::State before = connect_->state();
 	connect_->onEvent(event);
-	expect(before != ConnectTracker::State::failed || connect_->state() == before, "what has failed stays so");
+	expect(before != ConnectTracker::State::failed || connect_->state() == before, "a failed connect stays failed");
 	expect(!connect_->failure().message.empty(), "a failure has a reason");
 	expect(!connect_->timeout(std::chrono::seconds(1)).message.empty(), "so has giving up");
 	if (connect_->state() == ConnectTracker::State::live)
@@ -54,7 +54,7 @@ void checkEvent(std::uint8_t command, const Event &event)
 {
 	expect(command >= NVMEOF_CMD_SUBSYS_NTF && command <= NVMEOF_CMD_AEN_NTF, "only notifications are events");
 	expect(!event.name().empty(), "an event is about something that has a name");
-	expect(event.failover.has_value() == (event.type == EventType::failover), "a failover tells of itself");
+	expect(event.failover.has_value() == (event.type == EventType::failover), "only a failover has failover data");
 }
 
 } // namespace

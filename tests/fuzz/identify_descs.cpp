@@ -35,7 +35,7 @@ u8 kindsIn(Bytes list, const nof_ns_ids &ids)
 	u8 have = 0;
 	while (list.size() >= 4 && list[1]) {
 		const u8 type = list[0], length = list[1];
-		expect(std::size_t{4} + length <= list.size(), "what was accepted lies within the list");
+		expect(std::size_t{4} + length <= list.size(), "accepted data lies within the list");
 		const Bytes value = list.subspan(4, length);
 		list = list.subspan(std::size_t{4} + length);
 		if (type < 1 || type > 3)
@@ -51,7 +51,7 @@ void checkOne(Bytes list, const nof_ns_ids &ids)
 {
 	expect(ids.have == kindsIn(list, ids), "the identifiers that are in the list, and no others");
 	expect(nof_ns_ids_equal(&ids, &ids), "a namespace is itself");
-	expect(nof_ns_ids_match(&ids, &ids) == bool(ids.have), "what has no identifier is never known again");
+	expect(nof_ns_ids_match(&ids, &ids) == bool(ids.have), "a namespace without identifiers never matches");
 	const std::optional<nof_ns_ids> twice = parse(list, ids);
 	expect(twice && nof_ns_ids_equal(&ids, &*twice), "the same told twice changes nothing");
 }
@@ -70,6 +70,6 @@ void fuzz(Input in)
 		return;
 	const bool match = nof_ns_ids_match(&*a, &*b), equal = nof_ns_ids_equal(&*a, &*b);
 	expect(match == nof_ns_ids_match(&*b, &*a) && equal == nof_ns_ids_equal(&*b, &*a), "either way round");
-	expect(!equal || match || !a->have, "what is equal matches");
+	expect(!equal || match || !a->have, "equal identifiers match");
 	expect(!match || parse(second, *a), "identifiers that match go together");
 }

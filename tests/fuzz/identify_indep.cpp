@@ -46,7 +46,7 @@ void checkNoBlocks(const nof_ns_format &ns)
 	expect(ns.lba_shift == NOF_MIN_LBA_SHIFT, "the block size is one that the block layer takes");
 	expect(!ns.pi_type && !ns.pi_bytes && !ns.pi_in_data, "without blocks there is no protection information");
 	expect(!ns.phys_blocks && !ns.opt_io_blocks && !ns.discard_granularity && !ns.atomic_blocks,
-	       "without blocks there is nothing to tell of them");
+	       "without blocks there is no information about them");
 }
 
 void checkAccepted(const nvme_id_ns_cs_indep &page, const Known &known, const nof_ns_format &ns)

@@ -18,7 +18,7 @@ void checkCapacity(const nof_ns_format &ns)
 	expect(ns.pi_type <= 3, "metadata is protection information, of a type that there is, or there is none");
 	expect(bool(ns.pi_type) == bool(ns.pi_bytes), "protection information has a type and a size");
 	expect(!ns.pi_bytes || ns.pi_bytes == NOF_PI_BYTES_16B || ns.pi_bytes == NOF_PI_BYTES_64B, "of either guard");
-	expect(ns.pi_bytes || !ns.pi_in_data, "what there is not is nowhere");
+	expect(ns.pi_bytes || !ns.pi_in_data, "protection information in the data has a size");
 }
 
 void checkHints(const nof_ns_format &ns)

@@ -82,7 +82,7 @@ void checkKept(const Places &places)
 	if (std::optional<Uuid> uuid = uuidFromHostnqn(identity->hostnqn))
 		expect(uuid->toString() == hostnqnFromUuid(*uuid).substr(32), "an NQN of a UUID has that UUID");
 	if (!hostnqn)
-		expect(hostnqnFromUuid(identity->hostid) == identity->hostnqn, "what was made up fits");
+		expect(hostnqnFromUuid(identity->hostid) == identity->hostnqn, "a generated identity is consistent");
 }
 
 void checkGiven(const Places &places, const std::string &hostnqn)
@@ -93,7 +93,7 @@ void checkGiven(const Places &places, const std::string &hostnqn)
 		return;
 	}
 	checkIdentity(*identity);
-	expect(identity->hostnqn == hostnqn, "who is given counts");
+	expect(identity->hostnqn == hostnqn, "a given NQN is used");
 	expect(same(resolveIdentity(hostnqn, identity->hostid, places), *identity), "so does its ID");
 }
 

@@ -21,7 +21,8 @@ void fuzz(Input in)
 	const Result<void> done = importText(into, text, name);
 	const std::size_t count = lines(text).size();
 	for (const NotCarried &one : into.notCarried) {
-		expect(one.place.file == name && one.place.line <= count, "what is not taken over has its place");
+		expect(one.place.file == name && one.place.line <= count,
+		       "a key that is not carried over has its place");
 		expect(!one.key.empty() && !one.reason.empty(), "its key, and a reason");
 	}
 	if (!done) {
@@ -30,6 +31,6 @@ void fuzz(Input in)
 	}
 	const std::string written = formatConfig(into.config);
 	const ConfigReading again = parseConfig(written, "f");
-	expect(again.problems.empty(), "what was taken over can be read");
+	expect(again.problems.empty(), "an imported configuration can be read");
 	expect(formatConfig(again.config) == written, "and is the same");
 }

@@ -12,10 +12,10 @@ void fuzz(Input in)
 	const std::string text(in.text());
 	const nvmeof::Result<LastKnown> known = parseLastKnown(sealed ? sealLastKnown(text) : text);
 	if (!known) {
-		expect(known.error().code == nvmeof::ErrorCode::invalid, "what is not understood is told");
+		expect(known.error().code == nvmeof::ErrorCode::invalid, "input that is not understood is reported");
 		return;
 	}
 	const std::string written = formatLastKnown(*known);
 	const nvmeof::Result<LastKnown> again = parseLastKnown(written);
-	expect(again.ok() && formatLastKnown(*again) == written, "what was read and written can be read");
+	expect(again.ok() && formatLastKnown(*again) == written, "a written value can be read");
 }

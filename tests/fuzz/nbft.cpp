@@ -52,7 +52,7 @@ void fuzz(Input in)
 	expectSound(*table);
 	const std::vector<nbft::BootTable> tables{*table};
 	const nbft::Paths paths = nbft::pathsOf(tables, {}, true);
-	expect(paths.skipped.size() <= table->namespaces.size(), "what is left out is in the table");
+	expect(paths.skipped.size() <= table->namespaces.size(), "each omitted subsystem is in the table");
 	for (const nbft::Path &path : paths.paths)
 		expect(checkNqn(path.options.subsysnqn).ok() && !path.namespaces.empty(), "a path leads somewhere");
 	expectPlain(formatNbft(tables));

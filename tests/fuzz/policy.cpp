@@ -34,7 +34,7 @@ void checkRules(const std::vector<PolicyRule> &rules, std::size_t lines)
 		last = rule.line;
 	}
 	const Result<std::vector<PolicyRule>> again = parsePolicy(written(rules), "f");
-	expect(again && again->size() == rules.size(), "what was read and written can be read");
+	expect(again && again->size() == rules.size(), "a written value can be read");
 	for (std::size_t i = 0; i < rules.size(); i++)
 		expect((*again)[i].pattern == rules[i].pattern && (*again)[i].settings == rules[i].settings,
 		       "and is the same");

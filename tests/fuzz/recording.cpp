@@ -15,7 +15,7 @@ void fuzz(Input in)
 		return;
 	const std::string text = formatRecording(*tree);
 	const nvmeof::Result<MemoryTree> again = parseRecording(text);
-	expect(again.ok(), "what was read and written can be read");
+	expect(again.ok(), "a written value can be read");
 	expect(formatRecording(*again) == text, "and is the same");
 	const Node node = readNode(*tree);
 	const Answer answer = check(node, {});

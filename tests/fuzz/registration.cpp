@@ -17,5 +17,5 @@ void fuzz(Input in)
 	expect(host->interfaces.size() <= data.size() / nofctl::wire::discovery_block, "no more than was sent");
 	expect(host->nqn.size() <= sizeof(nofctl::wire::DimHeader::eid), "and no longer");
 	const auto again = decodeRegistration(encodeRegistration(*host));
-	expect(again && *again == *host, "what was read and written can be read");
+	expect(again && *again == *host, "a written value can be read");
 }

@@ -23,7 +23,7 @@ void checkKeys(const nvme_reservation_status_ext *report, const nof_resv &resv)
 void checkRead(const nof_resv &resv)
 {
 	expect(resv.type <= NOF_RESV_TYPE_MAX, "a type that there is");
-	expect(!resv.holds || resv.registered, "who holds is registered");
+	expect(!resv.holds || resv.registered, "the holder is registered");
 	expect(!resv.registered || resv.key, "with a key");
 }
 

@@ -40,7 +40,7 @@ void check(Result<S> (*parse)(std::span<const std::string>), const std::vector<s
 	const std::vector<std::string> written = wordsOf(*settings);
 	expect(written.size() == words.size(), "every word counts, once");
 	const Result<S> again = parse(written);
-	expect(again && *again == *settings, "what was read and written reads the same");
+	expect(again && *again == *settings, "a value reads the same after being written");
 }
 
 } // namespace

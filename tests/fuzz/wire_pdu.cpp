@@ -34,7 +34,7 @@ void writeAgain(const wire::Pdu &pdu, const wire::PduFormat &format)
 	wire::seal(head, pdu.data.size(), its);
 	wire::assemble(out, head, pdu.data, its);
 	const auto again = wire::cut(out, format, longest + 256); // the alignment of the data may differ
-	expect(!again.fault && again.length == out.size(), "what we write is a PDU");
+	expect(!again.fault && again.length == out.size(), "a written PDU is valid");
 	expect(!again.damaged, "undamaged");
 	expect(std::ranges::equal(again.data, pdu.data), "of the same data");
 	expect(std::ranges::equal(again.head.subspan(sizeof(wire::PduHeader)),

@@ -20,7 +20,7 @@ void uuid(std::string_view text)
 	const std::string written = uuid->toString();
 	auto same = [](char a, char b) { return a == (b >= 'A' && b <= 'F' ? b - 'A' + 'a' : b); };
 	expect(std::ranges::equal(written, text, same), "a UUID is written as it was read, in lower case");
-	expect(Uuid::parse(written) == uuid, "what was read and written reads the same");
+	expect(Uuid::parse(written) == uuid, "a value reads the same after being written");
 }
 
 void time(std::string_view text, Never never)
@@ -33,7 +33,7 @@ void time(std::string_view text, Never never)
 	expect(time->count() >= (never == Never::allowed ? -1 : 0) && time->count() <= INT32_MAX, "a time in range");
 	expect(time->count() != 0 || text.find_first_of("123456789") == text.npos, "0 is what was meant to be");
 	const Result<std::chrono::milliseconds> again = parseSeconds(milliseconds(*time), never);
-	expect(again && *again == *time, "what was read and written reads the same");
+	expect(again && *again == *time, "a value reads the same after being written");
 }
 
 void name(std::string_view text)

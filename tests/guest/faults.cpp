@@ -63,7 +63,7 @@ struct Tally {
 	std::set<std::string> messages;
 };
 
-// The allocations to fail. One that NVMEOF_FAULT names is tried even if the counting run did not reach it.
+// The allocations to fail. The one that NVMEOF_FAULT names is tried even if the counting run did not reach it.
 std::vector<unsigned> choose(const std::string &scenario, const FailNth &fail)
 {
 	std::vector<unsigned> all;

@@ -449,7 +449,7 @@ TEST_CASE("with traffic based keep-alive, I/O replaces Keep Alive commands", "[h
 	CHECK(stage.server.counters().keepAlives >= 1); // without traffic, Keep Alive is sent
 }
 
-TEST_CASE("what was not sent when a connection ends is never sent", "[hostile][zerocopy][trap3][short][race][tcp]")
+TEST_CASE("data that was not sent when a connection ends is never sent", "[hostile][zerocopy][trap3][short][race][tcp]")
 {
 	Stage stage;
 	auto o = stage.options();

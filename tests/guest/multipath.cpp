@@ -837,7 +837,7 @@ TEST_CASE("delayed removal does not delay what was asked for", "[multipath][boun
 	}
 }
 
-TEST_CASE("what the paths count is what the disk counts, after failures and resets as well",
+TEST_CASE("counters of the paths equal those of the disk, after failures and resets as well",
 	  "[multipath][telemetry][short][tcp]")
 {
 	Multi rig({.lanes = 3});

@@ -541,7 +541,7 @@ TEST_CASE("a failed connect reports a message and an errno for each cause", "[re
 	CHECK(c.lastErrno == ETIMEDOUT);
 	CHECK(has(c.lastError, "timed out"));
 
-	if (notOverRdma("who listens there and speaks something else"))
+	if (notOverRdma("a listener that speaks another protocol"))
 		return;
 	Stranger ssh("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n");
 	c = failedAttempt(host, "127.0.0.1", ssh.port());

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import language
 import layers
 
 TOP = Path(__file__).resolve().parents[2]
@@ -135,11 +136,17 @@ def check_kernel(name, lines):
         check_function_bodies(name, lines)
 
 
+def check_language(name, text):
+    for line, what in language.check(name, text):
+        complain(name, line, what)
+
+
 def check_file(name):
     try:
         text = (TOP / name).read_text()
     except UnicodeDecodeError:
         return
+    check_language(name, text)
     lines = text.split("\n")
     if not is_source(name, text):
         return
@@ -198,6 +205,8 @@ def check_security():
 
 
 def main():
+    for what in language.check_examples():
+        complain("tests/lint/language.py", 1, what)
     for name in files():
         check_file(name)
     check_versions()

@@ -175,7 +175,7 @@ void describe(CLI::App &app, Options &options)
 			   for (const std::string &one : all)
 				   options.told.push_back(elsewhere(one));
 		   },
-		   "the discovery log tells of that subsystem; may be repeated")
+		   "also list that subsystem in the discovery log; may be repeated")
 		->type_name("NQN@ADDR:PORT");
 	app.add_option("--advertise", config.advertised, "the discovery log names this address instead of its own")
 		->type_name("ADDR");
@@ -243,9 +243,8 @@ int serve(const Options &options)
 
 int main(int argc, char **argv)
 try {
-	CLI::App app(
-		"An NVMe/TCP or NVMe/RDMA target that serves until it is told to end, misbehaving as told. SIGUSR1 "
-		"changes its discovery log.");
+	CLI::App app("An NVMe/TCP or NVMe/RDMA target that serves until SIGTERM, with the given misbehaviours. SIGUSR1 "
+		     "changes its discovery log.");
 	Options options;
 	describe(app, options);
 	CLI11_PARSE(app, argc, argv);

@@ -33,7 +33,7 @@ std::uint64_t ZoneTable::count(bool open) const
 		zones_, [open](const Zone &z) { return isOpen(z.state) || (!open && z.state == zone_closed); }));
 }
 
-// One that is open by being written to makes room for it
+// An implicitly open zone is closed to make room for it
 std::uint16_t ZoneTable::makeOpen(Zone &zone, ZoneState how)
 {
 	if (zone.state == zone_full)

@@ -106,7 +106,7 @@ nvmeof_connect_all() {
 	return $status
 }
 
-# What follows is about the NVMe Boot Firmware Table, which firmware leaves that has booted over NVMe/TCP itself:
+# The functions below read the NVMe Boot Firmware Table, which firmware leaves after it has booted over NVMe/TCP itself:
 #   nvmeof.nbft[=1|=0]        connect to what it names, or not; without it: where there is one, and no nvmeof=
 # DHCP is asked by a function nvmeof_dhcp INTERFACE, which the script has to have that reads this file.
 
@@ -159,7 +159,7 @@ nvmeof_nbft_address() {
 	[ "$4" = - ] || metric="metric $4"
 	# shellcheck disable=SC2086
 	[ "$3" = - ] || ip -$family route append default via "$3" dev "$1" $metric ||
-		echo "nvmeof: $1: no route by the gateway $3"
+		echo "nvmeof: $1: no route through gateway $3"
 	printf "DEVICE='%s'\nPROTO='none'\nIPV${family}ADDR='%s'\n" "$1" "${2%/*}" > "${NVMEOF_RUN:-/run}/net-$1.conf"
 }
 
@@ -169,7 +169,7 @@ nvmeof_nbft_interface() {
 	local name family=-4
 	name=$(nvmeof_nbft_link "$1")
 	if [ -z "$name" ]; then
-		echo "nvmeof: no network card has the address $1, which the firmware has used"
+		echo "nvmeof: no network card with address $1, which the firmware used"
 		return 1
 	fi
 	ip link set dev "$name" up
@@ -189,7 +189,7 @@ nvmeof_nbft_interface() {
 	fi
 }
 
-# One that cannot be set up is told of; another one may do.
+# An interface that cannot be set up is reported; another one may be enough.
 nvmeof_nbft_network() {
 	local mac vlan address gateway metric how
 	nvmeofctl nbft --network | while read -r mac vlan address gateway metric how; do
@@ -201,7 +201,7 @@ nvmeof_nbft_connect() {
 	local out
 	nvmeof_load nvmeof_tcp || return 1
 	if ! out=$(nvmeofctl connect-nbft --timeout="$(nvmeof_timeout)" 2>&1); then
-		echo "nvmeof: what the firmware has booted from: not all of it is there: $out"
+		echo "nvmeof: not all subsystems of the NVMe Boot Firmware Table are connected: $out"
 		return 1
 	fi
 	echo "nvmeof: $out"

@@ -20,5 +20,5 @@ enum class ExitCode {
 
 ExitCode exitCodeOf(nvmeof::ErrorCode code);
 
-// What each code means, for the manual page.
+// The meaning of each code, for the manual page
 const char *describe(ExitCode code);

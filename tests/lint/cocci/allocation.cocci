@@ -57,7 +57,7 @@ p << product.p;
 @@
 coccilib.report.print_report(p[0], "a product may overflow: kcalloc(), array_size() or struct_size()")
 
-// An ERR_PTR is told by IS_ERR(), NULL by its being NULL.
+// IS_ERR() detects an ERR_PTR, a comparison with NULL does not.
 @never_null exists@
 expression x;
 identifier make =~ "^(genl_ctrl_find|nof_(.*_create|subsys_join)|(nof_limits|blk_mq)_alloc_(disk|queue|req.*))$";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The end of a bio is somebody else's code. Requests that are done are collected (struct nof_completed), and end where
 // no lock is held, no SRCU section and no RCU section. So do requests taken off a queue, which waits for its socket or
-// device. Who touches a disk or its head after a request went back to blk-mq has kept the queue before.
+// device. Code that touches a disk or its head after a request went back to blk-mq holds the queue beforehand.
 
 @direct@
 identifier f != {nof_request_end,requests_end_batch,end_uncounted,nof_park_fail,nof_parked_end_io};

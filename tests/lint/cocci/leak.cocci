@@ -33,7 +33,7 @@ p << memory.p;
 x << memory.x;
 alloc << memory.alloc;
 @@
-coccilib.report.print_report(p[0], f"what {alloc}() gave, {x}, is not freed on a way out")
+coccilib.report.print_report(p[0], f"{x}, allocated by {alloc}(), is not freed on an exit path")
 
 @pages exists@
 local idexpression x;
@@ -59,7 +59,7 @@ p << pages.p;
 x << pages.x;
 alloc << pages.alloc;
 @@
-coccilib.report.print_report(p[0], f"what {alloc}() gave, {x}, is not freed on a way out")
+coccilib.report.print_report(p[0], f"{x}, allocated by {alloc}(), is not freed on an exit path")
 
 @message exists@
 local idexpression x;
@@ -88,7 +88,7 @@ p << message.p;
 x << message.x;
 alloc << message.alloc;
 @@
-coccilib.report.print_report(p[0], f"what {alloc}() gave, {x}, is not freed on a way out")
+coccilib.report.print_report(p[0], f"{x}, allocated by {alloc}(), is not freed on an exit path")
 
 @request exists@
 local idexpression x;
@@ -114,7 +114,7 @@ p << request.p;
 x << request.x;
 alloc << request.alloc;
 @@
-coccilib.report.print_report(p[0], f"what {alloc}() gave, {x}, is not freed on a way out")
+coccilib.report.print_report(p[0], f"{x}, allocated by {alloc}(), is not freed on an exit path")
 
 @disk exists@
 local idexpression x;
@@ -140,7 +140,7 @@ p << disk.p;
 x << disk.x;
 alloc << disk.alloc;
 @@
-coccilib.report.print_report(p[0], f"what {alloc}() gave, {x}, is not freed on a way out")
+coccilib.report.print_report(p[0], f"{x}, allocated by {alloc}(), is not freed on an exit path")
 
 @number exists@
 local idexpression id;
@@ -164,7 +164,7 @@ if (id < 0) S
 @script:python@
 p << number.p;
 @@
-coccilib.report.print_report(p[0], "the number is not freed on a way out")
+coccilib.report.print_report(p[0], "the number is not freed on an exit path")
 
 @nest exists@
 expression skb, x, e;
@@ -186,7 +186,7 @@ if (!x) S
 @script:python@
 p << nest.p;
 @@
-coccilib.report.print_report(p[0], "the nest is neither ended nor cancelled on a way out")
+coccilib.report.print_report(p[0], "the nest is neither ended nor cancelled on an exit path")
 
 @socket exists@
 local idexpression struct socket *x;
@@ -211,7 +211,7 @@ if (err) S
 @script:python@
 p << socket.p;
 @@
-coccilib.report.print_report(p[0], "the socket is not released on a way out")
+coccilib.report.print_report(p[0], "the socket is not released on an exit path")
 
 // device_initialize() and kobject_init(): from there on the reference count decides, not kfree().
 @counted exists@

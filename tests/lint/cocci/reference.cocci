@@ -28,7 +28,7 @@ p << ctrl.p;
 g << ctrl.g;
 x << ctrl.x;
 @@
-coccilib.report.print_report(p[0], f"the reference {x} from {g}() is not given back on a way out")
+coccilib.report.print_report(p[0], f"the reference {x} from {g}() is not dropped on an exit path")
 
 @subsys exists@
 local idexpression struct nof_subsys * x;
@@ -56,7 +56,7 @@ p << subsys.p;
 g << subsys.g;
 x << subsys.x;
 @@
-coccilib.report.print_report(p[0], f"the reference {x} from {g}() is not given back on a way out")
+coccilib.report.print_report(p[0], f"the reference {x} from {g}() is not dropped on an exit path")
 
 @head exists@
 local idexpression struct nof_head * x;
@@ -83,7 +83,7 @@ p << head.p;
 g << head.g;
 x << head.x;
 @@
-coccilib.report.print_report(p[0], f"the reference {x} from {g}() is not given back on a way out")
+coccilib.report.print_report(p[0], f"the reference {x} from {g}() is not dropped on an exit path")
 
 @path exists@
 local idexpression struct nof_path * x;
@@ -109,7 +109,7 @@ p << path.p;
 g << path.g;
 x << path.x;
 @@
-coccilib.report.print_report(p[0], f"the reference {x} from {g}() is not given back on a way out")
+coccilib.report.print_report(p[0], f"the reference {x} from {g}() is not dropped on an exit path")
 
 @transport exists@
 local idexpression struct nof_transport * x;
@@ -135,7 +135,7 @@ p << transport.p;
 g << transport.g;
 x << transport.x;
 @@
-coccilib.report.print_report(p[0], f"the reference {x} from {g}() is not given back on a way out")
+coccilib.report.print_report(p[0], f"the reference {x} from {g}() is not dropped on an exit path")
 
 @selector exists@
 local idexpression struct nof_selector * x;
@@ -162,7 +162,7 @@ p << selector.p;
 g << selector.g;
 x << selector.x;
 @@
-coccilib.report.print_report(p[0], f"the reference {x} from {g}() is not given back on a way out")
+coccilib.report.print_report(p[0], f"the reference {x} from {g}() is not dropped on an exit path")
 
 @ctrl_get exists@
 local idexpression struct nof_ctrl *x;
@@ -182,7 +182,7 @@ x = nof_ctrl_get@p(...)
 p << ctrl_get.p;
 x << ctrl_get.x;
 @@
-coccilib.report.print_report(p[0], f"the reference on {x} is not given back on a way out")
+coccilib.report.print_report(p[0], f"the reference on {x} is not dropped on an exit path")
 
 @ctrl_hold exists@
 struct nof_ctrl *x;
@@ -202,7 +202,7 @@ nof_ctrl_get@p(x);
 p << ctrl_hold.p;
 x << ctrl_hold.x;
 @@
-coccilib.report.print_report(p[0], f"the reference on {x} is not given back on a way out")
+coccilib.report.print_report(p[0], f"the reference on {x} is not dropped on an exit path")
 
 @subsys_get exists@
 local idexpression struct nof_subsys *x;
@@ -222,7 +222,7 @@ x = nof_subsys_get@p(...)
 p << subsys_get.p;
 x << subsys_get.x;
 @@
-coccilib.report.print_report(p[0], f"the reference on {x} is not given back on a way out")
+coccilib.report.print_report(p[0], f"the reference on {x} is not dropped on an exit path")
 
 @subsys_hold exists@
 struct nof_subsys *x;
@@ -242,7 +242,7 @@ nof_subsys_get@p(x);
 p << subsys_hold.p;
 x << subsys_hold.x;
 @@
-coccilib.report.print_report(p[0], f"the reference on {x} is not given back on a way out")
+coccilib.report.print_report(p[0], f"the reference on {x} is not dropped on an exit path")
 
 @head_hold exists@
 struct nof_head *x;
@@ -262,7 +262,7 @@ kref_get@p(&x->ref);
 p << head_hold.p;
 x << head_hold.x;
 @@
-coccilib.report.print_report(p[0], f"the reference on {x} is not given back on a way out")
+coccilib.report.print_report(p[0], f"the reference on {x} is not dropped on an exit path")
 
 @head_pin exists@
 local idexpression struct nof_head *x;
@@ -282,7 +282,7 @@ x = nof_head_pin@p(...)
 p << head_pin.p;
 x << head_pin.x;
 @@
-coccilib.report.print_report(p[0], f"the reference on {x} is not given back on a way out")
+coccilib.report.print_report(p[0], f"the reference on {x} is not dropped on an exit path")
 
 @head_try exists@
 struct nof_head *x;
@@ -304,7 +304,7 @@ if (!kref_get_unless_zero@p(&x->ref)) S
 p << head_try.p;
 x << head_try.x;
 @@
-coccilib.report.print_report(p[0], f"the reference on {x} is not given back on a way out")
+coccilib.report.print_report(p[0], f"the reference on {x} is not dropped on an exit path")
 
 @disk_hold exists@
 expression x;
@@ -327,7 +327,7 @@ get_device@p(disk_to_dev(x));
 p << disk_hold.p;
 x << disk_hold.x;
 @@
-coccilib.report.print_report(p[0], f"the reference on {x} is not given back on a way out")
+coccilib.report.print_report(p[0], f"the reference on {x} is not dropped on an exit path")
 
 @each exists@
 local idexpression struct nof_head *h;

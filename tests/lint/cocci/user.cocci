@@ -11,7 +11,7 @@ __copy_from_user@p(...);\|__copy_to_user@p(...);\)
 @script:python@
 p << unchecked.p;
 @@
-coccilib.report.print_report(p[0], "what could not be copied is not looked at")
+coccilib.report.print_report(p[0], "the result of a copy from or to userspace is not checked")
 
 @negative@
 expression ret;
@@ -68,7 +68,7 @@ x << filled.x;
 @@
 coccilib.report.print_report(p[0], f"padding of {x} goes out unset: memset() it, or = {{}}")
 
-// What is put first into a buffer just made always fits.
+// The first attribute of a new buffer always fits.
 @first@
 expression skb;
 identifier put =~ "^nla_put|^genlmsg_put";

@@ -118,7 +118,7 @@ sites.append((f, f"{m}.{w}", p[0]))
 @@
 for (f, w), at in works.items():
 	if w not in ended and f not in frees:
-		coccilib.report.print_report(at, f"nobody waits for {w} before its object goes")
+		coccilib.report.print_report(at, f"{w} is not cancelled or flushed before its object is freed")
 for f, w, at in sites:
 	if (f, w) in works:
 		coccilib.report.print_report(at, f"{f}() waits for itself")

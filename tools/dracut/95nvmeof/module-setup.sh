@@ -22,7 +22,7 @@ depends() {
 installkernel() {
 	# they are loaded for no device that this machine has
 	hostonly='' instmods -c -s nvmeof nvmeof_tcp ||
-		dwarn "nvmeof: no nvmeof_tcp for this kernel: its initramfs does not connect"
+		dwarn "nvmeof: no module nvmeof_tcp for this kernel: its initramfs cannot connect"
 	hostonly='' instmods nvmeof_rdma
 }
 
