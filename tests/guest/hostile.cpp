@@ -631,7 +631,7 @@ TEST_CASE("a controller that comes back as one of another type is refused", "[ho
 	}
 	SECTION("disconnect removes it")
 	{
-		CHECK(run("timeout 20 nvmeofctl disconnect --all").status == 0);
+		CHECK(run("timeout 20 nvmeofctl disconnect --all --force").status == 0);
 		load.stop();
 	}
 }

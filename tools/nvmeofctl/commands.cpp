@@ -180,22 +180,32 @@ std::vector<Command> connectionCommands()
 		  {"a table of another machine", "nvmeofctl connect-nbft --dry-run ./NBFT"}}},
 		{"disconnect",
 		 "disconnect controllers",
-		 "Disconnects the named controllers, those of one subsystem, or all. Returns when they are gone.",
-		 withName(repeated(controllerName("A controller; more than one may be named")),
-			  {value("-n", "--nqn", "NQN", "All controllers of the subsystem of that NQN", Completes::nqns),
-			   flag("", "--all", "All controllers")}),
+		 "Disconnects the named controllers, those of one subsystem, or all, and returns when they are "
+		 "removed. "
+		 "If a disk that would lose its last path is in use (mounted, swap, part of another device, or open), "
+		 "nothing is disconnected and the exit code is 10, unless --force is given.",
+		 withName(
+			 repeated(controllerName("Controller; more than one may be given")),
+			 {value("-n", "--nqn", "NQN", "All controllers of the subsystem with this NQN",
+				Completes::nqns),
+			  flag("", "--all", "All controllers"),
+			  flag("", "--dry-run", "Show which controllers would be disconnected and which disks removed"),
+			  flag("", "--force", "Disconnect even if disks in use are removed")}),
 		 runDisconnect,
 		 {{"one path", "nvmeofctl disconnect nvmeof0c1"},
-		  {"a subsystem", "nvmeofctl disconnect -n nqn.2024-01.com.example:flash1"}}},
+		  {"a subsystem", "nvmeofctl disconnect -n nqn.2024-01.com.example:flash1"},
+		  {"show which disks would be removed", "nvmeofctl disconnect --all --dry-run"}}},
 		{"disconnect-all",
 		 "disconnect all controllers, with exceptions",
-		 "Disconnects all controllers in parallel, and returns when they are removed. Keeps the controllers "
-		 "given by --except and, unless --owned is given, those owned by a service such as nvmeofd.",
+		 "Disconnects all controllers in parallel, also those of disks in use, and returns when they are "
+		 "removed. Keeps the controllers given by --except and, unless --owned is given, those owned by a "
+		 "service such as nvmeofd, and lists them with the reason.",
 		 {repeated(value("", "--except", "NAME|NQN",
 				 "Keep this controller, or all controllers of the subsystems whose NQN matches this "
 				 "shell pattern",
 				 Completes::controllers)),
-		  flag("", "--owned", "Also disconnect controllers that are owned by a service")},
+		  flag("", "--owned", "Also disconnect controllers that are owned by a service"),
+		  flag("", "--dry-run", "Show which controllers would be disconnected and which disks removed")},
 		 runDisconnectAll,
 		 {{"all but the disk with the system on it",
 		   "nvmeofctl disconnect-all --except nqn.2024-01.com.example:boot"}}},
