@@ -48,7 +48,7 @@ Command attachVerb()
 Command detachVerb()
 {
 	return {"detach",
-		"detach a volume, and disconnect if it was the last one of its subsystem",
+		"detach a volume, and disconnect after the last of a subsystem",
 		"Detaches the volume, unless its disk is in use (exit code 10). Disconnects the subsystem if none of "
 		"its volumes is attached and none of its disks is in use. Connections that 'volume attach' did not "
 		"create remain.",
@@ -96,7 +96,7 @@ std::vector<Command> stripeVerbs()
 {
 	return {
 		{"plan",
-		 "show which members a stripe would have, and in which order",
+		 "show the members that a stripe would have, in order",
 		 "Shows the members, their order and the chunk size, without changing anything. Adjacent members "
 		 "belong to different subsystems, and within one to different owners.",
 		 layoutOptions(),
@@ -104,7 +104,7 @@ std::vector<Command> stripeVerbs()
 		 {{"over all disks of some subsystems",
 		   "nvmeofctl stripe plan scratch -n 'nqn.2024-01.com.example:jbof*'"}}},
 		{"create",
-		 "make a stripe, and keep it in the configuration",
+		 "create a stripe, and save it in the configuration",
 		 "Creates the stripe as shown by 'stripe plan', in /dev/mapper, and saves it in the configuration, so "
 		 "that nvmeofd or 'stripe start' create it again at the next boot.",
 		 joined({layoutOptions(),
@@ -115,20 +115,19 @@ std::vector<Command> stripeVerbs()
 		 {{"16 namespaces of four targets, as xfs",
 		   "nvmeofctl stripe create scratch -n 'nqn.2024-01.com.example:jbof*' --mkfs xfs"}}},
 		{"show",
-		 "show which stripes there are",
-		 "Shows the stripes that are there or configured: their state, size and members, and which members "
-		 "are missing.",
+		 "show stripes and their members",
+		 "Shows existing and configured stripes: state, size, members and missing members.",
 		 {stripeName("Name of the stripe; all if not given"), configOption()},
 		 runStripeShow},
 		{"start",
-		 "make the stripes that are configured",
+		 "create the configured stripes",
 		 "Creates each configured stripe that does not exist and whose members are all present, and prints its "
 		 "device.",
 		 {stripeName("Name of the stripe; all if not given"), configOption()},
 		 runStripeStart},
 		{"stop",
-		 "remove a stripe, and leave its members as they are",
-		 "Removes the device. Its members keep their data, and 'stripe start' makes it again where it is "
+		 "remove a stripe, and keep the data of its members",
+		 "Removes the device. Its members keep their data; 'stripe start' creates it again if it is "
 		 "configured.",
 		 {required(stripeName("Name of the stripe")),
 		  flag("", "--forget", "Also remove it from the configuration"), configOption()},
@@ -208,7 +207,7 @@ std::vector<Command> daemonVerbs()
 		 {},
 		 runDaemonCall},
 		{"pause",
-		 "connect and disconnect nothing until resume",
+		 "stop connecting and disconnecting until 'resume'",
 		 "Keeps nvmeofd from connecting and disconnecting until 'daemon resume'.",
 		 {},
 		 runDaemonCall},
@@ -301,7 +300,7 @@ Command cdcTarget()
 			  {preset("optimized",
 				  oneOf({"optimized", "non-optimized", "inaccessible", "persistent-loss", "change"},
 					value("", "--state", "STATE",
-					      "The best ANA state that a namespace has there")))}})),
+					      "Best ANA state of the namespaces on these ports")))}})),
 		 runCdcSetTarget,
 		 {{"a subsystem with two ports",
 		   "nvmeofctl cdc target set nqn.2024-01.com.example:flash1 -a 192.168.10.5 -a 192.168.20.5"},
@@ -414,7 +413,7 @@ Command volumeCommand()
 	volume.verbs = {attachVerb(),
 			detachVerb(),
 			{"list",
-			 "show which volumes are attached",
+			 "list attached volumes",
 			 "Shows each attached volume with its disk and users.",
 			 {},
 			 runVolumeList}};
@@ -444,7 +443,7 @@ Command configCommand()
 {
 	Command config{"config",
 		       "check or show the configuration",
-		       "Checks or shows the configuration. Without a verb the same as 'config check'.",
+		       "Checks or shows the configuration. Without a verb, runs 'config check'.",
 		       {configOption()},
 		       runConfigCheck};
 	config.verbs = configVerbs();
