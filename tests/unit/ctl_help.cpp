@@ -2,6 +2,7 @@
 // Output of the program for wrong command lines and requests for help
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
@@ -39,14 +40,31 @@ bool has(const std::string &text, const std::string &part)
 	return text.find(part) != std::string::npos;
 }
 
+// The names in the list of commands: the second column of its lines, which are between two empty ones
+Words listedCommands()
+{
+	std::size_t titleWidth = 0;
+	for (const Command &command : commands())
+		titleWidth = std::max(titleWidth, command.group.size());
+	std::istringstream help(helpOfAll());
+	Words names;
+	std::string line;
+	while (std::getline(help, line) && !line.empty())
+		;
+	while (std::getline(help, line) && !line.empty()) {
+		REQUIRE(line.size() > titleWidth + 2);
+		names.push_back(split(line.substr(titleWidth + 2)).front());
+	}
+	return names;
+}
+
 } // namespace
 
 TEST_CASE("help is available for the program, each command and each verb", "[help]")
 {
 	for (const char *line : {"--help", "-h", "--json --help", "--help --json"})
 		CHECK(said(line) == helpOfAll());
-	for (const Command &command : commands())
-		CHECK(has(helpOfAll(), "  " + command.name + " ") != command.hidden);
+	CHECK(listedCommands() == namesOf(commands()));
 	for (const char *line : {"", "--json"}) { // no command is a usage error
 		CommandLine read = parseCommandLine(split(line));
 		CHECK(read.exitCode == 2);
@@ -62,7 +80,7 @@ TEST_CASE("help is available for the program, each command and each verb", "[hel
 		CHECK(said(command.path + " -h --bogus") == helpOf(command)); // other errors do not matter
 		CHECK(said(command.path + " -o --help") == helpOf(command));
 		for (const Command &verb : command.verbs)
-			CHECK(has(helpOf(command), "  " + verb.name + " ") != verb.hidden);
+			CHECK(has(helpOf(command), "\n  " + verb.name + " ") != verb.hidden);
 		std::ostringstream out, err;
 		CommandLine line = parseCommandLine(split("help " + command.path));
 		REQUIRE(line.command);
