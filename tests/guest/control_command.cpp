@@ -164,11 +164,11 @@ TEST_CASE("disconnect --dry-run shows controllers and disks, and changes nothing
 		INFO(command << ": " << out.text);
 		CHECK(out.status == done);
 		CHECK(namesIt(out.text, c.name + " would be disconnected"));
-		CHECK(namesIt(out.text, disk + " would be removed"));
+		CHECK(namesIt(out.text, disk + " would be left without a usable path"));
 		auto document = json(command + " --dry-run");
 		CHECK(document["disconnected"].empty());
 		CHECK(document["would_disconnect"] == nlohmann::json::array({c.name}));
-		CHECK(document["would_remove"] == nlohmann::json::array({disk.substr(5)}));
+		CHECK(document["left_without_path"] == nlohmann::json::array({disk.substr(5)}));
 	}
 	CHECK(status("disconnect --dry-run nvmeof77c3") == noObject);
 	CHECK(status("disconnect --dry-run -n nqn.2024-01.com.example:absent") == noObject);

@@ -184,17 +184,18 @@ std::vector<Command> connectionCommands()
 		 "removed. "
 		 "If a disk that would lose its last path is in use (mounted, swap, part of another device, or open), "
 		 "nothing is disconnected and the exit code is 10, unless --force is given.",
-		 withName(
-			 repeated(controllerName("Controller; more than one may be given")),
-			 {value("-n", "--nqn", "NQN", "All controllers of the subsystem with this NQN",
-				Completes::nqns),
-			  flag("", "--all", "All controllers"),
-			  flag("", "--dry-run", "Show which controllers would be disconnected and which disks removed"),
-			  flag("", "--force", "Disconnect even if disks in use are removed")}),
+		 withName(repeated(controllerName("Controller; more than one may be given")),
+			  {value("-n", "--nqn", "NQN", "All controllers of the subsystem with this NQN",
+				 Completes::nqns),
+			   flag("", "--all", "All controllers"),
+			   flag("", "--dry-run",
+				"Show the controllers that would be disconnected, and the disks that would lose their "
+				"last path"),
+			   flag("", "--force", "Disconnect even if a disk in use loses its last path")}),
 		 runDisconnect,
 		 {{"one path", "nvmeofctl disconnect nvmeof0c1"},
 		  {"a subsystem", "nvmeofctl disconnect -n nqn.2024-01.com.example:flash1"},
-		  {"show which disks would be removed", "nvmeofctl disconnect --all --dry-run"}}},
+		  {"show which disks would lose their last path", "nvmeofctl disconnect --all --dry-run"}}},
 		{"disconnect-all",
 		 "disconnect all controllers, with exceptions",
 		 "Disconnects all controllers in parallel, also those of disks in use, and returns when they are "
@@ -205,7 +206,9 @@ std::vector<Command> connectionCommands()
 				 "shell pattern",
 				 Completes::controllers)),
 		  flag("", "--owned", "Also disconnect controllers that are owned by a service"),
-		  flag("", "--dry-run", "Show which controllers would be disconnected and which disks removed")},
+		  flag("", "--dry-run",
+		       "Show the controllers that would be disconnected, and the disks that would lose their last "
+		       "path")},
 		 runDisconnectAll,
 		 {{"all but the disk with the system on it",
 		   "nvmeofctl disconnect-all --except nqn.2024-01.com.example:boot"}}},

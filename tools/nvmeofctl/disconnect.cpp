@@ -85,7 +85,7 @@ int reportPlan(Context &context, const DisconnectPlan &plan, const std::vector<N
 		context.out() << fmt::format("{} would be disconnected ({} {} {})\n", one.name, one.transport,
 					     one.traddr, nofctl::printable(one.subsysnqn));
 	for (const Namespace &ns : lost)
-		context.out() << fmt::format("/dev/{} would be removed\n", ns.name);
+		context.out() << fmt::format("/dev/{} would be left without a usable path\n", ns.name);
 	for (const KeptController &one : plan.kept)
 		context.out() << keptText(one) << "\n";
 	return 0;

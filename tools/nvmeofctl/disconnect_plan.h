@@ -26,8 +26,8 @@ DisconnectPlan planDisconnect(std::vector<nvmeof::Controller> all, const Args &a
 // Of "disconnect-all", with --except and --owned.
 DisconnectPlan planDisconnectAll(std::vector<nvmeof::Controller> all, const Args &args);
 
-// The disks that are removed with @gone, which are some of @all: no path remains, or only unusable paths where one was
-// usable.
+// The disks that lose their last path with @gone, which are some of @all: no path remains, and the disk is removed, or
+// only unusable paths where one was usable, and its I/O waits.
 std::vector<nvmeof::Namespace> disksLostWith(const std::vector<nvmeof::Controller> &gone,
 					     const std::vector<nvmeof::Controller> &all,
 					     const std::vector<nvmeof::Namespace> &namespaces,

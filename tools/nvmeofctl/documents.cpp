@@ -173,7 +173,7 @@ void addPlan(Json &document, const std::vector<Controller> &controllers, const s
 	for (const Namespace &ns : lost)
 		disks.push_back(ns.name);
 	document["would_disconnect"] = std::move(names);
-	document["would_remove"] = std::move(disks);
+	document["left_without_path"] = std::move(disks);
 }
 
 Json disksInUseDocument(const std::vector<DiskInUse> &disks)

@@ -33,7 +33,7 @@ Json versionDocument(const nvmeof::ModuleVersion &module);
 Json disconnectDocument(const std::vector<std::string> &gone);
 // Adds the controllers that "disconnect-all" has not disconnected, with the reason. None: no member
 void addKept(Json &document, const std::vector<KeptController> &kept);
-// Adds what --dry-run has found: controllers that would be disconnected, and disks that would be removed.
+// Adds what --dry-run has found: controllers that would be disconnected, and disks that would have no usable path.
 void addPlan(Json &document, const std::vector<nvmeof::Controller> &controllers,
 	     const std::vector<nvmeof::Namespace> &lost);
 // Of "disconnect" that is refused because of these disks
