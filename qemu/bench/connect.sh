@@ -33,7 +33,7 @@ connect_intree() {
 }
 
 disconnect_ours() {
-	nvmeofctl disconnect --all > /run/disconnect.out
+	nvmeofctl disconnect --all --force > /run/disconnect.out
 }
 
 disconnect_intree() {

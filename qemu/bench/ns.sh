@@ -32,7 +32,7 @@ heads() {
 
 leave() {
 	case $1 in
-	ours) nvmeofctl disconnect -n "$(nqn_of ours)" ;;
+	ours) nvmeofctl disconnect --force -n "$(nqn_of ours)" ;;
 	*) nvme disconnect -n "$(nqn_of "$1")" ;;
 	esac > /run/leave.out
 }

@@ -109,7 +109,7 @@ for n in 0 1 2 3; do
 done
 
 begin_step "Check: the paths between these GPUs and the disks"
-show_any nvmeofctl gds check "${stand_ins[@]}" --dev nvmeof0n1
+show_any nvmeofctl gds check "${stand_ins[@]}" -d nvmeof0n1
 [ "$status" = 1 ] || fail "the check has not reported that TCP cannot access a GPU"
 show nvmeofctl gds config --file /run/demo/cufile.json
 

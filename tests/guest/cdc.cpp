@@ -65,7 +65,7 @@ public:
 		REQUIRE(output.status == 0);
 		return Json::parse(output.text);
 	}
-	static void set(const std::string &words) { must(control("set " + words)); }
+	static void setTarget(const std::string &words) { must(control("target set " + words)); }
 
 private:
 	std::optional<Background> process_;
@@ -104,7 +104,7 @@ struct Stage {
 		return "[[target]]\nnqn = \"" + nqn() + "\"\ntraddr = \"127.0.0.1\"\ntrsvcid = \"" + portOf(one) +
 		       "\"\n";
 	}
-	std::string second() const { return "target " + nqn() + " -a 127.0.0.1:" + portOf(two); }
+	std::string second() const { return nqn() + " -a 127.0.0.1:" + portOf(two); }
 	std::size_t live()
 	{
 		auto all = take(host.client().controllers());
@@ -126,11 +126,11 @@ TEST_CASE("nvmeofd follows the service across restarts", "[cdc][short]")
 	Service service(stage.tables());
 	Follower follower;
 	REQUIRE(stage.becomes(1));
-	Service::set(stage.second());
+	Service::setTarget(stage.second());
 	Stopwatch came;
 	CHECK(stage.becomes(2));
 	CHECK(came.elapsed() < slowly(1s));
-	const auto hosts = Service::told("hosts");
+	const auto hosts = Service::told("host list");
 	INFO(hosts.dump(2));
 	CHECK(hosts.dump().find("nqn.2014-08.org.nvmexpress:uuid") != std::string::npos); // registered, or connected
 
@@ -139,7 +139,7 @@ TEST_CASE("nvmeofd follows the service across restarts", "[cdc][short]")
 	CHECK(stage.live() == 2);
 	service.start();
 	CHECK(stage.live() == 2);
-	must(Service::control("remove target " + stage.nqn() + " -a 127.0.0.1:" + portOf(stage.two)));
+	must(Service::control("target remove " + stage.nqn() + " -a 127.0.0.1:" + portOf(stage.two)));
 	CHECK(stage.becomes(1, 20s)); // nvmeofd has reconnected to the service
 	CHECK(Service::told("status").at("generation").get<std::uint64_t>() >
 	      before.at("generation").get<std::uint64_t>());
@@ -166,8 +166,8 @@ TEST_CASE("the in-tree host discovers, connects to all, and gets events about ch
 	must(inTree + (" discover --persistent" + where));
 	Background events("exec udevadm monitor --kernel --property --subsystem-match=nvme");
 	REQUIRE(eventually(
-		[] { return Service::told("hosts").dump().find("\"persistent\":true") != std::string::npos; }));
-	Service::set(stage.second());
+		[] { return Service::told("host list").dump().find("\"persistent\":true") != std::string::npos; }));
+	Service::setTarget(stage.second());
 	std::this_thread::sleep_for(slowly(1s));
 	events.interrupt();
 	const std::string heard = events.wait(5s).text;

@@ -60,7 +60,7 @@ TEST_CASE("a normal disconnect logs no lost connection", "[control][log]")
 	REQUIRE(c.ioQueues > 1);
 	auto disk = Disk("/dev/" + rig.host.nameSpace(1)->name);
 	CHECK(disk.verified(0, 4096, 1) == 0);
-	REQUIRE(status("disconnect -d " + c.name) == done);
+	REQUIRE(status("disconnect --force -d " + c.name) == done); // the disk is still open here
 	// nvmet ends each connection after a shutdown.
 	auto log = run("dmesg | grep ' " + c.name + ": '").text;
 	INFO(log);

@@ -22,7 +22,9 @@ enum {
 	refused = 5,
 	timedOut = 6,
 	notPermitted = 7,
-	noModule = 8
+	noModule = 8,
+	otherDriver = 9,
+	inUse = 10
 };
 
 // Arguments of a connect: "connect -t tcp -n NQN ADDRESSES"

@@ -91,6 +91,92 @@ TEST_CASE("a name and -d mean the same, and several controllers can be given", "
 	CHECK(take(rig.host.client().controllers()).empty());
 }
 
+TEST_CASE("disconnect refuses to remove a disk in use, unless --force is given", "[control][command][in-use]")
+{
+	Rig rig;
+	auto c = rig.connect();
+	const std::string disk = rig.disk(), name = disk.substr(5);
+	const std::string byNqn = "-n " + std::string(testNqn);
+	auto refuses = [&](const std::string &args, const std::string &user) {
+		auto out = ctl("disconnect " + args);
+		INFO(args << ": " << out.text);
+		CHECK(out.status == inUse);
+		CHECK(namesIt(out.text, name));
+		CHECK(namesIt(out.text, user));
+		CHECK(namesIt(out.text, "--force"));
+		CHECK(rig.host.state(c.name) == ControllerState::live);
+		CHECK(exists(disk));
+	};
+	SECTION("mounted")
+	{
+		must("mkfs.ext4 -q -F " + disk + " && mkdir -p /mnt && mount " + disk + " /mnt");
+		for (const std::string &args : {c.name, "-d " + c.name, byNqn, std::string("--all")})
+			refuses(args, "mounted on /mnt");
+		refuses(c.name + " --dry-run", "mounted on /mnt");
+		auto out = run("nvmeofctl disconnect " + byNqn + " --json 2> /dev/null");
+		CHECK(out.status == inUse);
+		auto document = nlohmann::json::parse(out.text);
+		CHECK(document["disconnected"].empty());
+		CHECK(document["error"]["code"] == "in_use");
+		CHECK(document["error"]["exit_code"] == inUse);
+		CHECK(document["in_use"][0]["disk"] == name);
+		CHECK(document["in_use"][0]["users"][0]["kind"] == "mount");
+		CHECK(document["in_use"][0]["users"][0]["what"] == "/mnt");
+		must("umount /mnt");
+		CHECK(status("disconnect " + byNqn) == done);
+	}
+	SECTION("open in a program")
+	{
+		Background user("exec sleep 60 < " + disk);
+		REQUIRE(eventually([&] { return rig.host.nameSpace(1)->openers == 1; }));
+		refuses(c.name, "in use by sleep, process ");
+		CHECK(status("disconnect --force " + c.name) == done);
+	}
+	SECTION("part of another device")
+	{
+		must("modprobe dm-mod && dmsetup create --noudevsync above --table '0 8192 linear " + disk + " 0'");
+		refuses(c.name, "(above)");
+		must("dmsetup remove --noudevsync above");
+		CHECK(status("disconnect " + c.name) == done);
+	}
+	SECTION("it has another path")
+	{
+		auto o = rig.options();
+		o.duplicateConnect = true;
+		auto second = rig.host.connect(o);
+		must("mkfs.ext4 -q -F " + disk + " && mkdir -p /mnt && mount " + disk + " /mnt");
+		refuses(c.name + " " + second.name, "mounted on /mnt");
+		CHECK(status("disconnect " + second.name) == done);
+		refuses(c.name, "mounted on /mnt");
+		must("umount /mnt");
+	}
+	rig.host.disconnectAll();
+}
+
+TEST_CASE("disconnect --dry-run shows controllers and disks, and changes nothing", "[control][command][in-use]")
+{
+	Rig rig;
+	auto c = rig.connect();
+	const std::string disk = rig.disk();
+	for (const std::string &command :
+	     {"disconnect " + c.name, std::string("disconnect --all"), std::string("disconnect-all")}) {
+		auto out = ctl(command + " --dry-run");
+		INFO(command << ": " << out.text);
+		CHECK(out.status == done);
+		CHECK(namesIt(out.text, c.name + " would be disconnected"));
+		CHECK(namesIt(out.text, disk + " would be left without a usable path"));
+		auto document = json(command + " --dry-run");
+		CHECK(document["disconnected"].empty());
+		CHECK(document["would_disconnect"] == nlohmann::json::array({c.name}));
+		CHECK(document["left_without_path"] == nlohmann::json::array({disk.substr(5)}));
+	}
+	CHECK(status("disconnect --dry-run nvmeof77c3") == noObject);
+	CHECK(status("disconnect --dry-run -n nqn.2024-01.com.example:absent") == noObject);
+	CHECK(rig.host.state(c.name) == ControllerState::live);
+	CHECK(status("disconnect " + c.name) == done);
+	CHECK(ctl("disconnect --all --dry-run").text.empty());
+}
+
 TEST_CASE("the JSON of list and show identifies the disk and counts its openers", "[control][command]")
 {
 	Rig rig;

@@ -176,6 +176,15 @@ TEST_CASE("nvmeofd connects the subsystems that a service reports, and follows c
 	Daemon daemon(configFor({&stage.one}));
 	REQUIRE(stage.becomes(2));
 	CHECK(std::ranges::all_of(stage.controllers(), [](auto &c) { return c.owner == daemonOwner; }));
+	// disconnect-all leaves what the daemon owns, and says so.
+	for (auto &c : stage.controllers()) {
+		auto left = run("nvmeofctl disconnect-all --dry-run");
+		INFO(left.text);
+		CHECK(left.status == 0);
+		CHECK(left.text.find(c.name + " stays connected: owned by " + std::string(daemonOwner) +
+				     " (--owned disconnects it)\n") != std::string::npos);
+		CHECK(left.text.find(c.name + " would be") == std::string::npos);
+	}
 	REQUIRE(stage.services().size() == 1);
 	CHECK(stage.services()[0].keepAlive.count() > 0);
 	// The kernel gives up none of them: the daemon decides which ones are wanted.

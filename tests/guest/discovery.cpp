@@ -116,7 +116,16 @@ TEST_CASE("connect-all connects each subsystem that the services report once", "
 	auto all = take(fabric.host.client().controllers());
 	auto other = std::ranges::find_if(all, [](auto &c) { return c.subsysnqn == Fabric::nqn(0); });
 	REQUIRE(other != all.end());
-	CHECK(status("disconnect-all --except '*disk1' --except " + other->name) == done);
+	auto left = json("disconnect-all --dry-run --except " + other->name);
+	CHECK(left["would_disconnect"].size() == 5);
+	REQUIRE(left["kept"].size() == 1);
+	CHECK(left["kept"][0]["controller"] == other->name);
+	CHECK(left["kept"][0]["nqn"] == other->subsysnqn);
+	CHECK(left["kept"][0]["reason"] == "except");
+	CHECK(countOf(fabric.host) == 6);
+	auto some = ctl("disconnect-all --except '*disk1' --except " + other->name);
+	CHECK(some.status == done);
+	CHECK(namesIt(some.text, other->name + " stays connected: excluded by --except\n"));
 	CHECK(countOf(fabric.host) == 3);
 	CHECK(status("disconnect-all") == done);
 	CHECK(countOf(fabric.host) == 0);

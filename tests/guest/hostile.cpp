@@ -631,7 +631,7 @@ TEST_CASE("a controller that comes back as one of another type is refused", "[ho
 	}
 	SECTION("disconnect removes it")
 	{
-		CHECK(run("timeout 20 nvmeofctl disconnect --all").status == 0);
+		CHECK(run("timeout 20 nvmeofctl disconnect --all --force").status == 0);
 		load.stop();
 	}
 }
@@ -867,7 +867,7 @@ TEST_CASE("a command that waits for a silent target can be killed; its operation
 	SECTION("disconnect")
 	{
 		stage.server.silence(true);
-		Background command("exec nvmeofctl disconnect -d " + c.name);
+		Background command("exec nvmeofctl disconnect --force -d " + c.name);
 		REQUIRE(stage.host.waitState(c.name, ControllerState::deleting));
 		command.signal(SIGKILL);
 		CHECK(command.wait(1s).status == 128 + SIGKILL);

@@ -45,7 +45,7 @@ int disconnectEach(const std::vector<std::string> &names)
 {
 	std::string script = "pids=; bad=0\n";
 	for (auto &name : names)
-		script += "nvmeofctl disconnect -d " + name + " > /dev/null 2>&1 & pids=\"$pids $!\"\n";
+		script += "nvmeofctl disconnect --force -d " + name + " > /dev/null 2>&1 & pids=\"$pids $!\"\n";
 	return std::stoi(must(script + "for p in $pids; do wait $p || bad=$((bad + 1)); done; echo $bad"));
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("50 controllers are deleted at once", "[limits][many][delete]")
 	Stopwatch watch;
 	SECTION("by one call, under load")
 	{
-		CHECK(run("nvmeofctl disconnect --all").status == 0);
+		CHECK(run("nvmeofctl disconnect --all --force").status == 0);
 		tell("50 controllers disconnected by one call", watch.elapsed());
 	}
 	SECTION("by 50 calls at the same time, under load")
@@ -76,7 +76,7 @@ TEST_CASE("50 controllers are deleted at once", "[limits][many][delete]")
 		for (auto &name : names)
 			REQUIRE(rig.host.waitState(name, ControllerState::connecting));
 		watch = {};
-		CHECK(run("nvmeofctl disconnect --all").status == 0);
+		CHECK(run("nvmeofctl disconnect --all --force").status == 0);
 		tell("50 reconnecting controllers disconnected", watch.elapsed());
 	}
 	SECTION("by 60 calls, 10 of them repeated, while every third controller is reset")

@@ -121,7 +121,7 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 		REQUIRE(rig.flowing());
 		rig.lane(0).link().impair("loss 100%");
 		pause(200ms);
-		Background leaves("nvmeofctl disconnect -d " + name);
+		Background leaves("nvmeofctl disconnect --force -d " + name);
 		REQUIRE(eventually([&] { return isEnding(rig.host.state(name)); }));
 		transportGoes(rig.host);
 		CHECK(leaves.wait(10s).status == 0);

@@ -237,7 +237,7 @@ TEST_CASE("top shows live I/O on two paths", "[telemetry][top]")
 	TwoPaths multi;
 	auto a = multi.path(0), b = multi.path(1);
 	FioLoad load(steady(multi.disk(), 45));
-	Tmux top("nvmeofctl top -d 0.5");
+	Tmux top("nvmeofctl top --delay 0.5");
 	REQUIRE(top.shows(a.name));
 	REQUIRE(top.shows(b.name));
 	bool both = eventually([&] { return busy(top, a) && busy(top, b); }, 15s);
@@ -302,7 +302,7 @@ TEST_CASE("top starts without the module, and continues when it is loaded again"
 	multi.host.disconnectAll();
 	multi.host.forget();
 	REQUIRE(eventually([] { return Host::unload().status == 0 || !Host::loaded(); }, 5s));
-	Tmux top("nvmeofctl top -d 0.3");
+	Tmux top("nvmeofctl top --delay 0.3");
 	CHECK(top.shows("modprobe"));
 	CHECK(top.shows("trying again"));
 	Host::load();
@@ -320,7 +320,7 @@ TEST_CASE("top starts without the module, and continues when it is loaded again"
 	CHECK(top.shows("0 paths"));
 	checkEnd(top, SIGTERM);
 	for (int signal : {SIGINT, SIGHUP, SIGQUIT}) {
-		Tmux another("nvmeofctl top -d 0.3");
+		Tmux another("nvmeofctl top --delay 0.3");
 		REQUIRE(another.shows("0 paths"));
 		checkEnd(another, signal);
 	}
@@ -334,11 +334,11 @@ TEST_CASE("top without a terminal requires --batch or --json", "[telemetry][top]
 	CHECK(has(refused.text, "--batch"));
 	FioLoad load(steady(multi.disk(), 60));
 	REQUIRE(eventually([&] { return multi.path(0).ios > 100 && multi.path(1).ios > 100; }));
-	auto frames = must("nvmeofctl top --batch -n 2 -d 0.5 < /dev/null");
+	auto frames = must("nvmeofctl top --batch -n 2 --delay 0.5 < /dev/null");
 	INFO(frames);
 	CHECK(has(frames, multi.path(0).name));
 	CHECK(frames.find("FROM/TO") != frames.rfind("FROM/TO")); // two of them
-	std::istringstream lines(must("nvmeofctl top --json -n 2 -d 0.5"));
+	std::istringstream lines(must("nvmeofctl top --json -n 2 --delay 0.5"));
 	unsigned count = 0;
 	for (std::string line; std::getline(lines, line); count++) {
 		auto json = nlohmann::json::parse(line);
@@ -349,7 +349,7 @@ TEST_CASE("top without a terminal requires --batch or --json", "[telemetry][top]
 		CHECK(json["totals"]["p99_ns"] >= json["totals"]["p50_ns"]);
 	}
 	CHECK(count == 2);
-	CHECK(run("nvmeofctl top --batch -n 1 -d 0.2 > /dev/full").status != 0);
+	CHECK(run("nvmeofctl top --batch -n 1 --delay 0.2 > /dev/full").status != 0);
 	load.stop();
 }
 

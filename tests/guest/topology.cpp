@@ -195,7 +195,7 @@ TEST_CASE("the rail of a GPU is the card beside it, and connect uses it", "[topo
 	REQUIRE(all.size() == 1);
 	CHECK(all[0].hostIface == near);
 	const std::string name = host.disk(1).substr(5);
-	const Json document = check(place, "--dev " + name);
+	const Json document = check(place, "-d " + name);
 	REQUIRE(document["cards"].size() == 1);
 	CHECK(document["cards"][0] == place.cards[0]);
 	const std::string told = run("nvmeofctl gds check --gpu " + place.gpus[0]).text;

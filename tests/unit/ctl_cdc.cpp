@@ -106,17 +106,31 @@ TEST_CASE("an error about a service that does not run has the next step", "[cdc]
 
 TEST_CASE("'set' sends the records", "[cdc]")
 {
-	const Json target = askedBy({"set", "target", "-n", "nqn.a", "-a", "10.0.0.1", "-a", "[fd00::1]:4421", "-t",
+	const Json target = askedBy({"target", "set", "-n", "nqn.a", "-a", "10.0.0.1", "-a", "[fd00::1]:4421", "-t",
 				     "rdma", "--state", "inaccessible"});
 	CHECK(target.dump() ==
 	      R"({"command":"set","targets":[{"nqn":"nqn.a","transport":"rdma","traddr":"10.0.0.1","trsvcid":"4420",)"
 	      R"("state":"inaccessible"},{"nqn":"nqn.a","transport":"rdma","traddr":"fd00::1","trsvcid":"4421",)"
 	      R"("state":"inaccessible"}]})");
-	CHECK(askedBy({"set", "target", "nqn.a", "-a", "10.0.0.1"})["targets"][0]["nqn"] == "nqn.a");
-	CHECK(askedBy({"set", "zone", "rack1", "--host", "nqn.h*", "--target", "nqn.a", "--target", "nqn.b"}).dump() ==
+	CHECK(askedBy({"target", "set", "nqn.a", "-a", "10.0.0.1"})["targets"][0]["nqn"] == "nqn.a");
+	CHECK(askedBy({"zone", "set", "rack1", "--host", "nqn.h*", "--target", "nqn.a", "--target", "nqn.b"}).dump() ==
 	      R"({"command":"set","zones":[{"name":"rack1","hosts":["nqn.h*"],"targets":["nqn.a","nqn.b"]}]})");
-	CHECK(askedBy({"remove", "zone", "rack1", "--force"}).dump() ==
+	CHECK(askedBy({"zone", "remove", "rack1", "--force"}).dump() ==
 	      R"({"command":"remove","zones":["rack1"],"force":true})");
+	CHECK(askedBy({"host", "remove", "nqn.h"}).dump() == R"({"command":"remove","hosts":["nqn.h"]})");
+	for (const char *kind : {"host", "target", "zone"})
+		CHECK(askedBy({kind, "list"}).dump() == fmt::format(R"({{"command":"{}s"}})", kind));
+}
+
+TEST_CASE("the old spellings of cdc verbs send the same requests", "[cdc]")
+{
+	CHECK(askedBy({"hosts"}).dump() == R"({"command":"hosts"})");
+	CHECK(askedBy({"targets"}).dump() == R"({"command":"targets"})");
+	CHECK(askedBy({"zones"}).dump() == R"({"command":"zones"})");
+	CHECK(askedBy({"set", "target", "nqn.a", "-a", "10.0.0.1"})["targets"][0]["nqn"] == "nqn.a");
+	CHECK(askedBy({"set", "zone", "rack1"})["zones"][0]["name"] == "rack1");
+	CHECK(askedBy({"remove", "target", "nqn.a", "-a", "10.0.0.1"})["command"] == "remove");
+	CHECK(askedBy({"remove", "zone", "rack1"}).dump() == R"({"command":"remove","zones":["rack1"]})");
 	CHECK(askedBy({"remove", "host", "nqn.h"}).dump() == R"({"command":"remove","hosts":["nqn.h"]})");
 }
 
@@ -124,11 +138,11 @@ TEST_CASE("records from a file are sent as they were printed", "[cdc]")
 {
 	Scratch dir;
 	dir.write("records.json", R"({"schema_version": 1, "generation": 7, "targets": [{"nqn": "nqn.a"}]})");
-	CHECK(askedBy({"set", "--file", dir.path() / "records.json"}).dump() ==
+	CHECK(askedBy({"record", "set", "--file", dir.path() / "records.json"}).dump() ==
 	      R"({"command":"set","targets":[{"nqn":"nqn.a"}]})");
 	dir.write("other.json", "[]");
-	CHECK(run({"cdc", "set", "--file", dir.path() / "other.json"}).code == 2);
-	CHECK(run({"cdc", "set", "--file", dir.path() / "none.json"}).code == 3);
+	CHECK(run({"cdc", "record", "set", "--file", dir.path() / "other.json"}).code == 2);
+	CHECK(run({"cdc", "record", "set", "--file", dir.path() / "none.json"}).code == 3);
 }
 
 TEST_CASE("an incomplete change is refused without a request", "[cdc]")
@@ -139,11 +153,11 @@ TEST_CASE("an incomplete change is refused without a request", "[cdc]")
 		CHECK(outcome.code == 2);
 		return outcome.err;
 	};
-	CHECK(refused({"set", "target", "-n", "nqn.a"}).find("--traddr ADDR[:PORT] is missing") != std::string::npos);
-	CHECK(refused({"set", "target", "-a", "10.0.0.1"}).find("NQN is missing") != std::string::npos);
-	CHECK(refused({"set"}).find("--file FILE, or one of target, zone, is missing") != std::string::npos);
-	CHECK(refused({"set", "zone"}).find("NAME is missing") != std::string::npos);
-	CHECK(refused({"set", "target", "-n", "nqn.a", "-a", "not an address"}) != "");
+	CHECK(refused({"target", "set", "-n", "nqn.a"}).find("--traddr ADDR[:PORT] is missing") != std::string::npos);
+	CHECK(refused({"target", "set", "-a", "10.0.0.1"}).find("NQN is missing") != std::string::npos);
+	CHECK(refused({"record", "set"}).find("--file FILE is missing") != std::string::npos);
+	CHECK(refused({"zone", "set"}).find("NAME is missing") != std::string::npos);
+	CHECK(refused({"target", "set", "-n", "nqn.a", "-a", "not an address"}) != "");
 	CHECK(refused({"fly"}) != "");
 }
 

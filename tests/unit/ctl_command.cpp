@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <catch2/catch.hpp>
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -55,6 +58,12 @@ std::string withoutEscapes(std::string text)
 	return text;
 }
 
+// The manual page of the command that @path begins with
+std::string pageFor(const std::string &path)
+{
+	return withoutEscapes(manPage(*findCommand(path.substr(0, path.find(' ')))));
+}
+
 } // namespace
 
 TEST_CASE("times are parsed", "[duration]")
@@ -83,34 +92,100 @@ TEST_CASE("errors have their exit codes", "[exit]")
 	CHECK(static_cast<int>(exitCodeOf(errorFromErrno(EIO).code)) == 1);
 }
 
-TEST_CASE("every command and option is in completions and manual page", "[command]")
+TEST_CASE("every command and option is in completions and manual pages", "[command]")
 {
 	std::string bash = bashCompletion(), zsh = zshCompletion(), fish = fishCompletion(),
-		    man = withoutEscapes(manPage());
+		    overview = withoutEscapes(manPage());
 	std::set<std::string> seen;
 	for (int code = 0; code <= static_cast<int>(ExitCode::inUse); code++)
-		CHECK(hasWord(man, describe(static_cast<ExitCode>(code))));
+		CHECK(hasWord(overview, describe(static_cast<ExitCode>(code))));
 	for (const Command *each : everyCommand()) {
 		const Command &command = *each;
 		CAPTURE(command.path);
 		CHECK(seen.insert(command.path).second);
-		CHECK((command.run || !command.verbs.empty()));
+		CHECK((command.run || !command.verbs.empty() || !command.instead.empty()));
 		CHECK_FALSE(command.summary.empty());
 		CHECK((bash.find("\t'" + command.path + "')\n") != bash.npos) != command.hidden);
-		CHECK((zsh.find("'" + command.name + ":") != zsh.npos) != command.hidden);
+		if (!command.hidden) {
+			CHECK(zsh.find("'" + command.name + ":") != zsh.npos);
+			CHECK(hasWord(fish, "-a " + command.name));
+		}
 		CHECK((zsh.find("\t('" + command.path + "')\n") != zsh.npos) != command.hidden);
-		CHECK((man.find("\n.SS " + command.path + "\n") != man.npos) != command.hidden);
-		CHECK(hasWord(fish, "-a " + command.name) != command.hidden);
+		CHECK((fish.find("-n '__nvmeofctl_at " + command.path + "'") != fish.npos ||
+		       fish.find("-n '__nvmeofctl_at " + command.path + ";") != fish.npos) != command.hidden);
+		const bool verb = command.path != command.name;
+		const std::string page = pageFor(command.path), section = "\n.SS " + command.path + "\n";
+		if (verb)
+			CHECK((page.find(section) != page.npos) != command.hidden);
+		else
+			CHECK((overview.find("\n.BR nvmeofctl-" + command.name + " (8)\n" + command.summary + "\n") !=
+			       overview.npos) != command.hidden);
 		for (const Option &option : optionsOf(command)) {
 			CAPTURE(option.longName);
 			CHECK_FALSE(option.help.empty());
-			if (command.hidden || option.positional())
+			if (command.hidden || option.positional() || option.old)
 				continue;
 			CHECK(hasWord(bash, option.longName));
 			CHECK(hasWord(zsh, option.longName));
-			CHECK(hasWord(man, option.longName));
+			CHECK(hasWord(page, option.longName));
 			CHECK(hasWord(fish, "-l " + option.longName.substr(2)));
 		}
+	}
+}
+
+TEST_CASE("each command has a manual page that names it, its verbs and its examples", "[command]")
+{
+	for (const Command &command : commands()) {
+		if (command.hidden)
+			continue;
+		CAPTURE(command.name);
+		const std::string raw = manPage(command), page = withoutEscapes(raw);
+		std::string upper = command.name;
+		std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return std::toupper(c); });
+		CHECK(page.find("\n.TH NVMEOFCTL-" + upper + " 8 ") != page.npos);
+		CHECK(raw.find(" \\- ") != raw.npos); // whatis and apropos read the line of NAME
+		CHECK(page.find("\n.SH NAME\nnvmeofctl-" + command.name + " - " + command.summary + "\n") != page.npos);
+		for (const char *title : {"SYNOPSIS", "DESCRIPTION", "COMMON OPTIONS", "EXIT STATUS", "SEE ALSO"})
+			CHECK(page.find("\n.SH " + std::string(title) + "\n") != page.npos);
+		CHECK((page.find("\n.SH VERBS\n") != page.npos) == !command.verbs.empty());
+		CHECK((page.find("\n.SH OPTIONS\n") != page.npos) == !command.options.empty());
+		CHECK((page.find("\n.SH EXAMPLES\n") != page.npos) == !command.examples.empty());
+		CHECK(page.find("\n.BR nvmeofctl (8)") != page.npos);
+		CHECK(page.ends_with('\n'));
+		// Two empty lines, or an empty macro, would leave gaps on the page.
+		CHECK(page.find("\n\n") == page.npos);
+	}
+	CHECK(pageFor("set").find("iopolicy") != std::string::npos);
+	CHECK(pageFor("cdc").find("spelling") == std::string::npos);
+}
+
+TEST_CASE("generate prints the overview, the page of a command, and the names of all commands", "[command]")
+{
+	struct Run {
+		int code;
+		std::string out;
+	};
+	auto generate = [](std::vector<std::string> words) {
+		words.insert(words.begin(), "generate");
+		CommandLine line = parseCommandLine(words);
+		INFO(line.text);
+		REQUIRE(line.command);
+		std::ostringstream out, err;
+		Context context(*line.command, line.args, out, err);
+		const int code = line.command->run(context);
+		return Run{code, out.str()};
+	};
+	CHECK(generate({"man"}).out == manPage());
+	CHECK(generate({"man", "connect"}).out == manPage(*findCommand("connect")));
+	CHECK(generate({"bash"}).out == bashCompletion());
+	std::istringstream names(generate({"commands"}).out);
+	std::vector<std::string> listed{std::istream_iterator<std::string>(names), {}};
+	CHECK(listed == namesOf(commands()));
+	for (const std::vector<std::string> &bad :
+	     {std::vector<std::string>{"man", "frobnicate"}, {"man", "generate"}, {"bash", "connect"}}) {
+		Run run = generate(bad);
+		CHECK(run.code == 2);
+		CHECK(run.out.empty());
 	}
 }
 
@@ -165,9 +240,13 @@ TEST_CASE("bash offers the verbs of a command, and the options of each", "[comma
 	CHECK(bash.offered({"stripe", "create", "--for"}) == "--force\n");
 	CHECK(bash.offered({"stripe", "create", "--mkfs", ""}) == "xfs\next4\n");
 	CHECK(bash.offered({"stripe", "create", "scratch", "nv"}) == "nvmeof0n1\n");
-	CHECK(bash.offered({"cdc", "set", ""}) == "target\nzone\n");
-	CHECK(bash.offered({"cdc", "set", "zone", "rack1", "--ta"}) == "--target\n");
-	CHECK(bash.offered({"cdc", "zones", "--ta"}) == "\n");
+	CHECK(bash.offered({"cdc", "zone", ""}) == "list\nset\nremove\n");
+	CHECK(bash.offered({"cdc", "zone", "set", "rack1", "--ta"}) == "--target\n");
+	CHECK(bash.offered({"cdc", "zone", "list", "--ta"}) == "\n");
+	CHECK(bash.offered({"cdc", "z"}) == "zone\n"); // not the old spelling "zones"
+	CHECK(bash.offered({"gds", "check", "--de"}) == "--device\n");
+	CHECK(bash.offered({"gds", "check", "-d", "nv"}) == "nvmeof0n1\n");
+	CHECK(bash.offered({"top", "-d", "nv"}) == "nvmeof0n1\n");
 	CHECK(bash.offered({"gds", "--wr"}) == "\n");
 	CHECK(bash.offered({"gds", "config", "--wr"}) == "--write\n");
 	CHECK(bash.offered({"show", "nv"}) == "nvmeof0n1\n");

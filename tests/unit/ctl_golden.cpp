@@ -436,6 +436,24 @@ nofctl::volume::Attached wholeVolume()
 	return volume;
 }
 
+Json disconnectedAll()
+{
+	Controller owned = wholeController(), other = wholeController();
+	owned.owner = "nvmeofd";
+	other.name = "nvmeof0c2";
+	other.owner.clear();
+	Json document = disconnectDocument({"nvmeof0c3"});
+	addKept(document, {{owned, false}, {other, true}});
+	return document;
+}
+
+Json wouldDisconnect()
+{
+	Json document = disconnectDocument({});
+	addPlan(document, {wholeController()}, {wholeNamespace()});
+	return document;
+}
+
 std::vector<Golden> all()
 {
 	Snapshot s = wholeSnapshot();
@@ -459,8 +477,11 @@ std::vector<Golden> all()
 		{"import", "import.json",
 		 pretty(importDocument({"stafd.conf"}, {{{"stafd.conf", 3}, "tron", "no place"}}, "[mdns]\n"))},
 		{"discover", "discover.json", pretty(discoveryDocument())},
-		{"disconnect-all", "disconnect-all.json", pretty(disconnectDocument({"nvmeof0c1"}))},
+		{"disconnect-all", "disconnect-all.json", pretty(disconnectedAll())},
 		{"disconnect", "disconnect.json", pretty(disconnectDocument({"nvmeof0c1"}))},
+		{"disconnect", "disconnect-dry-run.json", pretty(wouldDisconnect())},
+		{"disconnect", "disconnect-in-use.json",
+		 pretty(disksInUseDocument({{"nvmeof0n1", {{"mount", "/data"}, {"device", "dm-3 (scratch)"}}}}))},
 		{"apply-policy", "apply-policy.json", pretty(policiesDocument(policies()))},
 		{"reset", "reset.json", pretty(doneDocument("nvmeof0c1", "reset started"))},
 		{"rescan", "rescan.json", pretty(doneDocument("nvmeof0c1", "scanned"))},

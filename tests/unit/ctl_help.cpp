@@ -2,6 +2,7 @@
 // Output of the program for wrong command lines and requests for help
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
@@ -39,14 +40,36 @@ bool has(const std::string &text, const std::string &part)
 	return text.find(part) != std::string::npos;
 }
 
+// The names in the list of commands: the second column of its lines, which are between two empty ones
+Words listedCommands()
+{
+	std::size_t titleWidth = 0;
+	for (const Command &command : commands())
+		titleWidth = std::max(titleWidth, command.group.size());
+	std::istringstream help(helpOfAll());
+	Words names;
+	std::string line;
+	while (std::getline(help, line) && !line.empty())
+		;
+	while (std::getline(help, line) && !line.empty()) {
+		REQUIRE(line.size() > titleWidth + 2);
+		names.push_back(split(line.substr(titleWidth + 2)).front());
+	}
+	return names;
+}
+
 } // namespace
 
 TEST_CASE("help is available for the program, each command and each verb", "[help]")
 {
 	for (const char *line : {"--help", "-h", "--json --help", "--help --json"})
 		CHECK(said(line) == helpOfAll());
-	for (const Command &command : commands())
-		CHECK(has(helpOfAll(), "  " + command.name + " ") != command.hidden);
+	CHECK(listedCommands() == namesOf(commands()));
+	for (const char *line : {"", "--json"}) { // no command is a usage error
+		CommandLine read = parseCommandLine(split(line));
+		CHECK(read.exitCode == 2);
+		CHECK((read.text == helpOfAll()) == std::string(line).empty());
+	}
 	for (const Command *each : everyCommand()) {
 		const Command &command = *each;
 		if (command.hidden)
@@ -57,7 +80,7 @@ TEST_CASE("help is available for the program, each command and each verb", "[hel
 		CHECK(said(command.path + " -h --bogus") == helpOf(command)); // other errors do not matter
 		CHECK(said(command.path + " -o --help") == helpOf(command));
 		for (const Command &verb : command.verbs)
-			CHECK(has(helpOf(command), "  " + verb.name + " "));
+			CHECK(has(helpOf(command), "\n  " + verb.name + " ") != verb.hidden);
 		std::ostringstream out, err;
 		CommandLine line = parseCommandLine(split("help " + command.path));
 		REQUIRE(line.command);
@@ -65,10 +88,35 @@ TEST_CASE("help is available for the program, each command and each verb", "[hel
 		CHECK(line.command->run(context) == 0);
 		CHECK(out.str() == helpOf(command));
 		for (const Option &option : optionsOf(command))
-			CHECK(has(helpOf(command), "  " + option.heading() + "\n"));
+			CHECK(has(helpOf(command), "  " + option.heading() + "\n") != option.old);
 		for (const std::string &one : Words{helpOf(command), helpOfAll()})
 			CHECK(has(one, "--help"));
 	}
+}
+
+TEST_CASE("the list of commands is grouped, and fits one screen", "[help]")
+{
+	std::istringstream help(helpOfAll());
+	std::size_t lines = 0;
+	for (std::string line; std::getline(help, line); lines++) {
+		CAPTURE(line);
+		CHECK(line.size() <= 80);
+	}
+	CHECK(lines <= 40);
+	std::map<std::string, Words> groups;
+	std::string last;
+	for (const Command &command : commands()) {
+		CAPTURE(command.name);
+		CHECK(command.group.empty() == command.hidden);
+		if (command.hidden)
+			continue;
+		// A heading is printed once, before the first command of its group.
+		const bool first = command.group != last;
+		CHECK((groups.count(command.group) == 0) == first);
+		CHECK(has("\n" + helpOfAll(), "\n" + command.group + " "));
+		groups[command.group].push_back(last = command.group);
+	}
+	CHECK(groups.size() >= 6);
 }
 
 TEST_CASE("lines of help fit a terminal, examples aside", "[help]")
@@ -163,13 +211,98 @@ TEST_CASE("verbs have options of their own, which may also stand before them", "
 		CHECK(line.args.text("mkfs") == "xfs");
 		CHECK(line.args.has("json"));
 	}
-	CommandLine target = parseCommandLine(split("cdc --socket /x set target -n nqn.a -a 10.0.0.1"));
-	REQUIRE(target.command == findCommand("cdc set target"));
+	CommandLine target = parseCommandLine(split("cdc --socket /x target set -n nqn.a -a 10.0.0.1"));
+	REQUIRE(target.command == findCommand("cdc target set"));
 	CHECK(target.args.text("NQN") == "nqn.a");
 	// commands that have a default without a verb
 	CHECK(parseCommandLine(split("gds --all")).command->run == runGdsCheck);
 	CHECK(parseCommandLine(split("config --config x")).command->run == runConfigCheck);
-	CHECK(parseCommandLine(split("cdc set --file x")).command->run == runCdcSetFile);
+}
+
+TEST_CASE("old spellings of commands are accepted with a notice, and not shown", "[parse]")
+{
+	struct Row {
+		const char *line, *path, *notice;
+	};
+	Row row = GENERATE(values<Row>({
+		{"cdc hosts", "cdc host list", "'cdc hosts' is an old spelling of 'cdc host list'"},
+		{"cdc targets --json", "cdc target list", "'cdc targets' is an old spelling of 'cdc target list'"},
+		{"--json cdc zones", "cdc zone list", "'cdc zones' is an old spelling of 'cdc zone list'"},
+		{"cdc set --file x", "cdc record set", "'cdc set' is an old spelling of 'cdc record set'"},
+		{"cdc set target nqn.a -a 10.0.0.1", "cdc target set",
+		 "'cdc set target' is an old spelling of 'cdc target set'"},
+		{"cdc set zone z --host nqn.*", "cdc zone set", "'cdc set zone' is an old spelling of 'cdc zone set'"},
+		{"cdc remove --file x", "cdc record remove", "'cdc remove' is an old spelling of 'cdc record remove'"},
+		{"cdc remove target nqn.a -a 10.0.0.1 --force", "cdc target remove",
+		 "'cdc remove target' is an old spelling of 'cdc target remove'"},
+		{"cdc remove zone z", "cdc zone remove", "'cdc remove zone' is an old spelling of 'cdc zone remove'"},
+		{"cdc remove host nqn.a", "cdc host remove",
+		 "'cdc remove host' is an old spelling of 'cdc host remove'"},
+	}));
+	CAPTURE(row.line);
+	CommandLine line = parseCommandLine(split(row.line));
+	INFO(line.text);
+	REQUIRE(line.command);
+	CHECK(line.command == findCommand(row.path));
+	REQUIRE(line.notices == Words{row.notice});
+	const std::string former = line.notices.front().substr(1); // cdc set target' ...
+	const Command *old = findCommand(former.substr(0, former.find('\'')));
+	REQUIRE(old);
+	CHECK(old->hidden);
+	CHECK(helpOf(*old) == helpOf(*line.command));
+	CHECK(said(old->path + " --help") == helpOf(*line.command));
+	CHECK(has(helpOf(*line.command), std::string("Usage: nvmeofctl ") + row.path));
+	CHECK(parseCommandLine(split(std::string(row.path) + " --bogus")).notices.empty());
+}
+
+TEST_CASE("each old spelling stands for a command that runs", "[parse]")
+{
+	for (const Command *command : everyCommand()) {
+		CAPTURE(command->path);
+		CHECK(&currentOf(*command) == (command->instead.empty() ? command : findCommand(command->instead)));
+		if (command->instead.empty())
+			continue;
+		CHECK(command->hidden);
+		REQUIRE(findCommand(command->instead));
+		CHECK(findCommand(command->instead)->run);
+		CHECK_FALSE(findCommand(command->instead)->hidden);
+	}
+}
+
+TEST_CASE("old spellings of options are accepted with a notice", "[parse]")
+{
+	CommandLine line = parseCommandLine(split("gds check --dev nvmeof0n1 -d nvmeof1n1"));
+	INFO(line.text);
+	REQUIRE(line.command);
+	auto disks = line.args.all("device");
+	std::ranges::sort(disks);
+	CHECK(disks == Words{"nvmeof0n1", "nvmeof1n1"});
+	CHECK(line.notices == Words{"--dev is an old spelling of --device"});
+	CHECK(parseCommandLine(split("gds check -d nvmeof0n1")).notices.empty());
+	for (const char *text : {"top -d 0.5 nvmeof0n1", "top nvmeof0n1 -d0.5", "top -d nvmeof0n1 -d 0.5"}) {
+		CAPTURE(text);
+		CommandLine top = parseCommandLine(split(text));
+		INFO(top.text);
+		REQUIRE(top.command);
+		CHECK(top.args.seconds("delay")->count() == 500);
+		CHECK(top.args.text("NAME") == "nvmeof0n1");
+		CHECK(top.notices == Words{"'-d SECONDS' is an old spelling of '--delay SECONDS'; -d names a device"});
+	}
+	CommandLine now = parseCommandLine(split("top -d nvmeof0 --delay 2"));
+	REQUIRE(now.command);
+	CHECK(now.args.text("NAME") == "nvmeof0");
+	CHECK(now.notices.empty());
+	CHECK(has(said("top -d 1 --delay 2"), "--delay is given twice"));
+}
+
+TEST_CASE("-d means a device in all commands", "[parse]")
+{
+	for (const Command *command : everyCommand())
+		for (const Option &option : optionsOf(*command)) {
+			CAPTURE(command->path);
+			if (option.shortName == "-d")
+				CHECK(option.longName == "--device");
+		}
 }
 
 TEST_CASE("a verb refuses an option of another verb and names that verb", "[parse]")
@@ -185,8 +318,8 @@ TEST_CASE("a verb refuses an option of another verb and names that verb", "[pars
 			for (const Option &option : other->options) {
 				const Options &own = optionsOf(*one);
 				bool known = std::ranges::count(own, option.longName, &Option::longName) != 0;
-				if (one == other || one->verbs.size() || !sameFamily(*one, *other) || known ||
-				    option.positional())
+				if (one == other || !one->instead.empty() || one->verbs.size() ||
+				    !sameFamily(*one, *other) || known || option.positional())
 					continue;
 				CAPTURE(one->path, option.longName);
 				CHECK(has(said(one->path + " " + option.longName), "'" + other->path + "'"));
@@ -197,7 +330,8 @@ TEST_CASE("a name may be given with -d as in nvme-cli", "[parse]")
 {
 	for (const char *line :
 	     {"reset nvmeof0c1", "reset -d nvmeof0c1", "reset --device=nvmeof0c1", "show -d nvmeof0c1",
-	      "disconnect -dnvmeof0c1", "discover -d nvmeof0c1", "set -d nvmeof0c1 stall-tmo=1"}) {
+	      "disconnect -dnvmeof0c1", "discover -d nvmeof0c1", "set -d nvmeof0c1 stall-tmo=1", "top -d nvmeof0c1",
+	      "events -d nvmeof0c1", "stats -d nvmeof0c1"}) {
 		CAPTURE(line);
 		CommandLine read = parseCommandLine(split(line));
 		INFO(read.text);
@@ -215,7 +349,6 @@ TEST_CASE("wrong command lines give an error with the next step", "[parse]")
 		const char *line, *words;
 	};
 	Row row = GENERATE(values<Row>({
-		{"", "no command given"},
 		{"--json", "--json is given, but no command"},
 		{"conect", "'conect' is not a command; did you mean 'connect'?"},
 		{"lst-subsys", "did you mean 'list-subsys'?"},
@@ -247,9 +380,12 @@ TEST_CASE("wrong command lines give an error with the next step", "[parse]")
 		 "stripe: 'grwo' is none of plan, create, show, start, stop, grow; did you mean 'grow'?"},
 		{"stripe -S hunter2 create", "stripe: --dhchap-secret is not supported here"},
 		{"stripe create 'x", "NAME: ''x' is not a name of 1 to 64 letters"},
-		{"cdc set", "cdc set: --file FILE, or one of target, zone, is missing"},
+		{"cdc set", "cdc record set: --file FILE is missing"},
+		{"cdc zone", "cdc zone: one of list, set, remove is missing"},
+		{"cdc zone lsit", "cdc zone: 'lsit' is none of list, set, remove; did you mean 'list'?"},
 		{"connect --nqn= -a 1.2.3.4", "--nqn: NQN is empty"},
 		{"cdc set host x", "cdc set: 'host' is none of target, zone"},
+		{"cdc instance", "cdc: 'instance' is none of status, host, target, zone, record, instances, changes"},
 		{"cdc status zone", "cdc status: 'zone' is not expected here"},
 		{"list -o xml", "'xml' is none of normal, json, text"},
 		{"list all", "'all' is not expected here"},

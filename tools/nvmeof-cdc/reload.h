@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Applies a changed configuration at run time. As with 'nvmeofctl cdc set', it is refused if any host would lose more
- * than half of its targets, so that a mistake in the file does not hide storage.
+ * Applies a changed configuration at run time. As with 'nvmeofctl cdc record set', it is refused if any host would lose
+ * more than half of its targets, so that a mistake in the file does not hide storage.
  */
 #pragma once
 

@@ -47,7 +47,7 @@ int fail(Context &context, const Error &error)
 	if (error.code == ErrorCode::noSuchObject && error.sysErrno)
 		step = "'systemctl start nvmeof-cdc'; its log: 'journalctl -u nvmeof-cdc'; --socket names another one";
 	else if (error.code == ErrorCode::noSuchObject)
-		step = "'nvmeofctl cdc targets', 'zones' and 'hosts' show what there is";
+		step = "'nvmeofctl cdc target list', 'cdc zone list' and 'cdc host list' show the records";
 	else if (error.code == ErrorCode::notPermitted)
 		step = "run it as root; the socket's group may read";
 	return context.fail("", error, step);
@@ -86,7 +86,7 @@ Result<std::string> textOf(const std::string &file)
 	return nofctl::readWholeFile(file, largest);
 }
 
-// Records in the form in which 'cdc targets' and 'cdc zones' print them.
+// Records in the form in which 'cdc target list' and 'cdc zone list' print them.
 Result<Json> recordsIn(const Args &args)
 {
 	const std::string file = args.textOr("file", "");
@@ -202,6 +202,21 @@ int runCdcView(Context &context)
 	return exchange(context, context.command().name, Json::object());
 }
 
+int runCdcHosts(Context &context)
+{
+	return exchange(context, "hosts", Json::object());
+}
+
+int runCdcTargets(Context &context)
+{
+	return exchange(context, "targets", Json::object());
+}
+
+int runCdcZones(Context &context)
+{
+	return exchange(context, "zones", Json::object());
+}
+
 int runCdcSetTarget(Context &context)
 {
 	return change(context, "set", targetsOf(context.args()));
@@ -222,9 +237,14 @@ int runCdcRemoveTarget(Context &context)
 	return change(context, "remove", targetsOf(context.args()));
 }
 
-int runCdcRemoveName(Context &context)
+int runCdcRemoveZone(Context &context)
 {
-	return exchange(context, "remove", {{context.command().name + "s", {context.args().textOr("NAME", "")}}});
+	return exchange(context, "remove", {{"zones", {context.args().textOr("NAME", "")}}});
+}
+
+int runCdcRemoveHost(Context &context)
+{
+	return exchange(context, "remove", {{"hosts", {context.args().textOr("NAME", "")}}});
 }
 
 int runCdcRemoveFile(Context &context)

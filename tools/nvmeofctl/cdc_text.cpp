@@ -88,10 +88,10 @@ std::string alerts(const Json &status)
 	if (isTrue(member(status, "instance"), "draining"))
 		text += "draining: hosts are handed over\n";
 	if (const double cloned = numberOf(member(status, "counts"), "cloned"); cloned > 0)
-		text += fmt::format(
-			"{:.0f} host NQNs are used by machines with different host IDs: see 'nvmeofctl cdc hosts'; a "
-			"machine that was cloned needs a hostnqn and hostid of its own\n",
-			cloned);
+		text += fmt::format("{:.0f} host NQNs are used by machines with different host IDs: see 'nvmeofctl cdc "
+				    "host list'; a "
+				    "machine that was cloned needs a hostnqn and hostid of its own\n",
+				    cloned);
 	if (!isTrue(store, "writable"))
 		text += "the store cannot be written: " + nofctl::printable(memberText(store, "trouble")) + "\n";
 	if (const double since = numberOf(store, "aged_since"); since > 0)

@@ -26,9 +26,11 @@ struct Command {
 	bool settings = false; // help lists the settings of "set"
 	bool hidden = false;
 	std::vector<Command> verbs = {};
+	std::string instead = {}; // of an old spelling, which is hidden: the path of the command that replaces it
 	// Filled in when the table is built:
 	std::string path = {};        // "stripe create"
 	std::vector<Option> all = {}; // optionsOf()
+	std::string group = {};       // heading in the list of commands; not set for verbs and hidden commands
 };
 
 // Hidden commands are last.
@@ -41,6 +43,10 @@ std::vector<std::string> namesOf(const std::vector<Command> &commands);
 const Command *findCommand(const std::vector<Command> &among, std::string_view name);
 // @path: "list" or "stripe create". Null if there is none.
 const Command *findCommand(std::string_view path);
+// The former spelling @name of the command at path @instead. The program accepts it, and prints a notice.
+Command oldSpelling(std::string name, std::string instead);
+// @command or, for an old spelling, the command that replaces it.
+const Command &currentOf(const Command &command);
 // True if both begin with the same command name, as verbs of one command do.
 bool sameFamily(const Command &one, const Command &other);
 
@@ -71,12 +77,16 @@ int runUpgrade(Context &context);
 int runDaemonStatus(Context &context);
 int runDaemonReload(Context &context);
 int runDaemonCall(Context &context); // rescan, pause, resume
-int runCdcView(Context &context);    // all requests without records: also backup, drain, reload
+int runCdcView(Context &context);    // requests with the command's name and without records: status, backup, ...
+int runCdcHosts(Context &context);
+int runCdcTargets(Context &context);
+int runCdcZones(Context &context);
 int runCdcSetTarget(Context &context);
 int runCdcSetZone(Context &context);
 int runCdcSetFile(Context &context);
 int runCdcRemoveTarget(Context &context);
-int runCdcRemoveName(Context &context);
+int runCdcRemoveZone(Context &context);
+int runCdcRemoveHost(Context &context);
 int runCdcRemoveFile(Context &context);
 int runEvents(Context &context);
 int runMonitor(Context &context);

@@ -18,22 +18,26 @@ Option controllerName(std::string help)
 
 Option onlyOf()
 {
-	return positional("NAME", "Only what belongs to the object of that name; all if not given", Completes::objects);
+	return positional("NAME", "Object to show, with everything that belongs to it; all if not given",
+			  Completes::objects);
 }
 
 Option policyOption()
 {
-	return preset("/etc/nvmeof/nvmeof.toml, where there is one,",
+	return preset("/etc/nvmeof/nvmeof.toml, if it exists,",
 		      value("", "--policy-file", "FILE",
-			    "Settings of subsystems by NQN, as lines of PATTERN NAME=VALUE...", Completes::files));
+			    "File with settings of subsystems; each line is NQN-PATTERN NAME=VALUE...",
+			    Completes::files));
 }
 
 Option waitOption()
 {
-	return preset("ns", oneOf({"none", "ctrl", "ns", "udev"},
-				  value("", "--wait", "STAGE",
-					"Return when: none - the kernel has accepted; ctrl - the controller is live; "
-					"ns - its namespaces are there; udev - udev has made their links")));
+	return preset(
+		"ns",
+		oneOf({"none", "ctrl", "ns", "udev"},
+		      value("", "--wait", "STAGE",
+			    "Stage to wait for: none - the kernel has accepted the request; ctrl - the controller is "
+			    "live; ns - its namespaces are scanned; udev - udev has created their links")));
 }
 
 std::vector<Option> connectOptions()
@@ -49,18 +53,19 @@ std::vector<Option> connectOptions()
 		options.push_back(std::move(option));
 	for (Option &option : std::vector<Option>{
 		     value("", "--rail", "GPU",
-			   "Over the network card next to that GPU, a PCI address; all: a path over each GPU's card"),
+			   "Connect through the network card nearest to this GPU (a PCI address); all: one path "
+			   "through the card of each GPU"),
 		     flag("-D", "--duplicate-connect",
-			  "Connect although this host is connected to that address already"),
+			  "Create another controller for an address that is already connected"),
 		     waitOption(),
 		     preset("30", time(0, anyTime,
 				       value("", "--timeout", "SECONDS",
-					     "Wait at most that long. The controller goes on trying after that"))),
+					     "Maximum time to wait. The controller keeps retrying after that"))),
 		     preset("any",
 			    oneOf({"any", "all"},
 				  value("", "--require", "WHICH",
-					"Of several addresses: succeed when any is connected, or only when all are"))),
-		     flag("", "--idempotent", "A controller that is there already is what was asked for"),
+					"With several addresses: succeed if any is connected, or only if all are"))),
+		     flag("", "--idempotent", "Succeed if the controller exists already"),
 		     flag("", "--force", "Connect although the in-tree driver is connected to the subsystem"),
 		     policyOption(),
 	     })
@@ -74,7 +79,7 @@ std::vector<Option> connectAllOptions()
 		addresses("Address of a discovery service, or a host name for all of its addresses, instead of those "
 			  "that are configured. Repeat for more services"),
 		transportOption(),
-		preset("the one that all go by",
+		preset("the well-known discovery NQN",
 		       of(Type::nqn, value("-n", "--nqn", "NQN", "NQN of the discovery service"))),
 		portOption("8009"),
 		configOption(),
@@ -82,9 +87,9 @@ std::vector<Option> connectAllOptions()
 		waitOption(),
 		preset("30", time(0, anyTime,
 				  value("", "--timeout", "SECONDS",
-					"Wait at most that long for all. Controllers go on trying after that"))),
-		flag("", "--idempotent", "What is connected already is waited for like the rest"),
-		flag("-p", "--persistent", "Stay connected to the services, to be told of changes"),
+					"Maximum time to wait for all paths. Controllers keep retrying after that"))),
+		flag("", "--idempotent", "Also wait for paths that are already connected"),
+		flag("-p", "--persistent", "Stay connected to the discovery services, to receive their change events"),
 		flag("", "--force", "Connect although the in-tree driver is connected to a subsystem"),
 	};
 	for (Option &option : settingOptions())
@@ -94,7 +99,7 @@ std::vector<Option> connectAllOptions()
 
 Option nbftFiles()
 {
-	return preset("those of the firmware, /sys/firmware/acpi/tables/NBFT*",
+	return preset("the tables of the firmware, /sys/firmware/acpi/tables/NBFT*",
 		      repeated(positional("FILE", "A table", Completes::files)));
 }
 
@@ -102,13 +107,13 @@ std::vector<Option> connectNbftOptions()
 {
 	std::vector<Option> options{
 		nbftFiles(),
-		flag("", "--all", "Also to what the firmware could not reach"),
+		flag("", "--all", "Also connect to subsystems that the firmware could not reach"),
 		flag("", "--dry-run", "Print what would be done"),
 		waitOption(),
 		preset("30", time(0, anyTime,
 				  value("", "--timeout", "SECONDS",
-					"Wait at most that long for a path to each. Controllers go on trying after "
-					"that"))),
+					"Maximum time to wait for a path to each subsystem. Controllers keep retrying "
+					"after that"))),
 		flag("", "--force", "Connect although the in-tree driver is connected to a subsystem"),
 		preset("that of the table", of(Type::nqn, value("-q", "--hostnqn", "NQN", "NQN of this host"))),
 		preset("that of the table", of(Type::uuid, value("-I", "--hostid", "UUID", "ID of this host"))),
@@ -126,15 +131,15 @@ std::vector<Option> discoverOptions()
 	return withHost({
 		addresses("Address of the discovery service, or a host name for all of its addresses; an IPv6 one with "
 			  "a port is [ADDR]:PORT. Repeat for more services"),
-		controllerName("Instead of an address: a discovery controller that is there"),
+		controllerName("Existing discovery controller to use instead of an address"),
 		sameAs("NAME", value("-d", "--device", "NAME", "The same as NAME", Completes::controllers)),
 		transportOption(),
-		preset("the one that all go by",
+		preset("the well-known discovery NQN",
 		       of(Type::nqn, value("-n", "--nqn", "NQN", "NQN of the discovery service"))),
 		portOption("8009"),
 		setting("", "connect-tmo", "SECONDS"),
 		preset("30",
-		       time(0, anyTime, value("", "--timeout", "SECONDS", "Wait at most that long for each service"))),
+		       time(0, anyTime, value("", "--timeout", "SECONDS", "Maximum time to wait for each service"))),
 	});
 }
 
@@ -143,7 +148,8 @@ std::vector<Command> connectionCommands()
 	return {
 		{"connect",
 		 "connect to a subsystem",
-		 "Connects to the subsystem over each given address, all at once, and waits as --wait says.",
+		 "Connects to the subsystem through all given addresses in parallel, and waits for the stage given by "
+		 "--wait.",
 		 connectOptions(),
 		 runConnect,
 		 {{"two paths to one subsystem",
@@ -152,59 +158,60 @@ std::vector<Command> connectionCommands()
 		   "nvmeofctl connect -n nqn.2024-01.com.example:flash1 -a 192.168.10.5 --keep-trying --wait none"},
 		  {"never give up, and have /dev/disk/by-id when it returns",
 		   "nvmeofctl connect -n nqn.2024-01.com.example:flash1 -a 192.168.10.5 -l -1 --wait udev"}}},
-		{"discover",
-		 "list what a discovery service tells",
-		 "Reads the log of each given discovery service and lists its entries: subsystems with the addresses "
-		 "of their ports, other discovery services, and the service itself. Entries that no host could use "
-		 "are marked as such. Connects for that, and disconnects, or uses a discovery controller that is "
-		 "there. Referrals are listed, not followed.",
-		 discoverOptions(),
-		 runDiscover,
-		 {{"what a service tells", "nvmeofctl discover -a 192.168.10.5"},
-		  {"connect to a service for good, to be told of changes by 'monitor'",
-		   "nvmeofctl connect -n nqn.2014-08.org.nvmexpress.discovery -a 192.168.10.5:8009 --wait ctrl"}}},
 		{"connect-all",
-		 "connect to all that discovery services tell of",
-		 "Reads the logs of all discovery services at once, follows their referrals, and connects to each "
-		 "subsystem at each address that is told and may be used, all at once; and to what the configuration "
-		 "names itself. Says of each path what has become of it, and what was told and is not connected to. "
-		 "Ends with 0 when all are connected, with 6 when the time was over for those that are not, else "
-		 "with 1.",
+		 "connect to all that discovery services report",
+		 "Reads the logs of all discovery services in parallel, follows referrals, and connects to every "
+		 "reported address that is usable and not excluded, and to the connections of the configuration. "
+		 "Prints the result for each path, and the entries that were not used, with the reason. Exit code: 0 "
+		 "if all paths are connected, 6 if those missing timed out, else 1.",
 		 connectAllOptions(),
 		 runConnectAll,
-		 {{"all that one service tells of", "nvmeofctl connect-all -a 192.168.10.5"},
-		  {"what would be connected by the configuration", "nvmeofctl connect-all --dry-run"}}},
+		 {{"everything that one service reports", "nvmeofctl connect-all -a 192.168.10.5"},
+		  {"show what the configuration would connect", "nvmeofctl connect-all --dry-run"}}},
 		{"connect-nbft",
-		 "connect to what the firmware has booted from",
-		 "Connects to each subsystem of the NVMe Boot Firmware Table, as the host that it names, from the "
-		 "address of each interface that it names, all at once. One path is enough for each, the others are "
-		 "tried on and on. What is connected already is waited for like the rest. What the firmware itself "
-		 "could not reach, and what wants authentication or TLS, is left out, and told.",
+		 "connect to the subsystems in the firmware boot table",
+		 "Connects in parallel to each subsystem of the NVMe Boot Firmware Table, with its host NQN and host "
+		 "ID, from each interface listed there. One live path per subsystem is enough; the others are retried "
+		 "in the background. Paths that are already connected are waited for as well. Subsystems that the "
+		 "firmware could not reach, or that require authentication or TLS, are skipped and reported.",
 		 connectNbftOptions(),
 		 runConnectNbft,
-		 {{"what would be connected to", "nvmeofctl connect-nbft --dry-run"},
-		  {"a table that somebody has sent", "nvmeofctl connect-nbft --dry-run ./NBFT"}}},
+		 {{"show what would be connected", "nvmeofctl connect-nbft --dry-run"},
+		  {"a table of another machine", "nvmeofctl connect-nbft --dry-run ./NBFT"}}},
+		{"disconnect",
+		 "disconnect controllers",
+		 "Disconnects the named controllers, those of one subsystem, or all, and returns when they are "
+		 "removed. "
+		 "If a disk that would lose its last path is in use (mounted, swap, part of another device, or open), "
+		 "nothing is disconnected and the exit code is 10, unless --force is given.",
+		 withName(repeated(controllerName("Controller; more than one may be given")),
+			  {value("-n", "--nqn", "NQN", "All controllers of the subsystem with this NQN",
+				 Completes::nqns),
+			   flag("", "--all", "All controllers"),
+			   flag("", "--dry-run",
+				"Show the controllers that would be disconnected, and the disks that would lose their "
+				"last path"),
+			   flag("", "--force", "Disconnect even if a disk in use loses its last path")}),
+		 runDisconnect,
+		 {{"one path", "nvmeofctl disconnect nvmeof0c1"},
+		  {"a subsystem", "nvmeofctl disconnect -n nqn.2024-01.com.example:flash1"},
+		  {"show which disks would lose their last path", "nvmeofctl disconnect --all --dry-run"}}},
 		{"disconnect-all",
-		 "disconnect all controllers but some",
-		 "Disconnects all controllers, all at once, and returns when they are gone. Those stay that --except "
-		 "names, and those that a service such as nvmeofd has made for itself, unless --owned is given.",
+		 "disconnect all controllers, with exceptions",
+		 "Disconnects all controllers in parallel, also those of disks in use, and returns when they are "
+		 "removed. Keeps the controllers given by --except and, unless --owned is given, those owned by a "
+		 "service such as nvmeofd, and lists them with the reason.",
 		 {repeated(value("", "--except", "NAME|NQN",
-				 "Leave a controller, or all of the subsystems whose NQN fits: * ? [...] as in a shell",
+				 "Keep this controller, or all controllers of the subsystems whose NQN matches this "
+				 "shell pattern",
 				 Completes::controllers)),
-		  flag("", "--owned", "Also what a service has made for itself")},
+		  flag("", "--owned", "Also disconnect controllers that are owned by a service"),
+		  flag("", "--dry-run",
+		       "Show the controllers that would be disconnected, and the disks that would lose their last "
+		       "path")},
 		 runDisconnectAll,
 		 {{"all but the disk with the system on it",
 		   "nvmeofctl disconnect-all --except nqn.2024-01.com.example:boot"}}},
-		{"disconnect",
-		 "disconnect controllers",
-		 "Disconnects the named controllers, those of one subsystem, or all. Returns when they are gone.",
-		 withName(repeated(controllerName("A controller; more than one may be named")),
-			  {value("-n", "--nqn", "NQN", "All controllers of the subsystem of that NQN", Completes::nqns),
-			   flag("", "--all", "All controllers")}),
-		 runDisconnect,
-		 {{"one path", "nvmeofctl disconnect nvmeof0c1"},
-		  {"a subsystem", "nvmeofctl disconnect -n nqn.2024-01.com.example:flash1"}}},
-		volumeCommand(),
 	};
 }
 
@@ -224,31 +231,30 @@ std::vector<Command> viewCommands()
 		 {},
 		 runListSubsys},
 		{"show",
-		 "show all about one object",
+		 "show one object in detail",
 		 "Shows a subsystem (nvmeof0), controller (nvmeof0c1), namespace (nvmeof0n1) or path (nvmeof0c1n1), "
-		 "and the paths that belong to it: since when they are in their ANA state, the latency that half and "
-		 "99 % of their requests stayed within, how many requests failed over from and to them.",
+		 "and its paths: time in the ANA state, p50 and p99 latency, and the numbers of requests that failed "
+		 "over from and to each.",
 		 withName(required(positional("NAME", "Name of the object", Completes::objects))),
 		 runShow,
 		 {{"a disk and its paths", "nvmeofctl show nvmeof0n1"}}},
 		{"nbft",
-		 "show what the firmware has booted from",
-		 "Shows the NVMe Boot Firmware Table, which firmware leaves that has booted over NVMe/TCP: who this "
-		 "host is, its interfaces, subsystems and discovery services. What is of no use in it is told.",
+		 "show the NVMe Boot Firmware Table",
+		 "Shows the NVMe Boot Firmware Table, which firmware provides after booting over NVMe/TCP: host "
+		 "identity, interfaces, subsystems and discovery services. Invalid parts are reported.",
 		 {nbftFiles(), flag("", "--network",
-				    "Only the interfaces, for scripts: a line of MAC, VLAN, ADDRESS/PREFIX, gateway, "
-				    "metric, and dhcp or static for each; - for none")},
+				    "Only the interfaces, for scripts: one line each with MAC, VLAN, ADDRESS/PREFIX, "
+				    "gateway, metric, and dhcp or static; - for a missing value")},
 		 runNbft,
 		 {{"what the firmware was connected to",
 		   "nvmeofctl nbft --json | jq -r '.tables[].subsystems[].nqn'"}}},
 		{"reservation",
-		 "show who holds a disk",
-		 "Asks the target which hosts are registered with the namespace, with which keys, and who holds a "
-		 "reservation of what type. Hosts are told by their identifier; the keys are those of the cluster "
-		 "software.",
+		 "show the reservation of a namespace",
+		 "Reads the reservation report from the target: registered hosts (by host ID) with their keys, the "
+		 "holder, and the type of the reservation.",
 		 withName(required(positional("NAME", "Name of the disk", Completes::objects))),
 		 runReservation,
-		 {{"who has it", "nvmeofctl reservation nvmeof0n1"}}},
+		 {{"the holder of a reservation", "nvmeofctl reservation nvmeof0n1"}}},
 	};
 }
 
@@ -262,103 +268,130 @@ std::vector<Command> changeCommands()
 		 withName(required(controllerName("Name of the controller"))), runRescan},
 		{"set",
 		 "change settings of an object",
-		 "Changes settings: all that are given or, when one is wrong, none. Times are in seconds, or with a "
-		 "unit as in 300ms.",
+		 "Changes settings. If one of them is invalid, none is changed. Times are in seconds, or with a unit "
+		 "as in 300ms.",
 		 withName(required(positional("NAME", "Name of the subsystem or controller", Completes::objects)),
-			  {required(repeated(positional("NAME=VALUE", "Setting; which there are see below",
-							Completes::settings)))}),
+			  {required(repeated(
+				  positional("NAME=VALUE", "Setting; see the lists below", Completes::settings)))}),
 		 runSet,
 		 {{"choose paths by latency, and leave out slow ones",
 		   "nvmeofctl set nvmeof0 iopolicy=latency degrade=on"},
 		  {"wait for a controller for ever", "nvmeofctl set nvmeof0c1 ctrl-loss-tmo=-1"}},
 		 true},
-		{"apply-policy", "set subsystems as the configuration says",
-		 "Sets one subsystem, or all, as those [[defaults]] of the configuration say whose pattern fits the "
-		 "NQN. 'connect' does so with --new for a subsystem that it makes, and a udev rule for any that "
-		 "appears.",
+		{"apply-policy", "apply the configuration to subsystems",
+		 "Applies to one subsystem, or to all, the [[defaults]] of the configuration whose pattern matches the "
+		 "NQN. 'connect' does this with --new for a subsystem that it creates, and a udev rule for each new "
+		 "subsystem.",
 		 withName(positional("NAME", "Name of the subsystem; all if not given", Completes::objects),
-			  {policyOption(), flag("", "--new", "Leave alone what has been changed already"),
-			   flag("", "--syslog", "Tell the system's log, too, of what is wrong")}),
+			  {policyOption(), flag("", "--new", "Keep settings that differ from the module's defaults"),
+			   flag("", "--syslog", "Also report errors to syslog")}),
 		 runApplyPolicy},
-		daemonCommand(),
-		cdcCommand(),
 		{"upgrade",
-		 "exchange the module of a transport under disks in use",
-		 "Unloads the module of a transport and loads another build of it. Its controllers stay, and so do "
-		 "disks, mounts and open files: I/O waits for the moment that it takes, as when a path is lost, and "
-		 "none fails. What would be loaded is looked at first, by the kernel, too (signature, lockdown, "
-		 "version); where it does not fit nothing is changed. Once begun it is brought to its end, whatever "
-		 "becomes of the terminal.",
-		 {required(oneOf({"tcp", "rdma"}, positional("TRANSPORT", "Whose module it is"))),
+		 "replace a transport's module while disks are in use",
+		 "Unloads the module of a transport and loads another build of it. Controllers, disks, mounts and open "
+		 "files remain: I/O waits during the exchange, as after the loss of a path, and does not fail. The new "
+		 "module is checked first, also by the kernel (signature, lockdown, version); if it does not match, "
+		 "nothing is changed. The exchange completes even if the terminal is lost.",
+		 {required(oneOf({"tcp", "rdma"}, positional("TRANSPORT", "Transport whose module is replaced"))),
 		  preset("the one that is installed", value("", "--file", "FILE", "The module", Completes::files)),
 		  preset("30", time(1, day,
 				    value("", "--timeout", "SECONDS",
-					  "Most that is waited for the controllers to be live again"))),
-		  flag("", "--dry-run", "Tell what would be loaded, or what is against it"),
-		  flag("", "--force", "Also where that build is running already")},
+					  "Maximum time to wait until the controllers are live again"))),
+		  flag("", "--dry-run", "Show which module would be loaded, or why it cannot be"),
+		  flag("", "--force", "Also if this build is loaded already")},
 		 runUpgrade,
 		 {{"after a newer version was installed", "nvmeofctl upgrade tcp"},
 		  {"a build that is not installed", "nvmeofctl upgrade tcp --file /root/nvmeof_tcp.ko"}}},
 		{"shutdown",
-		 "bound the wait for a path ahead of a shutdown",
-		 "From now on no I/O waits for longer than the limit for a path that is gone: fast-io-fail-tmo of "
-		 "all controllers and delayed-removal-secs of all subsystems are lowered to it. "
-		 "nvmeof-shutdown.service, which comes with the units that connect, runs this ahead of unmounting.",
-		 {preset("15", time(0, day, value("", "--limit", "SECONDS", "Longest wait")))},
+		 "limit the wait for a path before a shutdown",
+		 "Limits how long I/O waits for a lost path: lowers fast-io-fail-tmo of all controllers and "
+		 "delayed-removal-secs of all subsystems to the limit. nvmeof-shutdown.service, which comes with the "
+		 "units that connect, runs this before file systems are unmounted.",
+		 {preset("15", time(0, day, value("", "--limit", "SECONDS", "Maximum time that I/O waits")))},
 		 runShutdown,
 		 {{"by hand, where the unit is not enabled", "nvmeofctl shutdown --limit 5"}}},
 	};
+}
+
+std::vector<Command> discoveryCommands()
+{
+	return {
+		{"discover",
+		 "list the discovery log of a service",
+		 "Reads the log of each given discovery service and lists its entries: subsystems with the addresses "
+		 "of their ports, other discovery services, and the service itself. Unusable entries are marked. "
+		 "Connects temporarily, or uses an existing discovery controller. Referrals are listed, but not "
+		 "followed.",
+		 discoverOptions(),
+		 runDiscover,
+		 {{"the log of a service", "nvmeofctl discover -a 192.168.10.5"},
+		  {"stay connected to a service, so that 'monitor' shows its change events",
+		   "nvmeofctl connect -n nqn.2014-08.org.nvmexpress.discovery -a 192.168.10.5:8009 --wait ctrl"}}},
+		daemonCommand(),
+		cdcCommand(),
+	};
+}
+
+std::vector<Option> topOptions()
+{
+	std::vector<Option> options = withName(
+		onlyOf(), {preset("1", time(100, anyTime, value("", "--delay", "SECONDS", "Interval between frames"))),
+			   number(0, anyNumber, value("-n", "--iterations", "N", "End after N intervals")),
+			   flag("-b", "--batch", "Print plain frames; needs no terminal")});
+	std::ranges::find(options, "--device", &Option::longName)->wasNumber = "--delay";
+	return options;
 }
 
 std::vector<Command> statisticsCommands()
 {
 	return {
 		{"events",
-		 "print events that nvmeofd has kept",
-		 "Prints the last events with the time of day, oldest first: 1,000 at least, once there have been as "
-		 "many, over restarts of the daemon and of the machine. Of attempts to connect that failed one after "
-		 "the other for one reason the first, second, fourth, ... is there. With NAME only those of that "
-		 "subsystem, controller, namespace, path, NQN, wwid or address.",
-		 {positional("NAME", "What they are about; all if not given", Completes::objects),
-		  value("", "--since", "WHEN", "Not before: 2026-11-27, '2026-11-27 05:14', 05:14, 2h, @SECONDS"),
-		  value("", "--until", "WHEN", "Before that"),
-		  number(1, anyNumber, value("-n", "--count", "N", "The last N")),
-		  preset("/var/lib/nvmeof/events",
-			 value("", "--file", "FILE", "Where they are kept", Completes::files))},
+		 "print events recorded by nvmeofd",
+		 "Prints recorded events with date and time, oldest first. nvmeofd keeps at least the last 1,000 "
+		 "events, across restarts and reboots. Of successive connect attempts that fail for the same reason, "
+		 "the 1st, 2nd, 4th, 8th, ... are recorded. With NAME only those of that subsystem, controller, "
+		 "namespace, path, NQN, wwid or address.",
+		 withName(positional("NAME", "Object of the events; all if not given", Completes::objects),
+			  {value("", "--since", "WHEN",
+				 "Only events at or after this time: 2026-11-27, '2026-11-27 05:14', 05:14, 2h (ago), "
+				 "@SECONDS"),
+			   value("", "--until", "WHEN", "Only events before this time"),
+			   number(1, anyNumber, value("-n", "--count", "N", "The last N")),
+			   preset("/var/lib/nvmeof/events",
+				  value("", "--file", "FILE", "File with the recorded events", Completes::files))}),
 		 runEvents,
 		 {{"what has happened in the last two hours", "nvmeofctl events --since 2h"},
 		  {"of one path, during an outage",
 		   "nvmeofctl events nvmeof0c1 --since 2026-11-27T03:00 --until 2026-11-27T04:00"}}},
 		{"monitor",
 		 "print events as they happen",
-		 "Prints a line for each event until interrupted: what comes and goes, every change of a state, and "
-		 "after a failover how many requests moved and how long that took. With --json each line is an "
-		 "object of its own.",
+		 "Prints a line for each event until interrupted: objects added and removed, state changes and, after "
+		 "a failover, the number of requests moved and the duration. With --json each line is an object of its "
+		 "own.",
 		 {number(0, anyNumber, value("", "--count", "N", "End after N events")),
 		  time(0, anyTime,
 		       value("", "--timeout", "SECONDS",
-			     "End after that long; with --count, exit code 6 if there were fewer events"))},
+			     "End after this time; with --count, exit code 6 if there were fewer events"))},
 		 runMonitor,
 		 {{"the longest that an application has waited in each failover",
 		   "nvmeofctl monitor --json | jq -r 'select(.event == \"failover\") | .name, "
 		   ".failover.duration_ns'"}}},
 		{"stats",
 		 "print counters and latencies",
-		 "Prints, for each namespace and its paths, what was counted since the path appeared: I/Os, bytes, "
+		 "Prints, for each namespace and its paths, the counters since the path was created: I/Os, bytes, "
 		 "errors, retries, aborts, requests that failed over from and to the path, and how long reads and "
-		 "writes took; then the controllers with their reconnects and last errors. With --prometheus the "
-		 "same as metrics for the textfile collector of node_exporter. Percentiles are estimated from "
-		 "classes of latency that double in width; they are exact to a factor of two.",
+		 "writes took; then the controllers with their reconnects and last errors. With --prometheus the same "
+		 "as metrics for the textfile collector of node_exporter. Percentiles are estimated from histogram "
+		 "buckets that double in width, and are accurate to a factor of two.",
 		 withName(onlyOf(),
 			  {flag("", "--prometheus", "Print metrics in the text format of Prometheus"),
 			   flag("", "--histograms",
-				"With --prometheus: how latencies are spread; as without it in this version"),
+				"With --prometheus: print latency histograms; the default in this version"),
 			   flag("", "--no-histograms",
-				"With --prometheus: only how many and how long, 46 series less for each path"),
+				"With --prometheus: print only count and sum of latencies, 46 series fewer per path"),
 			   value("", "--output", "FILE",
-				 "Write to a file instead; whoever reads it sees the old text or the new one, never "
-				 "a part. What is there stays when the figures cannot be read. Metrics go on from "
-				 "it: disks that it has and that were lost since, and their number",
+				 "Write to a file, which is replaced atomically, and kept if the counters cannot be "
+				 "read. Metrics of lost disks are computed by comparison with its old content",
 				 Completes::files)}),
 		 runStats,
 		 {{"for node_exporter, from a timer",
@@ -366,14 +399,11 @@ std::vector<Command> statisticsCommands()
 		{"top",
 		 "watch paths live",
 		 "Shows controller and ANA states, I/Os and bytes per second, latency percentiles of the last "
-		 "interval, requests in flight, waiting for a path or held by fencing, and failovers from and to "
-		 "each path, until q is pressed. Keys: s sort by the next column, r reverse, p pause, n namespaces "
-		 "or paths, arrows and page keys scroll. Goes on trying when the kernel module, or NAME, is not "
-		 "there. With --json each frame is an object on a line of its own.",
-		 {onlyOf(),
-		  preset("1", time(100, anyTime, value("-d", "--delay", "SECONDS", "Time from frame to frame"))),
-		  number(0, anyNumber, value("-n", "--iterations", "N", "End after N intervals")),
-		  flag("-b", "--batch", "Print plain frames; needs no terminal")},
+		 "interval, requests in flight, waiting for a path or held by fencing, and failovers from and to each "
+		 "path, until q is pressed. Keys: s sort by the next column, r reverse, p pause, n namespaces or "
+		 "paths, arrows and page keys scroll. Keeps retrying while the kernel module is not loaded, or NAME "
+		 "does not exist. With --json each frame is an object on a line of its own.",
+		 topOptions(),
 		 runTop,
 		 {{"ten frames into a file", "nvmeofctl top --batch -n 10"}}},
 	};
@@ -393,9 +423,12 @@ std::vector<Option> planOptions()
 		preset("8", number(1, many, value("", "--cards", "N", "Network cards of a host"))),
 		quantity("--card-gbps", "GBPS", "400", "Gb/s of a card"),
 		preset("rdma", oneOf({"tcp", "rdma"}, value("", "--transport", "TRANSPORT", "Transport"))),
-		preset("5", number(1, 6, value("", "--pcie-generation", "N", "PCI Express of cards and GPUs"))),
-		preset("16", number(1, 16, value("", "--pcie-lanes", "N", "Their lanes"))),
-		preset("256", number(128, 4096, value("", "--max-payload", "BYTES", "MaxPayload on the way"))),
+		preset("5",
+		       number(1, 6, value("", "--pcie-generation", "N", "PCI Express generation of cards and GPUs"))),
+		preset("16", number(1, 16, value("", "--pcie-lanes", "N", "PCI Express lanes of cards and GPUs"))),
+		preset("256",
+		       number(128, 4096,
+			      value("", "--max-payload", "BYTES", "Smallest MaxPayload between cards and GPUs"))),
 		preset("4", number(1, many, value("", "--targets", "N", "Targets"))),
 		quantity("--target-gbps", "GBPS", "800", "Gb/s of a target"),
 		preset("16", number(1, many, value("", "--namespaces", "N", "Namespaces of all targets"))),
@@ -404,42 +437,43 @@ std::vector<Option> planOptions()
 		preset("2", number(1, many, value("", "--paths", "N", "Paths of a host to each target"))),
 		preset("16", number(1, 65535, value("", "--queues", "N", "I/O queues of a controller"))),
 		preset("128", number(2, 65536, value("", "--depth", "N", "Entries of a queue"))),
-		preset("32",
-		       number(1, many, value("", "--agents", "N", "Of each GPU, that submit requests by themselves"))),
+		preset("32", number(1, many,
+				    value("", "--agents", "N", "Agents per GPU that submit requests independently"))),
 		quantity("--io", "SIZE", "1M", "Bytes of a request"),
 		quantity("--chunk", "SIZE", "128K", "Bytes of a stripe's chunk"),
-		preset("0.0002 s", time(1, anyTime, value("", "--latency", "SECONDS", "Time that a request takes"))),
-		quantity("--parameters", "N", "none", "Parameters of a model whose state is written: 10T"),
-		preset("900", time(1, anyTime, value("", "--window", "SECONDS", "Time that this may take"))),
+		preset("0.0002 s", time(1, anyTime, value("", "--latency", "SECONDS", "Latency of a request"))),
+		quantity("--parameters", "N", "none", "Parameters of the model that a checkpoint saves, such as 10T"),
+		preset("900", time(1, anyTime, value("", "--window", "SECONDS", "Maximum duration of the checkpoint"))),
 		preset("1", number(1, many, value("", "--hosts", "N", "Hosts that share targets and state"))),
 		quantity("--target-connect-rate", "RATE", "none", "Connections a second that a target accepts"),
-		flag("", "--sources", "Tell the source of each constant"),
-		flag("", "--compare", "Compare with this system, and say what is short; exit code 1 if anything is"),
+		flag("", "--sources", "Show the source of each constant"),
+		flag("", "--compare", "Compare with this system, and show what is insufficient; exit code 1 if anything is"),
 		flag("", "--csv", "Print as comma-separated values"),
 		value("", "--svg", "FILE", "Write a picture of the stages", Completes::files),
 		rootOption(),
 	};
 }
 
-std::vector<Command> gpuCommands()
+std::vector<Command> storageCommands()
 {
 	return {
+		volumeCommand(),
+		stripeCommand(),
 		gdsCommand(),
 		{"map",
-		 "which card serves which GPU",
+		 "show which network card serves which GPU",
 		 "Shows GPUs, network cards and local drives by socket and root port, the disk paths of each card, "
 		 "and the rails: the card of each GPU, the nearest that is left. 'connect --rail' connects over "
 		 "them.",
 		 {gpuOption(), value("", "--svg", "FILE", "Write a picture", Completes::files), rootOption()},
 		 runMap,
 		 {{"as a picture", "nvmeofctl map --svg map.svg"}}},
-		stripeCommand(),
 		{"plan",
-		 "what a system of GPUs and storage takes",
+		 "compute the size of a system of GPUs and storage",
 		 "Computes the bandwidth of each stage from drives to GPUs, the width of a stripe, the time of a "
-		 "checkpoint, queues and their memory, the part of PCI Express that is data, what a failure costs, and "
-		 "a boot storm of all hosts. Values that this project has measured in an emulator are marked. Numbers "
-		 "may have units: 12G, 10T.",
+		 "checkpoint, queues and their memory, the efficiency of PCI Express, the cost of a failure, and a "
+		 "boot storm of all hosts, from measurements of this project. Values that were measured in an "
+		 "emulator are marked. Numbers may have units: 12G, 10T.",
 		 planOptions(),
 		 runPlan,
 		 {{"a model of 10 trillion parameters in 15 minutes, over 8 cards of 400 Gb/s",
@@ -448,31 +482,31 @@ std::vector<Command> gpuCommands()
 	};
 }
 
-std::vector<Command> otherCommands()
+std::vector<Command> setupCommands()
 {
 	return {
 		configCommand(),
 		{"import",
-		 "take over what nvme-cli or nvme-stas was told",
+		 "import the configuration of nvme-cli or nvme-stas",
 		 "Reads discovery.conf, config.json and nvme-fabrics.conf of nvme-cli, stafd.conf, stacd.conf, "
-		 "sys.conf and nvme-stas.conf of nvme-stas, and policy.conf of older versions, and prints the same "
-		 "as nvmeof.toml. Every key that has no place there is named, in the file and on stderr. Secrets are "
-		 "not taken over.",
-		 {repeated(positional("FILE", "What to read; where none is given, those that are in their usual places",
+		 "sys.conf and nvme-stas.conf of nvme-stas, and policy.conf of older versions, and prints it as "
+		 "nvmeof.toml. Keys without an equivalent are listed in the file and on stderr. Secrets are not "
+		 "imported.",
+		 {repeated(positional("FILE", "File to import; if not given, all that exist in the default locations",
 				      Completes::files)),
 		  value("", "--output", "FILE", "Write to a file instead", Completes::files),
 		  flag("", "--force", "Write over a file that is there")},
 		 runImport,
-		 {{"move over; 'nvmeofctl connect-all --dry-run' then tells what would be connected",
+		 {{"migrate; 'nvmeofctl connect-all --dry-run' then shows what would be connected",
 		   "nvmeofctl import --output /etc/nvmeof/nvmeof.toml"}}},
 		{"gen-hostnqn",
-		 "make up a host NQN",
-		 "Prints a host NQN made of the machine's UUID, or else a random one. Keeps nothing.",
+		 "generate a host NQN",
+		 "Prints a host NQN derived from the machine's UUID, or a random one. Does not save it.",
 		 {},
 		 runGenHostnqn},
 		{"show-hostnqn",
 		 "print this host's NQN",
-		 "Prints the host NQN kept in /etc/nvme/hostnqn.",
+		 "Prints the host NQN stored in /etc/nvme/hostnqn.",
 		 {},
 		 runShowHostnqn},
 		{"version",
@@ -507,8 +541,10 @@ std::vector<Command> hiddenCommands()
 		 .run = runLinkName,
 		 .hidden = true},
 		{.name = "generate",
-		 .summary = "completion scripts and manual page",
-		 .options = {required(oneOf({"bash", "zsh", "fish", "man"}, positional("WHAT", "What to write")))},
+		 .summary = "completion scripts and manual pages",
+		 .options = {required(oneOf({"bash", "zsh", "fish", "man", "commands"},
+					    positional("WHAT", "Text to print; commands: the names of all commands"))),
+			     positional("COMMAND", "With man: the command of the page; without: the overview")},
 		 .run = runGenerate,
 		 .hidden = true},
 	};
@@ -522,9 +558,9 @@ Command helpCommand(const std::vector<Command> &others)
 		names.push_back(command.name);
 	names.emplace_back("help");
 	return {"help",
-		"tell about a command",
-		"Prints what a command does, its options with their ranges and defaults, and examples; or which "
-		"commands there are.",
+		"show help for a command",
+		"Prints the purpose of a command, its options with ranges and defaults, and examples. Without a "
+		"command, lists all commands.",
 		{oneOf(names, positional("COMMAND", "Name of the command")),
 		 repeated(positional("VERB", "Name of its verb"))},
 		runHelp};
@@ -541,14 +577,27 @@ void complete(std::vector<Command> &table, const std::string &above)
 	}
 }
 
+struct CommandGroup {
+	const char *title;
+	std::vector<Command> (*commands)();
+};
+
+constexpr CommandGroup commandGroups[] = {
+	{"Connect", connectionCommands}, {"Show", viewCommands},           {"Monitor", statisticsCommands},
+	{"Control", changeCommands},     {"Discovery", discoveryCommands}, {"Storage", storageCommands},
+	{"Setup", setupCommands},
+};
+
 std::vector<Command> wholeTable()
 {
 	std::vector<Command> table;
-	for (auto part :
-	     {connectionCommands, viewCommands, changeCommands, statisticsCommands, gpuCommands, otherCommands})
-		for (Command &command : part())
+	for (const CommandGroup &group : commandGroups)
+		for (Command &command : group.commands()) {
 			table.push_back(std::move(command));
+			table.back().group = group.title;
+		}
 	table.push_back(helpCommand(table));
+	table.back().group = table[table.size() - 2].group;
 	for (Command &command : hiddenCommands())
 		table.push_back(std::move(command));
 	complete(table, "");
@@ -600,6 +649,19 @@ const Command *findCommand(std::string_view path)
 {
 	auto found = std::ranges::find(everyCommand(), path, &Command::path);
 	return found == everyCommand().end() ? nullptr : *found;
+}
+
+Command oldSpelling(std::string name, std::string instead)
+{
+	return {.name = std::move(name),
+		.summary = "the former spelling of '" + instead + "'",
+		.hidden = true,
+		.instead = std::move(instead)};
+}
+
+const Command &currentOf(const Command &command)
+{
+	return command.instead.empty() ? command : *findCommand(command.instead);
 }
 
 bool sameFamily(const Command &one, const Command &other)

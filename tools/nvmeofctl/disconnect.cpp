@@ -1,20 +1,32 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
-#include <fnmatch.h>
 #include <ostream>
+#include <set>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include <nvmeof/name.h>
 
 #include "context.h"
+#include "disconnect_plan.h"
 #include "documents.h"
+#include "exit_code.h"
+#include "libctl/base/printable.h"
 #include "libctl/volume/finish_all.h"
 #include "progress.h"
 
 using namespace nvmeof;
 
 namespace {
+
+std::string keptText(const KeptController &one)
+{
+	if (one.excepted)
+		return fmt::format("{} stays connected: excluded by --except", one.controller.name);
+	return fmt::format("{} stays connected: owned by {} (--owned disconnects it)", one.controller.name,
+			   nofctl::printable(one.controller.owner));
+}
 
 Result<Removal> disconnectBy(Client &client, const Args &args)
 {
@@ -37,27 +49,17 @@ Result<Removal> disconnectBy(Client &client, const Args &args)
 	return removal;
 }
 
-// Number of existing controllers that the command line selects.
-std::size_t countOf(Client &client, const Args &args)
-{
-	Result<std::vector<Controller>> all = client.controllers();
-	if (!all)
-		return 0;
-	auto meant = [&](const Controller &controller) {
-		return args.has("all") || args.text("nqn") == controller.subsysnqn ||
-		       std::ranges::any_of(args.all("NAME"),
-					   [&](const std::string &name) { return plainName(name) == controller.name; });
-	};
-	return static_cast<std::size_t>(std::ranges::count_if(*all, meant));
-}
-
 // After a failure, too, reports the controllers that were disconnected.
-int report(Context &context, const Removal &removal)
+int report(Context &context, const Removal &removal, const DisconnectPlan &plan)
 {
-	if (!context.json())
+	if (!context.json()) {
 		for (const std::string &name : removal.removed)
 			context.out() << fmt::format("{} disconnected\n", name);
+		for (const KeptController &one : plan.kept)
+			context.out() << keptText(one) << "\n";
+	}
 	Json document = disconnectDocument(removal.removed);
+	addKept(document, plan.kept);
 	int code = 0; // of the first that failed
 	for (const Error &error : removal.failures) {
 		int one = context.complain(error.object.name, error);
@@ -69,12 +71,99 @@ int report(Context &context, const Removal &removal)
 	return code;
 }
 
-bool excepted(const Controller &controller, const Args &args)
+// The result of --dry-run.
+int reportPlan(Context &context, const DisconnectPlan &plan, const std::vector<Namespace> &lost)
 {
-	return std::ranges::any_of(args.all("except"), [&](const std::string &word) {
-		return plainName(word) == controller.name ||
-		       ::fnmatch(word.c_str(), controller.subsysnqn.c_str(), 0) == 0;
+	if (context.json()) {
+		Json document = disconnectDocument({});
+		addPlan(document, plan.controllers, lost);
+		addKept(document, plan.kept);
+		context.print(document);
+		return 0;
+	}
+	for (const Controller &one : plan.controllers)
+		context.out() << fmt::format("{} would be disconnected ({} {} {})\n", one.name, one.transport,
+					     one.traddr, nofctl::printable(one.subsysnqn));
+	for (const Namespace &ns : lost)
+		context.out() << fmt::format("/dev/{} would be left without a usable path\n", ns.name);
+	for (const KeptController &one : plan.kept)
+		context.out() << keptText(one) << "\n";
+	return 0;
+}
+
+// A disk in use has a code of its own, in the document and as exit code.
+int refuseDisksInUse(Context &context, const std::vector<DiskInUse> &disks)
+{
+	constexpr std::size_t maxLines = 16;
+	constexpr const char *step =
+		"unmount it, or stop what uses it; --force disconnects all the same; nothing is disconnected";
+	Error error;
+	for (std::size_t i = 0; i < std::min(disks.size(), maxLines); i++) {
+		error.message = nofctl::volume::toString(disks[i].users);
+		context.complain(disks[i].disk, error, step);
+	}
+	if (disks.size() > maxLines)
+		context.note("", fmt::format("{} more disks are in use", disks.size() - maxLines));
+	if (context.json())
+		context.print(disksInUseDocument(disks));
+	return static_cast<int>(ExitCode::inUse);
+}
+
+// What exists when the command begins
+struct Found {
+	std::vector<Controller> controllers;
+	std::vector<Namespace> namespaces;
+	std::vector<Path> paths;
+};
+
+Result<Found> look(Client &client)
+{
+	Result<std::vector<Controller>> controllers = client.controllers();
+	if (!controllers)
+		return controllers.error();
+	Result<std::vector<Namespace>> namespaces = client.namespaces();
+	if (!namespaces)
+		return namespaces.error();
+	Result<std::vector<Path>> paths = client.paths();
+	if (!paths)
+		return paths.error();
+	return Found{*std::move(controllers), *std::move(namespaces), *std::move(paths)};
+}
+
+// The first NAME that does not exist, or the NQN without a controller, as the real run reports it.
+std::optional<Error> missingError(const DisconnectPlan &plan, const Args &args)
+{
+	std::vector<std::string> names = args.all("NAME");
+	std::erase_if(names, [&](const std::string &name) {
+		return std::ranges::find(plan.controllers, plainName(name), &Controller::name) !=
+		       plan.controllers.end();
 	});
+	Error error;
+	error.code = ErrorCode::noSuchObject;
+	if (!names.empty()) {
+		error.message = "there is no controller of that name";
+		error.object = ErrorObject::named(plainName(names.front()));
+		if (error.object.none())
+			error.object.name = names.front();
+		return error;
+	}
+	if (args.has("nqn") && plan.controllers.empty()) {
+		error.message = "no controller is connected to that subsystem";
+		error.object.name = args.textOr("nqn", "");
+		return error;
+	}
+	return std::nullopt;
+}
+
+// "3 of 8 left", for the progress line
+std::string leftText(Client &client, const DisconnectPlan &plan)
+{
+	std::set<std::string> names;
+	for (const Controller &one : plan.controllers)
+		names.insert(one.name);
+	Result<std::vector<Controller>> now = client.controllers();
+	const auto isLeft = [&](const Controller &one) { return names.contains(one.name); };
+	return fmt::format("{} of {} left", now ? std::ranges::count_if(*now, isLeft) : 0, names.size());
 }
 
 // Disconnects all at once. Reports them in the order of @controllers.
@@ -104,26 +193,19 @@ int runDisconnectAll(Context &context)
 	Result<Client> client = Client::open();
 	if (!client)
 		return context.fail("", client.error());
-	Result<std::vector<Controller>> all = client->controllers();
-	if (!all)
-		return context.fail("", all.error());
-	std::erase_if(*all, [&](const Controller &one) {
-		return excepted(one, context.args()) || (!one.owner.empty() && !context.args().has("owned"));
-	});
-	const std::size_t before = all->size();
-	auto isLeft = [&](const Controller &now) {
-		return std::ranges::any_of(*all, [&](const Controller &one) { return one.name == now.name; });
-	};
-	auto look = [&](Client &own) {
-		Result<std::vector<Controller>> now = own.controllers();
-		return fmt::format("{} of {} left", now ? std::ranges::count_if(*now, isLeft) : 0, before);
-	};
+	Result<Found> found = look(*client);
+	if (!found)
+		return context.fail("", found.error());
+	const DisconnectPlan plan = planDisconnectAll(found->controllers, context.args());
+	if (context.args().has("dry-run"))
+		return reportPlan(context, plan,
+				  disksLostWith(plan.controllers, found->controllers, found->namespaces, found->paths));
 	Removal removal;
 	{
-		Progress progress("disconnect-all", look);
-		removal = disconnectEach(*client, *all);
+		Progress progress("disconnect-all", [&](Client &own) { return leftText(own, plan); });
+		removal = disconnectEach(*client, plan.controllers);
 	}
-	return report(context, removal);
+	return report(context, removal, plan);
 }
 
 int runDisconnect(Context &context)
@@ -135,13 +217,30 @@ int runDisconnect(Context &context)
 	Result<Client> client = Client::open();
 	if (!client)
 		return context.fail(subject, client.error());
-	const std::size_t before = countOf(*client, args);
-	auto look = [&](Client &own) { return fmt::format("{} of {} left", countOf(own, args), before); };
+	Result<Found> found = look(*client);
+	if (!found)
+		return context.fail(subject, found.error());
+	const DisconnectPlan plan = planDisconnect(found->controllers, args);
+	const std::vector<Namespace> lost =
+		disksLostWith(plan.controllers, found->controllers, found->namespaces, found->paths);
+	// A caller without privilege cannot see all users; the kernel refuses its request with a better reason.
+	if (!args.has("force") && ::geteuid() == 0) {
+		Result<std::vector<DiskInUse>> used = disksInUse(*client, lost);
+		if (!used)
+			return context.fail(subject, used.error());
+		if (!used->empty())
+			return refuseDisksInUse(context, *used);
+	}
+	if (args.has("dry-run")) {
+		if (std::optional<Error> error = missingError(plan, args))
+			return context.fail(error->object.name, *error);
+		return reportPlan(context, plan, lost);
+	}
 	Result<Removal> gone = [&] {
-		Progress progress("disconnect", look);
+		Progress progress("disconnect", [&](Client &own) { return leftText(own, plan); });
 		return disconnectBy(*client, args);
 	}();
 	if (!gone)
 		return context.fail(subject, gone.error());
-	return report(context, *gone);
+	return report(context, *gone, plan);
 }

@@ -3,6 +3,7 @@
 
 #include "builds.h"
 #include "discover.h"
+#include "exit_code.h"
 
 using namespace nvmeof;
 
@@ -150,6 +151,48 @@ Json versionDocument(const ModuleVersion &module)
 Json disconnectDocument(const std::vector<std::string> &gone)
 {
 	return {{"disconnected", gone}};
+}
+
+void addKept(Json &document, const std::vector<KeptController> &kept)
+{
+	for (const KeptController &one : kept) {
+		Json entry{{"controller", one.controller.name},
+			   {"nqn", one.controller.subsysnqn},
+			   {"reason", one.excepted ? "except" : "owned"}};
+		if (!one.controller.owner.empty())
+			entry["owner"] = one.controller.owner;
+		document["kept"].push_back(std::move(entry));
+	}
+}
+
+void addPlan(Json &document, const std::vector<Controller> &controllers, const std::vector<Namespace> &lost)
+{
+	Json names = Json::array(), disks = Json::array();
+	for (const Controller &one : controllers)
+		names.push_back(one.name);
+	for (const Namespace &ns : lost)
+		disks.push_back(ns.name);
+	document["would_disconnect"] = std::move(names);
+	document["left_without_path"] = std::move(disks);
+}
+
+Json disksInUseDocument(const std::vector<DiskInUse> &disks)
+{
+	Error error;
+	error.message = disks.front().disk + ": " + nofctl::volume::toString(disks.front().users);
+	error.object = ErrorObject::named(disks.front().disk);
+	Json json = toJson(error);
+	json["code"] = "in_use";
+	json["exit_code"] = static_cast<int>(ExitCode::inUse);
+	Json document = disconnectDocument({});
+	document["error"] = std::move(json);
+	for (const DiskInUse &one : disks) {
+		Json users = Json::array();
+		for (const nofctl::volume::User &user : one.users)
+			users.push_back({{"kind", user.kind}, {"what", user.what}});
+		document["in_use"].push_back({{"disk", one.disk}, {"users", std::move(users)}});
+	}
+	return document;
 }
 
 Json hostnqnDocument(const std::string &nqn)

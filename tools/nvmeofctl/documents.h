@@ -10,6 +10,7 @@
 
 #include "import.h"
 #include "connect_plan.h"
+#include "disconnect_plan.h"
 #include "json.h"
 #include "libctl/volume/reservation.h"
 
@@ -30,6 +31,13 @@ Json connectDocument(const ConnectPlan &plan, const std::vector<nvmeof::Result<n
 Json versionDocument(const nvmeof::ModuleVersion &module);
 // Of "disconnect": names of the controllers that were removed.
 Json disconnectDocument(const std::vector<std::string> &gone);
+// Adds the controllers that "disconnect-all" has not disconnected, with the reason. None: no member
+void addKept(Json &document, const std::vector<KeptController> &kept);
+// Adds what --dry-run has found: controllers that would be disconnected, and disks that would have no usable path.
+void addPlan(Json &document, const std::vector<nvmeof::Controller> &controllers,
+	     const std::vector<nvmeof::Namespace> &lost);
+// Of "disconnect" that is refused because of these disks
+Json disksInUseDocument(const std::vector<DiskInUse> &disks);
 // Of "gen-hostnqn" and "show-hostnqn"
 Json hostnqnDocument(const std::string &nqn);
 // Of "discover": the log of one service, or the error. @key: "address" or "controller". @host: the host name that

@@ -68,7 +68,7 @@ std::string textOf(const Answer &answer, bool all)
 
 Result<void> knownDisks(const Args &args, const Node &node)
 {
-	for (const std::string &name : args.all("dev"))
+	for (const std::string &name : args.all("device"))
 		if (!node.disk(name)) {
 			Error error = usageError("--dev: there is no disk " + name);
 			error.code = ErrorCode::noSuchObject;
@@ -85,7 +85,7 @@ int checkGds(Context &context, const Tree &tree)
 		return context.fail("", gpus.error(), machineStep(gpus.error()));
 	if (Result<void> known = knownDisks(context.args(), node); !known)
 		return context.fail("", known.error(), "'nvmeofctl list' shows which there are");
-	const Answer answer = check(node, {*gpus, context.args().all("dev")});
+	const Answer answer = check(node, {*gpus, context.args().all("device")});
 	if (context.json())
 		context.print(gdsDocument(answer));
 	else

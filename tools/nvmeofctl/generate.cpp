@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "generate.h"
 
+#include <optional>
 #include <ostream>
 
 #include "context.h"
@@ -31,15 +32,31 @@ std::vector<std::string> settingWords()
 	return words;
 }
 
+static int generateManPage(Context &context)
+{
+	const std::optional<std::string> name = context.args().text("COMMAND");
+	const Command *command = name ? findCommand(commands(), *name) : nullptr;
+	if (name && (!command || command->hidden))
+		return context.fail("", usageError("there is no command '" + *name + "'"));
+	context.out() << (command ? manPage(*command) : manPage());
+	return 0;
+}
+
 int runGenerate(Context &context)
 {
-	struct Kind {
-		const char *name;
-		std::string (*text)();
-	};
-	for (const Kind &kind : {Kind{"bash", bashCompletion}, Kind{"zsh", zshCompletion}, Kind{"fish", fishCompletion},
-				 Kind{"man", manPage}})
-		if (context.args().textOr("WHAT", "") == kind.name)
-			context.out() << kind.text();
+	const std::string what = context.args().textOr("WHAT", "");
+	if (what == "man")
+		return generateManPage(context);
+	if (context.args().has("COMMAND"))
+		return context.fail("", usageError("COMMAND needs 'man'"));
+	if (what == "bash")
+		context.out() << bashCompletion();
+	else if (what == "zsh")
+		context.out() << zshCompletion();
+	else if (what == "fish")
+		context.out() << fishCompletion();
+	else
+		for (const std::string &name : namesOf(commands()))
+			context.out() << name << "\n";
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Completion scripts and manual page, generated from the command table.
+// Completion scripts and manual pages, generated from the command table.
 #pragma once
 
 #include <string>
@@ -10,7 +10,9 @@
 std::string bashCompletion();
 std::string zshCompletion();
 std::string fishCompletion();
-std::string manPage();
+std::string manPage(); // the overview, nvmeofctl(8)
+// @command is not a verb.
+std::string manPage(const Command &command);
 
 // Commands that are not hidden; a command precedes its verbs.
 std::vector<const Command *> shownCommands();

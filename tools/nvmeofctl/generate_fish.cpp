@@ -88,9 +88,11 @@ std::string fishCompletion()
 					    command.name, quoted(command.summary));
 	for (const Command *command : shownCommands()) {
 		for (const Command &verb : command->verbs)
-			text += fmt::format("{} -a {} -d {}\n", place(*command), verb.name, quoted(verb.summary));
+			if (!verb.hidden)
+				text += fmt::format("{} -a {} -d {}\n", place(*command), verb.name,
+						    quoted(verb.summary));
 		for (const Option &option : optionsOf(*command))
-			if (!option.positional() || !fishArgument(option).empty())
+			if (!option.old && (!option.positional() || !fishArgument(option).empty()))
 				text += line(*command, option);
 	}
 	return text;

@@ -82,7 +82,8 @@ std::string zshCase(const Command &command)
 			"\t\t\treturn\n\t\tfi\n";
 	text += "\t\t_arguments";
 	for (const Option &option : optionsOf(command))
-		text += " \\\n\t\t\t" + argument(option);
+		if (!option.old)
+			text += " \\\n\t\t\t" + argument(option);
 	return text + ";;\n";
 }
 

@@ -43,7 +43,8 @@ std::string optionsText(const char *title, const std::vector<Option> &options)
 		return {};
 	std::string text = fmt::format("\n{}:\n", title);
 	for (const Option &option : options)
-		text += optionText(option);
+		if (!option.old)
+			text += optionText(option);
 	return text;
 }
 
@@ -101,8 +102,9 @@ std::string usageOf(const Command &command)
 	return text + (more ? " [OPTION]..." : "");
 }
 
-std::string helpOf(const Command &command)
+std::string helpOf(const Command &called)
 {
+	const Command &command = currentOf(called);
 	std::string text = fmt::format("Usage: {}\n", usageOf(command));
 	if (command.run && !command.verbs.empty())
 		text += fmt::format("       nvmeofctl {} VERB [OPTION]...\n", command.path);
@@ -121,13 +123,22 @@ std::string helpOf(const Command &command)
 
 std::string helpOfAll()
 {
-	std::string text = "Control of the nvmeof NVMe-over-Fabrics host.\n\n"
-			   "Usage: nvmeofctl COMMAND [VERB] [OPTION]...\n"
-			   "       nvmeofctl help COMMAND [VERB]\n\nCommands:\n" +
-			   listOf(commands());
-	text += optionsText("Options of every command", commonOptions());
-	return text +
-	       "\n'nvmeofctl --version' prints the version. 'man nvmeofctl' has files, environment and exit codes.\n";
+	std::size_t titleWidth = 0, nameWidth = 0;
+	for (const Command &command : commands())
+		if (!command.hidden) {
+			titleWidth = std::max(titleWidth, command.group.size());
+			nameWidth = std::max(nameWidth, command.name.size());
+		}
+	std::string text = "Usage: nvmeofctl COMMAND [VERB] [OPTION]...\n\n", title;
+	for (const Command &command : commands()) {
+		if (command.hidden)
+			continue;
+		text += fmt::format("{:<{}}  {:<{}}  {}\n", command.group == title ? "" : command.group, titleWidth,
+				    command.name, nameWidth, command.summary);
+		title = command.group;
+	}
+	return text + "\n'nvmeofctl COMMAND --help' lists the verbs, options and examples of a command.\n"
+		      "'man nvmeofctl' describes files and exit codes; --version prints the version.\n";
 }
 
 int runHelp(Context &context)

@@ -11,6 +11,8 @@ int main(int argc, char **argv)
 		(line.exitCode ? std::cerr : std::cout) << line.text;
 		return line.exitCode;
 	}
+	for (const std::string &notice : line.notices)
+		std::cerr << "nvmeofctl: note: " << notice << "\n";
 	Context context(*line.command, std::move(line.args), std::cout, std::cerr);
 	int code = line.command->run(context);
 	std::cout.flush();

@@ -38,6 +38,8 @@ struct Option {
 	std::string sameAs = "";          // other spelling of the positional option of this name
 	bool mayLackValue = false;        // --name or --name=VALUE
 	bool secret = false;              // no message repeats the value
+	bool old = false;                 // former spelling: accepted with a notice, and not shown
+	std::string wasNumber = "";       // the option that a number after the short name meant in older versions
 
 	bool positional() const { return longName.front() != '-'; }
 	bool flag() const { return value.empty() && !positional(); }

@@ -85,6 +85,12 @@ Option sameAs(const std::string &name, Option option)
 	return option;
 }
 
+Option oldSpelling(const std::string &longName, Option option)
+{
+	option.old = true;
+	return sameAs(longName.substr(2), std::move(option));
+}
+
 std::vector<Option> joined(std::vector<std::vector<Option>> all)
 {
 	std::vector<Option> options;
@@ -117,7 +123,7 @@ Option transportOption()
 Option portOption(std::string usual)
 {
 	return preset(std::move(usual),
-		      of(Type::port, value("-s", "--trsvcid", "PORT", "Port of each address that has none")));
+		      of(Type::port, value("-s", "--trsvcid", "PORT", "Port for addresses without one")));
 }
 
 std::vector<Option> withHost(std::vector<Option> options)
@@ -164,7 +170,7 @@ Option setting(std::string shortName, const std::string &name, const std::string
 std::vector<Option> settingOptions()
 {
 	Option keepTrying = setting("", "keep-trying", "SECONDS");
-	keepTrying.help += "; without a value as long as --ctrl-loss-tmo says";
+	keepTrying.help += "; without a value, for the time of --ctrl-loss-tmo";
 	keepTrying.mayLackValue = true;
 	return {
 		setting("-i", "nr-io-queues", "N"),
@@ -195,14 +201,16 @@ Option configOption()
 
 Option rootOption()
 {
-	return value("", "--root", "PATH", "Instead of this machine: a folder with a copy of its files, or a recording",
+	return value("", "--root", "PATH",
+		     "Examine this instead of this machine: a directory with a copy of its files, or a recording of "
+		     "'gds record'",
 		     Completes::files);
 }
 
 Option gpuOption()
 {
-	return repeated(
-		value("", "--gpu", "ADDRESS", "PCI address of a GPU, or of what stands in for one; all if not given"));
+	return repeated(value("", "--gpu", "ADDRESS",
+			      "PCI address of a GPU, or of a device to treat as one; all GPUs if not given"));
 }
 
 } // namespace opt

@@ -28,6 +28,9 @@ Option preset(std::string holds, Option option);
 // @option as another spelling of positional option @name
 Option sameAs(const std::string &name, Option option);
 
+// A former spelling of the option @longName
+Option oldSpelling(const std::string &longName, Option option);
+
 // Concatenates the lists.
 std::vector<Option> joined(std::vector<std::vector<Option>> all);
 // @name, also as -d NAME, then @more

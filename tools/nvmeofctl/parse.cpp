@@ -2,6 +2,8 @@
 #include "parse.h"
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <optional>
 #include <set>
 
@@ -164,7 +166,7 @@ Words withEmptyValues(Words words)
 
 CommandLine answer(std::string text, int exitCode = 0)
 {
-	return {.command = nullptr, .args = {}, .text = std::move(text), .exitCode = exitCode};
+	return {.command = nullptr, .args = {}, .text = std::move(text), .exitCode = exitCode, .notices = {}};
 }
 
 CommandLine usage(const Command *command, const std::string &message)
@@ -188,7 +190,7 @@ std::string unknownOption(const Command *command, const std::string &word)
 	if (std::optional<std::string> saying = unsupportedOption(name))
 		return *saying;
 	for (const Option &option : command ? optionsOf(*command) : everyOption())
-		if (!option.positional())
+		if (!option.positional() && !option.old)
 			names.push_back(option.longName);
 	std::optional<std::string> meant = name.starts_with("--") ? closest(name, names) : std::nullopt;
 	return fmt::format("there is no option {}{}", name, meant ? fmt::format("; did you mean {}?", *meant) : "");
@@ -198,7 +200,9 @@ CommandLine unknownName(const Command *command, const std::string &word)
 {
 	if (std::optional<std::string> saying = command ? std::nullopt : unsupportedCommand(word))
 		return usage(nullptr, *saying);
-	const Words names = namesOf(command ? command->verbs : commands());
+	Words names = namesOf(command ? command->verbs : commands());
+	if (command && command->hidden) // an old spelling, whose verbs are hidden as well
+		std::ranges::transform(command->verbs, std::back_inserter(names), &Command::name);
 	const std::optional<std::string> meant = closest(word, names);
 	const std::string what = command ? fmt::format("none of {}", fmt::join(names, ", ")) : "not a command";
 	return usage(command,
@@ -210,7 +214,7 @@ CommandLine noName(const Command *command, const Words &words)
 	if (command)
 		return usage(command, fmt::format("one of {} is missing", fmt::join(namesOf(command->verbs), ", ")));
 	if (words.empty())
-		return usage(nullptr, "no command given");
+		return answer(helpOfAll(), static_cast<int>(ExitCode::usage));
 	return usage(nullptr,
 		     fmt::format("{} is given, but no command", words.front().substr(0, words.front().find('='))));
 }
@@ -240,16 +244,35 @@ Front frontOf(const Words &words)
 	return front;
 }
 
-// Adds values of options and words to @args. Returns an error message, or an empty text.
-std::string place(const Command &command, const Reader &reader, const Words &words, Args &args)
+// Whether "-d 0.5" means an interval, as in older versions, and not a device
+bool isFormerNumber(const Option &option, const std::string &value)
+{
+	return !option.wasNumber.empty() && !value.empty() &&
+	       (std::isdigit(static_cast<unsigned char>(value.front())) || value.front() == '.');
+}
+
+// Adds values of options and words to @line. Returns an error message, or an empty text.
+std::string place(const Command &command, const Reader &reader, const Words &words, CommandLine &line)
 {
 	const Options &options = optionsOf(command);
+	Args &args = line.args;
 	auto twice = [&](const Option &option) { return !option.repeated && !option.flag() && args.has(option.key()); };
-	for (const Option &option : options)
-		for (const std::string &value : option.positional() ? Words() : reader.values(option)) {
+	for (const Option &given : options)
+		for (const std::string &value : given.positional() ? Words() : reader.values(given)) {
+			const bool former = isFormerNumber(given, value);
+			const Option &option = former ? *findOption(options, given.wasNumber) : given;
+			if (std::optional<std::string> refusal = former ? refusalOf(option, value) : std::nullopt)
+				return option.longName + ": " + *refusal;
 			if (twice(option))
 				return option.longName + " is given twice";
 			args.add(option.key(), option.alone() && value == "true" ? "" : value);
+			if (former)
+				line.notices.push_back(fmt::format(
+					"'{} {}' is an old spelling of '{} {}'; {} names a device", given.shortName,
+					option.value, option.longName, option.value, given.shortName));
+			if (given.old)
+				line.notices.push_back(
+					fmt::format("{} is an old spelling of --{}", given.longName, given.key()));
 		}
 	auto word = words.begin();
 	for (const Option &option : options)
@@ -283,12 +306,12 @@ CommandLine parseCommand(const Command &command, const Words &words)
 		return usage(&command, unknownOption(&command, *unknown));
 	if (mark != rest.end())
 		rest.erase(mark);
-	Args args;
+	CommandLine line{.command = &command, .args = {}, .text = {}, .exitCode = 0, .notices = {}};
 	if (trouble.empty())
-		trouble = place(command, reader, rest, args);
+		trouble = place(command, reader, rest, line);
 	if (!trouble.empty())
 		return usage(&command, trouble);
-	return {.command = &command, .args = std::move(args), .text = {}, .exitCode = 0};
+	return line;
 }
 
 } // namespace
@@ -306,7 +329,7 @@ CommandLine parseCommandLine(const std::vector<std::string> &line)
 			return answer(command ? helpOf(*command) : helpOfAll());
 		if (!front.trouble.empty())
 			return usage(command, front.trouble);
-		if (!named && command && command->run)
+		if (!named && command && (command->run || !command->instead.empty()))
 			break; // a command that runs without a verb as well
 		if (!named)
 			return noName(command, words);
@@ -317,5 +340,9 @@ CommandLine parseCommandLine(const std::vector<std::string> &line)
 		words.erase(words.begin() + static_cast<std::ptrdiff_t>(front.words));
 		command = next;
 	}
-	return parseCommand(*command, words);
+	CommandLine parsed = parseCommand(currentOf(*command), words);
+	if (!command->instead.empty())
+		parsed.notices.push_back(
+			fmt::format("'{}' is an old spelling of '{}'", command->path, command->instead));
+	return parsed;
 }

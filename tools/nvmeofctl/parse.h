@@ -13,6 +13,7 @@ struct CommandLine {
 	Args args;
 	std::string text;
 	int exitCode = 0;
+	std::vector<std::string> notices = {}; // old spellings on the line, for stderr
 };
 
 // @words: argv without the program name

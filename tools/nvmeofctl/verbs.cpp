@@ -15,24 +15,25 @@ std::vector<Option> volumeIds()
 {
 	return {
 		required(of(Type::nqn, value("-n", "--nqn", "NQN", "NQN of the subsystem", Completes::nqns))),
-		of(Type::uuid, value("", "--uuid", "UUID", "The volume: namespace with that UUID")),
-		value("", "--nguid", "NGUID", "Or with that NGUID, 32 hexadecimal digits"),
-		value("", "--eui64", "EUI64", "Or with that EUI-64, 16 hexadecimal digits"),
-		number(1, anyNumber - 1, value("", "--nsid", "N", "Or of that number: it may be another one's later")),
+		of(Type::uuid, value("", "--uuid", "UUID", "UUID of the volume's namespace")),
+		value("", "--nguid", "NGUID", "NGUID of the namespace, 32 hexadecimal digits"),
+		value("", "--eui64", "EUI64", "EUI-64 of the namespace, 16 hexadecimal digits"),
+		number(1, anyNumber - 1,
+		       value("", "--nsid", "N", "NSID of the namespace; not recommended, as a target may reuse it")),
 	};
 }
 
 Option volumeTimeout()
 {
-	return preset("30", time(0, anyTime, value("", "--timeout", "SECONDS", "At most that long")));
+	return preset("30", time(0, anyTime, value("", "--timeout", "SECONDS", "Maximum time to wait")));
 }
 
 Command attachVerb()
 {
 	return {"attach",
 		"connect a volume's paths, and wait for its disk",
-		"Connects all paths that are not connected, waits for the disk and its links, and prints them; it "
-		"may be repeated. One live path is enough: the others are tried as long as the volume is attached.",
+		"Connects all missing paths, waits for the disk and its links, and prints them. Repeating it is "
+		"harmless. One live path is enough; the others are retried while the volume is attached.",
 		withHost(joined({volumeIds(),
 				 {required(addresses("Address of the target, or a host name for all of its addresses. "
 						     "Repeat for more paths")),
@@ -47,9 +48,10 @@ Command attachVerb()
 Command detachVerb()
 {
 	return {"detach",
-		"give a volume up, and disconnect where no other is attached",
-		"Ends what attach began, unless the disk is used (exit code 10), and disconnects when no attached "
-		"volume of the subsystem is left and no other disk of it is used. Connections that others made stay.",
+		"detach a volume, and disconnect after the last of a subsystem",
+		"Detaches the volume, unless its disk is in use (exit code 10). Disconnects the subsystem if none of "
+		"its volumes is attached and none of its disks is in use. Connections that 'volume attach' did not "
+		"create remain.",
 		joined({volumeIds(), {volumeTimeout()}}),
 		runVolumeDetach,
 		{{"when the volume is no longer used", "nvmeofctl volume detach -n nqn.2024-01.com.example:flash1 "
@@ -69,14 +71,14 @@ std::vector<Option> layoutOptions()
 	constexpr std::int64_t mostMembers = 256;
 	return {
 		required(stripeName("Name of the stripe, as in /dev/mapper")),
-		repeated(positional("MEMBER", "Disk that is to be a member", Completes::objects)),
+		repeated(positional("MEMBER", "Member disk", Completes::objects)),
 		repeated(value("-n", "--nqn", "PATTERN",
-			       "As members all disks of the subsystems whose NQN fits: * ? [...] as in a shell",
+			       "Use all disks of the subsystems whose NQN matches this shell pattern as members",
 			       Completes::nqns)),
-		number(2, mostMembers, value("", "--width", "N", "So many members; all that are named if not given")),
+		number(2, mostMembers, value("", "--width", "N", "Number of members; all given disks if not given")),
 		preset("optimal I/O size of the members, or 128KiB",
-		       value("", "--chunk", "SIZE", "Of a member in a row, a power of two from 4KiB to 16MiB")),
-		flag("", "--keep-order", "Members in the order in which they are named"),
+		       value("", "--chunk", "SIZE", "Chunk size per member, a power of two from 4KiB to 16MiB")),
+		flag("", "--keep-order", "Keep the order in which members are given"),
 	};
 }
 
@@ -84,8 +86,8 @@ std::vector<Option> layoutOptions()
 std::vector<Option> buildOptions()
 {
 	return {
-		flag("", "--transient", "Leave the configuration alone: at the next boot it is not there"),
-		flag("", "--force", "Take members that have data on them"),
+		flag("", "--transient", "Do not save the stripe in the configuration: it is gone after a reboot"),
+		flag("", "--force", "Accept members that contain data"),
 		configOption(),
 	};
 }
@@ -94,50 +96,50 @@ std::vector<Command> stripeVerbs()
 {
 	return {
 		{"plan",
-		 "show which members a stripe would have, and in which order",
-		 "Shows the members, their order and the chunk: neighbours are of different subsystems, and of "
-		 "different owners within one. Nothing is changed.",
+		 "show the members that a stripe would have, in order",
+		 "Shows the members, their order and the chunk size, without changing anything. Adjacent members "
+		 "belong to different subsystems, and within one to different owners.",
 		 layoutOptions(),
 		 runStripePlan,
 		 {{"over all disks of some subsystems",
 		   "nvmeofctl stripe plan scratch -n 'nqn.2024-01.com.example:jbof*'"}}},
 		{"create",
-		 "make a stripe, and keep it in the configuration",
-		 "Makes the stripe as 'stripe plan' shows it, in /dev/mapper, and keeps it in the configuration, by "
-		 "which nvmeofd or 'stripe start' make it at the next boot.",
+		 "create a stripe, and save it in the configuration",
+		 "Creates the stripe as shown by 'stripe plan', in /dev/mapper, and saves it in the configuration, so "
+		 "that nvmeofd or 'stripe start' create it again at the next boot.",
 		 joined({layoutOptions(),
 			 {oneOf({"xfs", "ext4"},
-				value("", "--mkfs", "TYPE", "Make a file system that knows the stripe"))},
+				value("", "--mkfs", "TYPE", "Create a file system aligned to the stripe"))},
 			 buildOptions()}),
 		 runStripeCreate,
 		 {{"16 namespaces of four targets, as xfs",
 		   "nvmeofctl stripe create scratch -n 'nqn.2024-01.com.example:jbof*' --mkfs xfs"}}},
 		{"show",
-		 "show which stripes there are",
-		 "Shows the stripes that are there or configured: their state, size and members, and which members "
-		 "are missing.",
+		 "show stripes and their members",
+		 "Shows existing and configured stripes: state, size, members and missing members.",
 		 {stripeName("Name of the stripe; all if not given"), configOption()},
 		 runStripeShow},
 		{"start",
-		 "make the stripes that are configured",
-		 "Makes each stripe that is configured and not there, and prints its device. It is not made before "
-		 "all of its members are there.",
+		 "create the configured stripes",
+		 "Creates each configured stripe that does not exist and whose members are all present, and prints its "
+		 "device.",
 		 {stripeName("Name of the stripe; all if not given"), configOption()},
 		 runStripeStart},
 		{"stop",
-		 "remove a stripe, and leave its members as they are",
-		 "Removes the device. Its members keep their data, and 'stripe start' makes it again where it is "
+		 "remove a stripe, and keep the data of its members",
+		 "Removes the device. Its members keep their data; 'stripe start' creates it again if it is "
 		 "configured.",
 		 {required(stripeName("Name of the stripe")),
-		  flag("", "--forget", "Take it out of the configuration, too"), configOption()},
+		  flag("", "--forget", "Also remove it from the configuration"), configOption()},
 		 runStripeStop},
 		{"grow",
 		 "move a stripe to other members while it is in use",
-		 "Copies the stripe to members that together are as large or larger; writes go to both meanwhile. "
-		 "When all is copied the old members are free.",
-		 joined({layoutOptions(), {flag("", "--dry-run", "Tell what would be done")}, buildOptions()}),
+		 "Copies the stripe to members with at least its size; until the copy is complete, writes go to old "
+		 "and new members. Then the old members are free.",
+		 joined({layoutOptions(), {flag("", "--dry-run", "Show what would be done")}, buildOptions()}),
 		 runStripeGrow,
-		 {{"to twice as many, in use", "nvmeofctl stripe grow scratch -n 'nqn.2024-01.com.example:new*'"}}},
+		 {{"to twice as many members, while in use",
+		   "nvmeofctl stripe grow scratch -n 'nqn.2024-01.com.example:new*'"}}},
 	};
 }
 
@@ -146,34 +148,36 @@ std::vector<Command> stripeVerbs()
 std::vector<Option> gdsCheckOptions()
 {
 	return {gpuOption(),
-		repeated(value("", "--dev", "DISK", "Disk to look at; all of this driver if not given",
+		repeated(value("-d", "--device", "DISK", "Disk to check; all disks of this driver if not given",
 			       Completes::objects)),
-		flag("", "--all", "Tell also what is good"), rootOption()};
+		oldSpelling("--device",
+			    repeated(value("", "--dev", "DISK", "The same as --device", Completes::objects))),
+		flag("", "--all", "Also show passed checks"), rootOption()};
 }
 
 std::vector<Command> gdsVerbs()
 {
 	return {
 		{"check",
-		 "tell what keeps storage from the memory of GPUs",
-		 "Looks at each GPU, each card and each disk path: how far they are from each other, what lies "
-		 "between (ACS, IOMMU), their links and windows, drivers, kernel, file systems; and says of all that "
-		 "is not good what to do, by which rule. Ends with 1 where something fails.",
+		 "check whether storage can reach GPU memory directly",
+		 "Checks each GPU, network card and disk path: PCI distance, ACS and IOMMU between them, links and BAR "
+		 "windows, drivers, kernel and file systems. For each problem, prints the rule and the next step. Exit "
+		 "code 1 if a check fails.",
 		 gdsCheckOptions(),
 		 runGdsCheck,
-		 {{"why a disk is not read straight into a GPU", "nvmeofctl gds check --dev nvmeof0n1"},
-		  {"a machine that is not here", "nvmeofctl gds check --root node17.rec"}}},
+		 {{"why a disk is not read straight into a GPU", "nvmeofctl gds check -d nvmeof0n1"},
+		  {"another machine, from a recording", "nvmeofctl gds check --root node17.rec"}}},
 		{"config",
 		 "write cufile.json for this machine",
-		 "Shows what would change in cufile.json, and why, and with --write does it. P2PDMA is not enabled "
+		 "Shows changes to cufile.json, with reasons, and makes them if --write is given. P2PDMA is not enabled "
 		 "where 'gds check' fails for the kernel or the drivers; each failure is shown.",
 		 {preset("/etc/cufile.json", value("", "--file", "FILE", "The file", Completes::files)),
-		  flag("", "--write", "Write it; what was there stays beside it"), rootOption()},
+		  flag("", "--write", "Write the file, and keep the old one as FILE.before-nvmeof"), rootOption()},
 		 runGdsConfig,
 		 {{"after a change of cards or mounts", "nvmeofctl gds config --write"}}},
 		{"record",
-		 "write down what check and config look at",
-		 "Writes what 'gds check' and 'gds config' look at, for somebody else's --root.",
+		 "record the files that 'check' and 'config' read",
+		 "Records the files that 'gds check' and 'gds config' read, for use with --root on another machine.",
 		 {value("", "--output", "FILE", "Write to a file", Completes::files), rootOption()},
 		 runGdsRecord,
 		 {{"a machine to be looked at elsewhere", "nvmeofctl gds record --output node17.rec"}}},
@@ -186,29 +190,29 @@ std::vector<Command> daemonVerbs()
 {
 	return {
 		{"status",
-		 "show discovery services, and what they led to",
-		 "Shows the discovery services of nvmeofd, the connections that they led to, and what is refused and "
-		 "why.",
+		 "show discovery services and their connections",
+		 "Shows the discovery services of nvmeofd, their connections, and the log entries that it does not "
+		 "use, with reasons.",
 		 {},
 		 runDaemonStatus,
-		 {{"which services there are, and how they are", "nvmeofctl daemon status"}}},
+		 {{"services and their state", "nvmeofctl daemon status"}}},
 		{"reload",
 		 "read the configuration again",
-		 "Has nvmeofd read the configuration again, and reports what the reload changed.",
+		 "Makes nvmeofd read the configuration again, and reports what the reload changed.",
 		 {},
 		 runDaemonReload,
 		 {{"after a change of /etc/nvmeof/nvmeof.toml", "nvmeofctl daemon reload"}}},
 		{"rescan",
 		 "read every discovery log again",
-		 "Has nvmeofd read every discovery log again, and try at once what failed.",
+		 "Makes nvmeofd read every discovery log again, and retry failed connections at once.",
 		 {},
 		 runDaemonCall},
 		{"pause",
-		 "connect and disconnect nothing until resume",
+		 "stop connecting and disconnecting until 'resume'",
 		 "Keeps nvmeofd from connecting and disconnecting until 'daemon resume'.",
 		 {},
 		 runDaemonCall},
-		{"resume", "end a pause", "Ends what 'daemon pause' began.", {}, runDaemonCall},
+		{"resume", "end a pause", "Ends the pause started by 'daemon pause'.", {}, runDaemonCall},
 	};
 }
 
@@ -223,10 +227,10 @@ std::vector<Option> withSocket(std::vector<Option> options = {})
 
 // Options of verbs that change what hosts see
 std::vector<Option> withForce(std::vector<Option> options = {},
-			      std::string force = "Also what takes more than half of its targets from a host")
+			      std::string force = "Make the change even if a host loses more than half of its targets")
 {
 	options.push_back(flag("", "--force", std::move(force)));
-	options.push_back(flag("", "--dry-run", "Tell which hosts would lose what, and change nothing"));
+	options.push_back(flag("", "--dry-run", "Show which hosts would lose which targets, and change nothing"));
 	return withSocket(std::move(options));
 }
 
@@ -244,7 +248,7 @@ std::vector<Option> targetPort()
 Option recordFile()
 {
 	return required(value("", "--file", "FILE",
-			      "Records as 'cdc targets' and 'cdc zones' print them with --json; - for stdin",
+			      "Records as 'cdc target list' and 'cdc zone list' print them with --json; - for stdin",
 			      Completes::files));
 }
 
@@ -254,84 +258,132 @@ Command cdcView(std::string name, std::string summary, std::string description, 
 		withSocket(),    runCdcView,         std::move(examples)};
 }
 
-Command cdcSet()
+// The verb "list" of a kind of records
+Command cdcList(std::string summary, std::string description, int (*run)(Context &), std::vector<Example> examples = {})
 {
-	Command set{"set",
-		    "set targets and zones by hand",
-		    "Sets records. They hold against what configuration, registrations and other services tell, "
-		    "until they are removed. A change that hides more than half of a host's targets from it needs "
-		    "--force. Hosts register themselves: put them into a zone. Without a verb the records come from "
-		    "a file.",
-		    withForce({recordFile()}),
-		    runCdcSetFile,
-		    {{"records that were printed before", "nvmeofctl cdc set --file zones.json"}}};
-	set.verbs = {
-		{"target",
+	return {"list", std::move(summary), std::move(description), withSocket(), run, std::move(examples)};
+}
+
+std::vector<Option> withRemoval(std::vector<Option> options)
+{
+	return withForce(std::move(options), "Remove it even if a host loses more than half of its targets, or if "
+					     "another service or the configuration may add the record again");
+}
+
+Command cdcHost()
+{
+	Command host{"host", "show and remove hosts",
+		     "Shows the hosts that are known, and removes the registration of a host."};
+	host.verbs = {
+		cdcList("show hosts and their connections",
+			"Shows the hosts that are known, with their connections, zones and number of targets.",
+			runCdcHosts, {{"the generation that each host has read", "nvmeofctl cdc host list"}}),
+		{"remove", "remove the registration of a host",
+		 "Removes the registration of a host, which may register again.",
+		 withRemoval({required(positional("NAME", "NQN of the host"))}), runCdcRemoveHost},
+	};
+	return host;
+}
+
+Command cdcTarget()
+{
+	Command target{"target", "show, set and remove targets",
+		       "Shows, sets and removes the ports of subsystems. Records that are set override records of the "
+		       "configuration, of registrations and of other services until they are removed."};
+	target.verbs = {
+		cdcList("show targets", "Shows the ports of subsystems, and the source of each record.", runCdcTargets),
+		{"set",
 		 "set ports of a subsystem",
-		 "Sets the ports of a subsystem that are given; its other ports stay.",
+		 "Sets the given ports of a subsystem; its other ports remain. A change that hides more than half of a "
+		 "host's targets from it needs --force.",
 		 withForce(joined(
 			 {targetPort(),
 			  {preset("optimized",
 				  oneOf({"optimized", "non-optimized", "inaccessible", "persistent-loss", "change"},
 					value("", "--state", "STATE",
-					      "The best ANA state that a namespace has there")))}})),
+					      "Best ANA state of the namespaces on these ports")))}})),
 		 runCdcSetTarget,
 		 {{"a subsystem with two ports",
-		   "nvmeofctl cdc set target nqn.2024-01.com.example:flash1 -a 192.168.10.5 -a 192.168.20.5"},
-		  {"a port that is out of order",
-		   "nvmeofctl cdc set target nqn.2024-01.com.example:flash1 -a 192.168.10.5 --state inaccessible"}}},
-		{"zone",
+		   "nvmeofctl cdc target set nqn.2024-01.com.example:flash1 -a 192.168.10.5 -a 192.168.20.5"},
+		  {"a port that is out of service",
+		   "nvmeofctl cdc target set nqn.2024-01.com.example:flash1 -a 192.168.10.5 --state inaccessible"}}},
+		{"remove", "remove ports of a subsystem",
+		 "Removes the given ports of a subsystem. A change that hides more than half of a host's targets from "
+		 "it needs --force.",
+		 withRemoval(targetPort()), runCdcRemoveTarget},
+	};
+	return target;
+}
+
+Command cdcZone()
+{
+	Command zone{"zone", "show, set and remove zones",
+		     "Shows, sets and removes zones. A zone lists hosts, and the subsystems that they see."};
+	zone.verbs = {
+		cdcList("show zones", "Shows the zones with their hosts and targets.", runCdcZones),
+		{"set",
 		 "set a zone, as a whole",
-		 "Sets which hosts are in a zone and which subsystems they see, instead of what it was.",
+		 "Replaces the hosts of a zone and the subsystems that they see. A change that hides more than half of "
+		 "a host's targets from it needs --force. Hosts register themselves: put them into a zone.",
 		 withForce({required(positional("NAME", "Name of the zone")),
 			    repeated(value("", "--host", "NQN",
-					   "Hosts that are in it; * ? [...] as in a shell. Repeat for more")),
+					   "Hosts in the zone: an NQN or a shell pattern. Repeat for more")),
 			    repeated(value("", "--target", "NQN",
-					   "Subsystems that these hosts see; * ? [...] as in a shell. Repeat for "
+					   "Subsystems that these hosts see: an NQN or a shell pattern. Repeat for "
 					   "more"))}),
 		 runCdcSetZone,
-		 {{"a rack of hosts, and what they see",
-		   "nvmeofctl cdc set zone rack1 --host nqn.2014-08.org.nvmexpress:uuid:1111* --target "
+		 {{"a rack of hosts, and the subsystems that they see",
+		   "nvmeofctl cdc zone set rack1 --host nqn.2014-08.org.nvmexpress:uuid:1111* --target "
 		   "nqn.2024-01.com.example:flash*"},
-		  {"which hosts would lose targets by it",
-		   "nvmeofctl cdc set zone rack1 --host nqn.2014-08.org.nvmexpress:uuid:1111* --dry-run"}}},
+		  {"show which hosts would lose targets",
+		   "nvmeofctl cdc zone set rack1 --host nqn.2014-08.org.nvmexpress:uuid:1111* --dry-run"}}},
+		{"remove", "remove a zone",
+		 "Removes a zone. Its hosts then see only the targets of their other zones. A change that hides more "
+		 "than half of a host's targets from it needs --force.",
+		 withRemoval({required(positional("NAME", "Name of the zone"))}), runCdcRemoveZone},
 	};
-	return set;
+	return zone;
 }
 
-std::vector<Option> withRemoval(std::vector<Option> options)
+Command cdcRecord()
 {
-	return withForce(std::move(options),
-			 "Also what takes more than half of its targets from a host, or what another "
-			 "service or configuration may tell again");
-}
-
-Command cdcRemove()
-{
-	Command remove{"remove", "remove targets, zones and hosts",
-		       "Removes records. A change that hides more than half of a host's targets from it needs "
-		       "--force. Without a verb the records come from a file.",
-		       withRemoval({recordFile()}), runCdcRemoveFile};
-	remove.verbs = {
-		{"target", "remove ports of a subsystem", "Removes the ports of a subsystem that are given.",
-		 withRemoval(targetPort()), runCdcRemoveTarget},
-		{"zone", "remove a zone", "Removes a zone. Its hosts see what their other zones have.",
-		 withRemoval({required(positional("NAME", "Name of the zone"))}), runCdcRemoveName},
-		{"host", "remove what a host has registered",
-		 "Removes the registration of a host, which may register again.",
-		 withRemoval({required(positional("NAME", "NQN of the host"))}), runCdcRemoveName},
+	Command record{"record", "set and remove records from a file",
+		       "Sets or removes all records of a file. Records that are set override records of the "
+		       "configuration, of registrations and of other services until they are removed."};
+	record.verbs = {
+		{"set",
+		 "set the records of a file",
+		 "Sets the targets and zones of a file. A change that hides more than half of a host's targets from it "
+		 "needs --force.",
+		 withForce({recordFile()}),
+		 runCdcSetFile,
+		 {{"records that were printed before", "nvmeofctl cdc record set --file zones.json"}}},
+		{"remove", "remove the records of a file",
+		 "Removes the targets and zones of a file. A change that hides more than half of a host's targets from "
+		 "it needs --force.",
+		 withRemoval({recordFile()}), runCdcRemoveFile},
 	};
-	return remove;
+	return record;
 }
 
 Command cdcChanges()
 {
 	return {"changes",
-		"show what has changed",
+		"show the last changes of records",
 		"Shows the last 256 changes of records, each with its generation.",
-		withSocket({flag("", "--follow", "Also those to come, until interrupted")}),
+		withSocket({flag("", "--follow", "Also print new changes, until interrupted")}),
 		runCdcView,
-		{{"changes as they come, for a program", "nvmeofctl cdc changes --follow --json | jq -c .change.put"}}};
+		{{"changes as they happen, for a program",
+		  "nvmeofctl cdc changes --follow --json | jq -c .change.put"}}};
+}
+
+// Former spellings, in which the verb preceded the noun
+Command cdcBefore(std::string name, std::string instead, const std::vector<std::string> &nouns = {})
+{
+	Command before = oldSpelling(std::move(name), std::move(instead));
+	for (const std::string &noun : nouns)
+		before.verbs.push_back(oldSpelling(noun, "cdc " + noun + " " + before.name));
+	return before;
 }
 
 // ---- the configuration
@@ -340,14 +392,14 @@ std::vector<Command> configVerbs()
 {
 	return {
 		{"check",
-		 "tell what is wrong with the configuration",
-		 "Tells all that is wrong with the configuration, with file and line.",
+		 "check the configuration for errors",
+		 "Reports all errors in the configuration, with file and line.",
 		 {configOption()},
 		 runConfigCheck,
-		 {{"before a change is put to use", "nvmeofctl config check --config new.toml"}}},
+		 {{"before using a changed configuration", "nvmeofctl config check --config new.toml"}}},
 		{"show",
-		 "print what the configuration comes to",
-		 "Prints what all files of the configuration come to, as one.",
+		 "print the effective configuration",
+		 "Prints the configuration merged from all its files.",
 		 {configOption()},
 		 runConfigShow},
 	};
@@ -358,11 +410,11 @@ std::vector<Command> configVerbs()
 Command volumeCommand()
 {
 	Command volume{"volume", "attach and detach volumes, for orchestrators",
-		       "Attaches a volume over all of its paths, and gives it up when nobody uses it any more."};
+		       "Attaches a volume over all of its paths, and detaches it when it is not in use any more."};
 	volume.verbs = {attachVerb(),
 			detachVerb(),
 			{"list",
-			 "show which volumes are attached",
+			 "list attached volumes",
 			 "Shows each attached volume with its disk and users.",
 			 {},
 			 runVolumeList}};
@@ -371,20 +423,19 @@ Command volumeCommand()
 
 Command stripeCommand()
 {
-	Command stripe{"stripe", "a disk over namespaces of several targets",
-		       "A stripe spreads a disk over namespaces of several targets, in /dev/mapper. It stands in the "
-		       "configuration, by which it is made at each boot."};
+	Command stripe{"stripe", "create and manage disks over several targets",
+		       "A stripe is a device-mapper disk over namespaces of several targets. It is saved in the "
+		       "configuration, and created again at each boot."};
 	stripe.verbs = stripeVerbs();
 	return stripe;
 }
 
 Command gdsCommand()
 {
-	Command gds{
-		"gds", "whether storage reaches the memory of GPUs",
-		"Tells whether storage reaches the memory of GPUs, and what to do where it does not. Without a verb "
-		"the same as 'gds check'.",
-		gdsCheckOptions(), runGdsCheck};
+	Command gds{"gds", "check direct storage access of GPUs",
+		    "Checks whether storage can reach GPU memory directly, and what to do if not. Without a verb, runs "
+		    "'gds check'.",
+		    gdsCheckOptions(), runGdsCheck};
 	gds.verbs = gdsVerbs();
 	return gds;
 }
@@ -393,7 +444,7 @@ Command configCommand()
 {
 	Command config{"config",
 		       "check or show the configuration",
-		       "Checks or shows the configuration. Without a verb the same as 'config check'.",
+		       "Checks or shows the configuration. Without a verb, runs 'config check'.",
 		       {configOption()},
 		       runConfigCheck};
 	config.verbs = configVerbs();
@@ -402,42 +453,44 @@ Command configCommand()
 
 Command daemonCommand()
 {
-	Command daemon{"daemon", "what nvmeofd is at, and what it is to do",
-		       "Shows what nvmeofd has found and connected, and tells it what to do."};
+	Command daemon{"daemon", "show and control nvmeofd",
+		       "Shows discovery services and connections of nvmeofd, and controls it."};
 	daemon.verbs = daemonVerbs();
 	return daemon;
 }
 
 Command cdcCommand()
 {
-	Command cdc{"cdc", "what nvmeof-cdc knows and does, and what it is to do",
-		    "Shows what the centralized discovery controller on this machine knows, changes its records, and "
-		    "tells it what to do."};
+	Command cdc{"cdc", "show and control nvmeof-cdc",
+		    "Shows the records and hosts of the centralized discovery controller on this machine, changes its "
+		    "records, and controls it."};
 	cdc.verbs = {
-		cdcView("status", "show the state of the service",
-			"Shows the state of the service, and what is wrong."),
-		cdcView("hosts", "show hosts, and what they see",
-			"Shows the hosts that are known, with their connections, zones and number of targets.",
-			{{"who has which generation", "nvmeofctl cdc hosts"}}),
-		cdcView("targets", "show targets", "Shows the ports of subsystems, and who told of them."),
-		cdcView("zones", "show zones", "Shows the zones with their hosts and targets."),
-		cdcView("instances", "show services that share the records",
+		cdcView("status", "show the state of the service", "Shows the state of the service, and its problems."),
+		cdcHost(),
+		cdcTarget(),
+		cdcZone(),
+		cdcRecord(),
+		cdcView("instances", "show instances that share the records",
 			"Shows the instances of nvmeof-cdc that share the records."),
 		cdcChanges(),
 		cdcView("backup", "print all records", "Prints all records as JSON, which 'nvmeof-cdc move' puts back.",
 			{{"all records, which 'nvmeof-cdc move --from FILE.json' puts back", "nvmeofctl cdc backup"}}),
-		cdcSet(),
-		cdcRemove(),
-		cdcView("drain", "hand its hosts over, and end it",
-			"Has the service hand its hosts over to other instances, and end."),
+		cdcView("drain", "hand hosts over to other instances, and stop",
+			"Makes the service hand its hosts over to other instances, and stop."),
 		{"reload",
 		 "read its configuration again",
-		 "Has the service read its configuration again. A configuration that hides more than half of a host's "
+		 "Makes the service read its configuration again. A configuration that hides more than half of a "
+		 "host's "
 		 "targets from it needs --force.",
 		 withForce(),
 		 runCdcView,
-		 {{"which hosts would lose targets by the configuration as it is now",
+		 {{"show which hosts would lose targets by the changed configuration",
 		   "nvmeofctl cdc reload --dry-run"}}},
+		cdcBefore("hosts", "cdc host list"),
+		cdcBefore("targets", "cdc target list"),
+		cdcBefore("zones", "cdc zone list"),
+		cdcBefore("set", "cdc record set", {"target", "zone"}),
+		cdcBefore("remove", "cdc record remove", {"target", "zone", "host"}),
 	};
 	return cdc;
 }
