@@ -12,6 +12,7 @@
 #include "command.h"
 #include "ctl_snapshot.h"
 #include "discover.h"
+#include "doctor.h"
 #include "documents.h"
 #include "event_log.h"
 #include "events.h"
@@ -434,6 +435,21 @@ nofctl::volume::Attached wholeVolume()
 	return volume;
 }
 
+doctor::Diagnosis wholeDiagnosis()
+{
+	doctor::Diagnosis diagnosis;
+	diagnosis.findings = {
+		{doctor::Severity::problem, "no_usable_path", "nvmeof0n1", "no usable path for 10 s; 17 requests wait",
+		 "restore one of nvmeof0c1: see there"},
+		{doctor::Severity::warning, "clock_unsynchronized", "clock", "not synchronized", "start chrony"}};
+	diagnosis.skipped = {{"mtu", "nvmeof0c1", "10.0.0.1 does not answer ping"}};
+	diagnosis.subsystems = 1;
+	diagnosis.controllers = 2;
+	diagnosis.namespaces = 3;
+	diagnosis.paths = 4;
+	return diagnosis;
+}
+
 std::vector<Golden> all()
 {
 	Snapshot s = wholeSnapshot();
@@ -448,6 +464,7 @@ std::vector<Golden> all()
 		{"stats", "stats.json", pretty(statsJson(s))},
 		{"top", "top.json", pretty(frame())},
 		{"monitor", "monitor.ndjson", monitorLines()},
+		{"doctor", "doctor.json", pretty(doctor::documentOf(wholeDiagnosis()))},
 		{"events", "events.json", pretty(eventsDocument("/var/lib/nvmeof/events", keptEvents()))},
 		{"connect", "connect.json", pretty(connected())},
 		{"connect-all", "connect-all.json", pretty(connectedAll())},

@@ -78,6 +78,7 @@ int runCdcSetFile(Context &context);
 int runCdcRemoveTarget(Context &context);
 int runCdcRemoveName(Context &context);
 int runCdcRemoveFile(Context &context);
+int runDoctor(Context &context);
 int runEvents(Context &context);
 int runMonitor(Context &context);
 int runStats(Context &context);

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <nvmeof/histogram.h>
+#include <nvmeof/path.h>
 
 struct LatencySummary {
 	std::uint64_t count = 0;
@@ -23,3 +26,18 @@ std::string formatLatency(std::chrono::nanoseconds time);
 std::string formatPercentile(const LatencySummary &summary, std::chrono::nanoseconds time);
 // "< 2.10 ms", "> 4.29 s", "-"
 std::string formatMax(const LatencySummary &summary);
+
+// The comparison of a slow path with the fastest one
+struct Slowness {
+	const char *op = ""; // "reads" or "writes"
+	std::chrono::nanoseconds p50{0};
+	std::string fastest; // path
+	std::chrono::nanoseconds fastestP50{0};
+};
+
+/*
+ * Whether @path is slow: half of its reads, or of its writes, took more than 8 times as long as those of the fastest
+ * live path in @paths to the same namespace in the same ANA state, and at least 1 ms longer. Compares all requests
+ * since the paths appeared, and only paths that completed at least 1000.
+ */
+std::optional<Slowness> slownessOf(const nvmeof::Path &path, const std::vector<nvmeof::Path> &paths);
