@@ -65,7 +65,7 @@ void checkText(const Snapshot &all)
 	for (const Path &p : all.paths)
 		expectPlain(renderFields(fieldsOf(p, now)));
 	expectPlain(formatPaths(all.paths, now));
-	expectPlain(formatNamespaces(all.namespaces, all.subsystems));
+	expectPlain(formatNamespaces(all.namespaces, all.subsystems, all.paths));
 	expectPlain(formatSubsystems(all.subsystems, all.controllers, all.paths));
 	expectPlain(statsText(all));
 	expectJson(statsJson(all));

@@ -48,12 +48,17 @@ std::string formatMax(const LatencySummary &summary)
 	return fmt::format("{} {}", summary.open ? '>' : '<', formatLatency(summary.max));
 }
 
+bool muchSlower(nanoseconds p50, nanoseconds fastest)
+{
+	constexpr int factor = 8; // well above the factor of two to which percentiles are exact
+	constexpr nanoseconds leastDifference = std::chrono::milliseconds(1);
+	return p50 > fastest * factor && p50 - fastest >= leastDifference;
+}
+
 static std::optional<Slowness> slownessIn(const char *op, nvmeof::Histogram nvmeof::Path::*histogram,
 					  const nvmeof::Path &path, const std::vector<nvmeof::Path> &paths)
 {
 	constexpr std::uint64_t enough = 1000; // requests
-	constexpr int factor = 8;              // well above the factor of two to which percentiles are exact
-	constexpr nanoseconds leastDifference = std::chrono::milliseconds(1);
 	if (nvmeof::countOf(path.*histogram) < enough)
 		return std::nullopt;
 	Slowness slow{op, nvmeof::percentile(path.*histogram, 0.5), "", nanoseconds::max()};
@@ -68,10 +73,7 @@ static std::optional<Slowness> slownessIn(const char *op, nvmeof::Histogram nvme
 			slow.fastestP50 = p50;
 		}
 	}
-	if (slow.fastest.empty() || slow.p50 <= slow.fastestP50 * factor ||
-	    slow.p50 - slow.fastestP50 < leastDifference)
-		return std::nullopt;
-	return slow;
+	return !slow.fastest.empty() && muchSlower(slow.p50, slow.fastestP50) ? std::optional(slow) : std::nullopt;
 }
 
 std::optional<Slowness> slownessOf(const nvmeof::Path &path, const std::vector<nvmeof::Path> &paths)

@@ -35,9 +35,11 @@ struct Slowness {
 	std::chrono::nanoseconds fastestP50{0};
 };
 
+// Whether the median @p50 is more than 8 times, and at least 1 ms, above that of the fastest path.
+bool muchSlower(std::chrono::nanoseconds p50, std::chrono::nanoseconds fastest);
+
 /*
- * Whether @path is slow: half of its reads, or of its writes, took more than 8 times as long as those of the fastest
- * live path in @paths to the same namespace in the same ANA state, and at least 1 ms longer. Compares all requests
+ * Whether @path is slow: half of its reads, or of its writes, took muchSlower() than those of the fastest live path in @paths to the same namespace in the same ANA state, and at least 1 ms longer. Compares all requests
  * since the paths appeared, and only paths that completed at least 1000.
  */
 std::optional<Slowness> slownessOf(const nvmeof::Path &path, const std::vector<nvmeof::Path> &paths);
