@@ -5,6 +5,7 @@
 #include <nvmeof/rates.h>
 
 #include "../exposition_checker.h"
+#include "doctor.h"
 #include "format.h"
 #include "libctl/decode.h"
 #include "prometheus.h"
@@ -68,6 +69,11 @@ void checkText(const Snapshot &all)
 	expectPlain(formatNamespaces(all.namespaces, all.subsystems, all.paths));
 	expectPlain(formatSubsystems(all.subsystems, all.controllers, all.paths));
 	expectPlain(statsText(all));
+	doctor::Facts facts;
+	facts.snapshot = all;
+	const doctor::Diagnosis diagnosis = doctor::diagnose(facts);
+	expectPlain(doctor::textOf(diagnosis));
+	expectJson(doctor::documentOf(diagnosis));
 	expectJson(statsJson(all));
 }
 

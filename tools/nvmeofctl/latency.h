@@ -39,7 +39,8 @@ struct Slowness {
 bool muchSlower(std::chrono::nanoseconds p50, std::chrono::nanoseconds fastest);
 
 /*
- * Whether @path is slow: half of its reads, or of its writes, took muchSlower() than those of the fastest live path in @paths to the same namespace in the same ANA state, and at least 1 ms longer. Compares all requests
- * since the paths appeared, and only paths that completed at least 1000.
+ * Whether @path is slow: the median of its reads, or of its writes, is muchSlower() than that of the fastest live path
+ * in @paths to the same namespace in the same ANA state. Compares all requests since the paths appeared, and only paths
+ * that completed at least 1000.
  */
 std::optional<Slowness> slownessOf(const nvmeof::Path &path, const std::vector<nvmeof::Path> &paths);
