@@ -37,6 +37,7 @@ constexpr std::size_t mostAddresses = 64;
 constexpr std::size_t echoHeader = 8; // bytes, the same in ICMP and ICMPv6
 constexpr std::size_t smallEcho = 56; // bytes of data, as of ping
 constexpr std::size_t largestPacket = 65535;
+constexpr std::uint32_t leastMtu = 576; // bytes; that of any IPv4 host, RFC 791
 constexpr std::uint16_t smallSequence = 1, fullSequence = 2;
 constexpr auto echoInterval = std::chrono::milliseconds(250); // until a lost request is repeated
 
@@ -223,12 +224,16 @@ private:
 	void findRoute(const Controller &c)
 	{
 		route_ = ProbeSocket(::socket(peer_.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
+		if (!route_.valid()) {
+			result_.skipped = fmt::format("no socket: {}", std::strerror(errno));
+			return;
+		}
 		bindLike(route_, c);
-		if (!route_.valid() || ::connect(route_.fd(), peer_.get(), peer_.size)) {
+		if (::connect(route_.fd(), peer_.get(), peer_.size)) {
 			if (errno == ENETUNREACH || errno == EHOSTUNREACH || errno == ENETDOWN)
 				result_.routeErrno = errno;
 			else
-				result_.skipped = fmt::format("no socket: {}", std::strerror(errno));
+				result_.skipped = fmt::format("no route: {}", std::strerror(errno));
 		}
 		ProbeAddress local;
 		local.size = sizeof(local.bytes);
@@ -249,8 +254,8 @@ private:
 	{
 		if (!result_.skipped.empty())
 			return;
-		if (!result_.mtu) {
-			result_.skipped = "the interface of its route is not known";
+		if (result_.mtu < leastMtu) {
+			result_.skipped = "the MTU of its route is not known";
 			return;
 		}
 		const int protocol = four() ? static_cast<int>(IPPROTO_ICMP) : static_cast<int>(IPPROTO_ICMPV6);
