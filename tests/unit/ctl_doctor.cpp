@@ -196,6 +196,10 @@ TEST_CASE("doctor: a missing carrier or route is the next step for a controller"
 	CHECK(inFinding(dark.findings[0].advice, "eth0 has no carrier"));
 	CHECK(dark.findings[1].check == "no_carrier");
 	CHECK(dark.findings[1].object == "eth0");
+	CHECK(inFinding(onlyFinding([](doctor::Facts &facts) { // one finding for both controllers
+				facts.probes[0].carrier = facts.probes[1].carrier = false;
+			}),
+			"warning no_carrier eth0: no carrier, or down; used by nvmeof0c1, nvmeof0c2"));
 	CHECK(inFinding(onlyFinding([](doctor::Facts &facts) {
 				loseFirst(facts);
 				facts.probes[0].routeErrno = ENETUNREACH;

@@ -547,6 +547,7 @@ void Examination::examineHosts()
 
 void Examination::examineNetwork()
 {
+	std::map<std::string, std::vector<std::string>> dark; // controllers by interface
 	for (const Controller &c : all_.controllers) {
 		if (isEnding(c.state))
 			continue;
@@ -554,11 +555,18 @@ void Examination::examineNetwork()
 			skip("mtu", c.name, "over RDMA the devices agree on the MTU when they connect");
 			continue;
 		}
+		const PathProbe *probe = probeOf(c);
 		if (!facts_.probed)
 			skip("mtu", c.name, "--no-probe is given");
-		else if (const PathProbe *probe = probeOf(c))
+		else if (probe)
 			examineProbe(*probe, c);
+		if (probe && !probe->carrier)
+			dark[probe->interface].push_back(c.name);
 	}
+	for (const auto &[interface, controllers] : dark)
+		warning("no_carrier", interface,
+			fmt::format("no carrier, or down; used by {}", listed(controllers)),
+			fmt::format("check cable and switch port; 'ip link show {}'", interface));
 }
 
 void Examination::examineProbe(const PathProbe &probe, const Controller &c)
@@ -567,13 +575,8 @@ void Examination::examineProbe(const PathProbe &probe, const Controller &c)
 	if (probe.routeErrno && c.state == ControllerState::live)
 		warning("no_route", c.name, fmt::format("there is no route to {} any more", c.traddr),
 			"check addresses and routes of this host");
-	if (!probe.carrier)
-		warning("no_carrier", probe.interface,
-			fmt::format("no carrier, or down; {} uses it to reach {}", c.name, portOf(c)),
-			fmt::format("check cable and switch port; 'ip link show {}'", probe.interface));
-	if (probe.routeErrno || !probe.carrier || probe.local)
-		return;
-	examineMtu(probe, c);
+	if (!probe.routeErrno && probe.carrier && !probe.local)
+		examineMtu(probe, c);
 }
 
 void Examination::examineMtu(const PathProbe &probe, const Controller &c)
