@@ -564,8 +564,7 @@ void Examination::examineNetwork()
 			dark[probe->interface].push_back(c.name);
 	}
 	for (const auto &[interface, controllers] : dark)
-		warning("no_carrier", interface,
-			fmt::format("no carrier, or down; used by {}", listed(controllers)),
+		warning("no_carrier", interface, fmt::format("no carrier, or down; used by {}", listed(controllers)),
 			fmt::format("check cable and switch port; 'ip link show {}'", interface));
 }
 
