@@ -228,7 +228,7 @@ TEST_CASE("doctor: a disk without a usable path is a problem", "[doctor]")
 	CHECK(diagnosis.findings[0].object == "nvmeof0n1");
 	CHECK(diagnosis.findings[0].finding ==
 	      "no usable path for 35 s; 17 requests wait until a path returns, for 590 s at most");
-	CHECK(diagnosis.findings[0].advice == "restore one of nvmeof0c1: see there");
+	CHECK(diagnosis.findings[0].advice == "restore nvmeof0c1: the finding about it names the cause");
 	CHECK(diagnosis.findings[1].check == "controller_down");
 
 	const std::string ana = onlyFinding([](doctor::Facts &facts) {

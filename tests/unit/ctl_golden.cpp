@@ -440,7 +440,7 @@ doctor::Diagnosis wholeDiagnosis()
 	doctor::Diagnosis diagnosis;
 	diagnosis.findings = {
 		{doctor::Severity::problem, "no_usable_path", "nvmeof0n1", "no usable path for 10 s; 17 requests wait",
-		 "restore one of nvmeof0c1: see there"},
+		 "restore nvmeof0c1"},
 		{doctor::Severity::warning, "clock_unsynchronized", "clock", "not synchronized", "start chrony"}};
 	diagnosis.skipped = {{"mtu", "nvmeof0c1", "10.0.0.1 does not answer ping"}};
 	diagnosis.subsystems = 1;

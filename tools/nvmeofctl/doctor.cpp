@@ -207,7 +207,7 @@ void Examination::examineUsability(const Namespace &ns)
 	std::string text = "no usable path";
 	if (ns.noPathSince)
 		text += fmt::format(" for {}", formatAge(all_.time - *ns.noPathSince));
-	text += fmt::format("; {} wait", counted(ns.waiting, "request"));
+	text += fmt::format("; {} {}", counted(ns.waiting, "request"), ns.waiting == 1 ? "waits" : "wait");
 	std::vector<std::string> down, states;
 	std::chrono::milliseconds left{0};
 	bool limited = true, anyFastFail = false;
@@ -230,7 +230,9 @@ void Examination::examineUsability(const Namespace &ns)
 		text += fmt::format("; ANA: {}", listed(states));
 	problem("no_usable_path", ns.name, text,
 		down.empty() ? "make the namespace accessible at the target: check its ANA states"
-			     : fmt::format("restore one of {}: see there", listed(down)));
+		: down.size() == 1
+			? fmt::format("restore {}: the finding about it names the cause", down.front())
+			: fmt::format("restore one of {}: the findings about them name the cause", listed(down)));
 }
 
 // Missing paths that the state of the controllers does not explain.
@@ -316,10 +318,12 @@ void Examination::examineLinks(const Namespace &ns)
 // The last error of @c and its time, or an empty text.
 std::string Examination::failureOf(const Controller &c) const
 {
-	std::string text = describeFailure(c.lastError, c.lastErrno);
+	std::string text;
+	if (!c.lastError.empty() || c.lastErrno)
+		text = describeFailure(c.lastError, c.lastErrno);
 	if (c.lastStatus)
 		text += fmt::format("{}{}", text.empty() ? "" : ", ", describeStatus(*c.lastStatus));
-	if (text.empty() || (c.lastError.empty() && !c.lastErrno && !c.lastStatus))
+	if (text.empty())
 		return {};
 	for (auto event = facts_.events.rbegin(); event != facts_.events.rend(); ++event) {
 		if (!isAboutController(*event, c))
