@@ -5,6 +5,7 @@
 #include <nvmeof/rates.h>
 
 #include "../exposition_checker.h"
+#include "doctor.h"
 #include "format.h"
 #include "libctl/decode.h"
 #include "prometheus.h"
@@ -65,9 +66,14 @@ void checkText(const Snapshot &all)
 	for (const Path &p : all.paths)
 		expectPlain(renderFields(fieldsOf(p, now)));
 	expectPlain(formatPaths(all.paths, now));
-	expectPlain(formatNamespaces(all.namespaces, all.subsystems));
+	expectPlain(formatNamespaces(all.namespaces, all.subsystems, all.paths));
 	expectPlain(formatSubsystems(all.subsystems, all.controllers, all.paths));
 	expectPlain(statsText(all));
+	doctor::Facts facts;
+	facts.snapshot = all;
+	const doctor::Diagnosis diagnosis = doctor::diagnose(facts);
+	expectPlain(doctor::textOf(diagnosis));
+	expectJson(doctor::documentOf(diagnosis));
 	expectJson(statsJson(all));
 }
 

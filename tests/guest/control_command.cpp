@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// nvmeofctl with addresses that do not answer, interrupts, progress and warnings.
+// nvmeofctl with addresses that do not answer, interrupts, progress, warnings, and doctor.
 #include "control.h"
+#include "support/multi.h"
 #include "support/netns.h"
 #include "support/rig.h"
 #include "support/tmux.h"
@@ -415,6 +416,77 @@ TEST_CASE("a host name is resolved to its addresses", "[control][command]")
 	CHECK(out.status == failed);
 	CHECK(namesIt(out.text, "nowhere.invalid"));
 	CHECK(namesIt(out.text, "check the name"));
+}
+
+TEST_CASE("doctor finds nothing on a healthy host, and names a dead path and the next step", "[control][doctor]")
+{
+	Multi multi;
+	multi.connectAll();
+	const std::string disk = multi.disk().substr(5);
+	// udev makes the links of the disk in the meantime
+	CHECK(eventually([&] { return ctl("doctor").status == done; }));
+	auto out = ctl("doctor");
+	INFO(out.text);
+	CHECK(out.status == done);
+	CHECK(namesIt(out.text, "no problems found; checked: 1 subsystem, 2 controllers, 1 namespace, 2 paths\n"));
+	CHECK(json("doctor")["findings"].empty());
+	CHECK(json("doctor")["checked"]["paths"] == 2);
+	if (!overRdma())
+		CHECK(json("doctor")["skipped"].empty()); // the targets answer pings
+	CHECK(namesIt(ctl("doctor --no-probe").text, "--no-probe is given") != overRdma());
+
+	const std::string dead = multi.name(1), other = multi.name(0);
+	multi.lane(1).close();
+	REQUIRE(multi.host.waitState(dead, ControllerState::connecting));
+	CHECK(eventually([&] { return !multi.host.controller(dead).lastError.empty(); }));
+	out = ctl("doctor");
+	INFO(out.text);
+	CHECK(out.status == 1);
+	CHECK(namesIt(out.text, "warning: " + dead + ": no connection to " + transport() + " " +
+					multi.lane(1).address() + ":4420: connecting"));
+	CHECK(namesIt(out.text, "last error: "));
+	CHECK(namesIt(out.text, disk + " has 1 of 2 paths"));
+	CHECK(namesIt(out.text, "'nvmeofctl events " + dead + "'")); // the next step
+	CHECK_FALSE(namesIt(out.text, "warning: " + other));
+	CHECK(namesIt(out.text, "\n0 problems, 1 warning; checked: "));
+
+	multi.lane(0).close();
+	REQUIRE(eventually([&] { return multi.host.nameSpace(1)->usablePaths == 0; }));
+	out = run("nvmeofctl doctor --json 2>/dev/null");
+	INFO(out.text);
+	CHECK(out.status == 2);
+	auto worst = nlohmann::json::parse(out.text)["findings"][0];
+	CHECK(worst["severity"] == "problem");
+	CHECK(worst["check"] == "no_usable_path");
+	CHECK(worst["object"] == disk);
+	CHECK(namesIt(worst["advice"], other));
+
+	multi.lane(0).open();
+	multi.lane(1).open();
+	REQUIRE(multi.allLive(60s));
+	CHECK(eventually([&] { return ctl("doctor").status == done; }, 30s));
+}
+
+TEST_CASE("doctor finds an MTU that differs on the way, and an interface without carrier", "[control][doctor][tcp]")
+{
+	Multi multi;
+	multi.connectAll();
+	const std::string name = multi.name(1);
+	multi.lane(1).link().swallowToTarget(1024);
+	Stopwatch stopwatch;
+	auto out = ctl("doctor");
+	INFO(out.text);
+	CHECK(stopwatch.elapsed() < slowly(5s));
+	CHECK(out.status == 1);
+	CHECK(namesIt(out.text, "warning: " + name + ": packets of 1500 bytes"));
+	multi.lane(1).link().repair();
+	CHECK(eventually([&] { return !namesIt(ctl("doctor").text, "packets of"); }));
+	multi.lane(1).link().targetDown();
+	out = ctl("doctor");
+	INFO(out.text);
+	CHECK(namesIt(out.text, "warning: " + multi.lane(1).link().hostIface() + ": no carrier"));
+	multi.lane(1).link().repair();
+	REQUIRE(multi.allLive(60s));
 }
 
 } // namespace guest::control_command

@@ -410,6 +410,32 @@ TEST_CASE("nvmeofctl daemon controls nvmeofd over D-Bus", "[daemon]")
 	CHECK(anybody.status == 7);
 }
 
+TEST_CASE("doctor reports that nvmeofd is paused, and that it does not answer", "[daemon][doctor]")
+{
+	SystemBus bus;
+	Stage stage;
+	Daemon daemon(configFor({&stage.one}));
+	REQUIRE(stage.becomes(2));
+	auto finds = [](const std::string &check) {
+		auto out = run("nvmeofctl doctor --json 2>/dev/null");
+		auto findings = Json::parse(out.text)["findings"];
+		return std::ranges::any_of(findings, [&](const Json &one) { return one["check"] == check; });
+	};
+	CHECK_FALSE(finds("daemon_paused"));
+	CHECK_FALSE(finds("daemon_silent"));
+	CHECK(finds("clock_unsynchronized")); // no guest has a time server
+	must("nvmeofctl daemon pause");
+	CHECK(finds("daemon_paused"));
+	must("nvmeofctl daemon resume");
+	CHECK_FALSE(finds("daemon_paused"));
+	daemon.process->signal(SIGSTOP);
+	Stopwatch stopwatch;
+	CHECK(finds("daemon_silent"));
+	CHECK(stopwatch.elapsed() < slowly(10s));
+	daemon.process->signal(SIGCONT);
+	CHECK(eventually([&] { return !finds("daemon_silent"); }));
+}
+
 namespace {
 
 // A network interface for mDNS, which needs multicast

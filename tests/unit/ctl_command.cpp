@@ -267,7 +267,7 @@ TEST_CASE("no two options of a command have the same name", "[command]")
 TEST_CASE("the documented verbs exist", "[command]")
 {
 	for (const char *name : {"connect", "disconnect", "list", "list-subsys", "show", "reset", "rescan", "set",
-				 "monitor", "gen-hostnqn", "show-hostnqn", "version"}) {
+				 "doctor", "monitor", "gen-hostnqn", "show-hostnqn", "version"}) {
 		CAPTURE(name);
 		REQUIRE(findCommand(name));
 		CHECK_FALSE(findCommand(name)->hidden);

@@ -5,6 +5,7 @@
 
 #include "duration.h"
 #include "format.h"
+#include "latency.h"
 #include "json.h"
 #include "progress.h"
 #include "table.h"
@@ -73,6 +74,8 @@ TEST_CASE("subsystems are printed in the format of nvme-cli", "[format]")
 				pathOn("nvmeof0c2", "nvmeof0n1", AnaState::optimized),
 				pathOn("nvmeof0c2", "nvmeof0n2", AnaState::inaccessible),
 				pathOn("nvmeof0c3", "nvmeof0n1", AnaState::none)};
+	for (Path &path : paths)
+		path.controllerState = ControllerState::live;
 	CHECK(formatSubsystems({s}, controllers, paths) ==
 	      "nvmeof0 - NQN=nqn.a\n"
 	      "          hostnqn=nqn.h\n"
@@ -81,6 +84,50 @@ TEST_CASE("subsystems are printed in the format of nvme-cli", "[format]")
 	      " +- nvmeof0c1 tcp traddr=10.0.0.1,trsvcid=4420 live optimized\n"
 	      " +- nvmeof0c2 tcp traddr=::1,trsvcid=4420 live nvmeof0n1=optimized nvmeof0n2=inaccessible\n"
 	      " +- nvmeof0c3 tcp traddr=10.0.0.3,trsvcid=4420 live\n");
+	controllers[0].state = ControllerState::connecting;
+	for (Path &path : paths)
+		if (path.controller == controllers[0].name)
+			path.controllerState = ControllerState::connecting;
+	paths[2].degraded = paths[3].degraded = paths[3].suspect = true;
+	const std::string text = formatSubsystems({s}, controllers, paths);
+	INFO(text);
+	CHECK(text.find("traddr=10.0.0.1,trsvcid=4420 connecting was optimized\n") != text.npos);
+	CHECK(text.find("nvmeof0n2=inaccessible, nvmeof0n2 degraded\n") != text.npos);
+	CHECK(text.find("traddr=10.0.0.3,trsvcid=4420 live, suspect\n") != text.npos);
+}
+
+TEST_CASE("slow and degraded paths are marked", "[format]")
+{
+	Path fast = pathOn("nvmeof0c1", "nvmeof0n1", AnaState::optimized), slow = fast;
+	fast.name = "nvmeof0c1n1";
+	slow.name = "nvmeof0c2n1";
+	slow.controller = "nvmeof0c2";
+	fast.controllerState = slow.controllerState = ControllerState::live;
+	fast.writeLatency[8] = slow.writeLatency[14] = 1000;
+	Namespace ns;
+	ns.name = "nvmeof0n1";
+	ns.paths = ns.usablePaths = 2;
+	CHECK(conditionOf(fast, {fast, slow}) == "live");
+	CHECK(conditionOf(slow, {fast, slow}) == "slow");
+	CHECK(conditionOf(slow, {slow}) == "live"); // nothing to compare with
+	const std::optional<Slowness> found = slownessOf(slow, {fast, slow});
+	REQUIRE(found);
+	CHECK(found->op == std::string("writes"));
+	CHECK(found->fastest == "nvmeof0c1n1");
+	CHECK(formatNamespaces({ns}, {}, {fast, slow}).find("2/2, 1 slow") != std::string::npos);
+	CHECK(formatPaths({fast, slow}, std::chrono::seconds(1)).find("nvmeof0c2n1  slow ") != std::string::npos);
+	slow.degraded = true;
+	CHECK(formatNamespaces({ns}, {}, {fast, slow}).find("2/2, 1 degraded") != std::string::npos);
+	slow.degraded = false;
+	slow.controllerState = ControllerState::connecting;
+	CHECK(conditionOf(slow, {fast, slow}) == "connecting");
+	CHECK(formatNamespaces({ns}, {}, {fast, slow}).find("2/2,") == std::string::npos);
+	slow.controllerState = ControllerState::live;
+	slow.writeLatency[14] = 999; // too few
+	CHECK_FALSE(slownessOf(slow, {fast, slow}));
+	CHECK(muchSlower(std::chrono::microseconds(1200), std::chrono::microseconds(100)));
+	CHECK_FALSE(muchSlower(std::chrono::microseconds(900), std::chrono::microseconds(100))); // less than 1 ms more
+	CHECK_FALSE(muchSlower(std::chrono::milliseconds(80), std::chrono::milliseconds(10)));   // 8 times
 }
 
 TEST_CASE("JSON has its schema version first and tolerates invalid UTF-8", "[format]")

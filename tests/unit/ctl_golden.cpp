@@ -12,6 +12,7 @@
 #include "command.h"
 #include "ctl_snapshot.h"
 #include "discover.h"
+#include "doctor.h"
 #include "documents.h"
 #include "event_log.h"
 #include "events.h"
@@ -454,6 +455,21 @@ Json wouldDisconnect()
 	return document;
 }
 
+doctor::Diagnosis wholeDiagnosis()
+{
+	doctor::Diagnosis diagnosis;
+	diagnosis.findings = {
+		{doctor::Severity::problem, "no_usable_path", "nvmeof0n1", "no usable path for 10 s; 17 requests wait",
+		 "restore nvmeof0c1"},
+		{doctor::Severity::warning, "clock_unsynchronized", "clock", "not synchronized", "start chrony"}};
+	diagnosis.skipped = {{"mtu", "nvmeof0c1", "10.0.0.1 does not answer ping"}};
+	diagnosis.subsystems = 1;
+	diagnosis.controllers = 2;
+	diagnosis.namespaces = 3;
+	diagnosis.paths = 4;
+	return diagnosis;
+}
+
 std::vector<Golden> all()
 {
 	Snapshot s = wholeSnapshot();
@@ -468,6 +484,7 @@ std::vector<Golden> all()
 		{"stats", "stats.json", pretty(statsJson(s))},
 		{"top", "top.json", pretty(frame())},
 		{"monitor", "monitor.ndjson", monitorLines()},
+		{"doctor", "doctor.json", pretty(doctor::documentOf(wholeDiagnosis()))},
 		{"events", "events.json", pretty(eventsDocument("/var/lib/nvmeof/events", keptEvents()))},
 		{"connect", "connect.json", pretty(connected())},
 		{"connect-all", "connect-all.json", pretty(connectedAll())},

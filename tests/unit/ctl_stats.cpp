@@ -207,6 +207,10 @@ TEST_CASE("if D-Bus does not answer, the state of nvmeofd is unknown after a sec
 	const auto took = std::chrono::steady_clock::now() - begin;
 	CHECK(took >= std::chrono::milliseconds(900));
 	CHECK(took < std::chrono::seconds(10)); // the timeout of D-Bus is at least 25 s
+	const Result<Json> status = daemonStatus();
+	REQUIRE_FALSE(status);
+	CHECK(status.error().code == ErrorCode::timedOut);
+	CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
 	::unsetenv("DBUS_SYSTEM_BUS_ADDRESS");
 	::close(fd);
 }

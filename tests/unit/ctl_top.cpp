@@ -292,6 +292,26 @@ TEST_CASE("a frame fits any terminal", "[top]")
 	CHECK_FALSE(has(narrow, "ADDRESS"));
 }
 
+TEST_CASE("a path that was slow in the last interval is marked", "[top]")
+{
+	Snapshot s = exampleSnapshot();
+	s.paths[0].readLatency = {};
+	s.paths[0].readLatency[14] = 100;
+	TopModel model = exampleModel(s);
+	REQUIRE(model.paths[0].path == "nvmeof0c1n1");
+	CHECK(model.paths[0].slow);
+	CHECK(model.paths[0].stateTone == Tone::warning);
+	CHECK_FALSE(model.paths[2].slow); // nvmeof0c2n1, the fast one
+	TopView view;
+	CHECK(has(lineOf(view.batch(model), "nvmeof0c1n1"), " slow "));
+	CHECK(has(lineOf(view.batch(model), "nvmeof0c2n1"), " live "));
+	CHECK(toJson(model)["paths"][0]["slow"] == true);
+	CHECK(toJson(model)["paths"][0]["state"] == "live");
+	CHECK_FALSE(toJson(model)["paths"][2].contains("slow"));
+	s.paths[0].anaState = AnaState::nonOptimized; // slower by design
+	CHECK_FALSE(exampleModel(s).paths[0].slow);
+}
+
 TEST_CASE("without the module a message is shown, and no table", "[top]")
 {
 	TopModel gone;

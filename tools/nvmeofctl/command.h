@@ -88,6 +88,7 @@ int runCdcRemoveTarget(Context &context);
 int runCdcRemoveZone(Context &context);
 int runCdcRemoveHost(Context &context);
 int runCdcRemoveFile(Context &context);
+int runDoctor(Context &context);
 int runEvents(Context &context);
 int runMonitor(Context &context);
 int runStats(Context &context);

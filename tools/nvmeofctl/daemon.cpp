@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <ostream>
 
@@ -177,22 +178,42 @@ std::uint64_t microsecondsUntil(std::chrono::steady_clock::time_point deadline)
 	return static_cast<std::uint64_t>(std::max<std::int64_t>(left.count(), 0));
 }
 
-} // namespace
-
-std::optional<bool> daemonRuns()
+// For sd_bus_call(), which takes 0 as its default timeout of 25 s.
+std::uint64_t timeoutUntil(std::chrono::steady_clock::time_point deadline)
 {
-	const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+	return std::max<std::uint64_t>(microsecondsUntil(deadline), 1);
+}
+
+using QuickBus = std::unique_ptr<sd_bus, Unref<sd_bus, sd_bus_close_unref>>; // no flush, which could block
+
+// Null if there is no bus, or if it is not ready before @deadline.
+QuickBus openWithin(std::chrono::steady_clock::time_point deadline)
+{
 	sd_bus *opened = nullptr;
 	if (sd_bus_open_system(&opened) < 0)
-		return std::nullopt;
-	std::unique_ptr<sd_bus, Unref<sd_bus, sd_bus_close_unref>> bus(opened); // no flush, which could block
+		return nullptr;
+	QuickBus bus(opened);
 	// sd_bus_call() alone would wait for the authentication of the bus beyond the deadline.
 	while (sd_bus_is_ready(bus.get()) == 0) {
 		const int processed = sd_bus_process(bus.get(), nullptr);
 		const std::uint64_t left = microsecondsUntil(deadline);
 		if (processed < 0 || !left || (!processed && sd_bus_wait(bus.get(), left) < 0))
-			return std::nullopt;
+			return nullptr;
 	}
+	return bus;
+}
+
+constexpr std::chrono::seconds busPatience(1);
+constexpr const char *otherVersion = "the daemon's answer is of another version";
+
+} // namespace
+
+std::optional<bool> daemonRuns()
+{
+	const auto deadline = std::chrono::steady_clock::now() + busPatience;
+	const QuickBus bus = openWithin(deadline);
+	if (!bus)
+		return std::nullopt;
 	sd_bus_message *made = nullptr, *got = nullptr;
 	int has = 0;
 	int result = sd_bus_message_new_method_call(bus.get(), &made, "org.freedesktop.DBus", "/org/freedesktop/DBus",
@@ -200,12 +221,51 @@ std::optional<bool> daemonRuns()
 	Message question(made);
 	if (result < 0 || sd_bus_message_append(made, "s", nvmeofd::busName) < 0)
 		return std::nullopt;
-	// sd-bus takes 0 as its default timeout, which is longer.
-	result = sd_bus_call(bus.get(), made, std::max<std::uint64_t>(microsecondsUntil(deadline), 1), nullptr, &got);
+	result = sd_bus_call(bus.get(), made, timeoutUntil(deadline), nullptr, &got);
 	Message answer(got);
 	if (result < 0 || sd_bus_message_read(got, "b", &has) < 0)
 		return std::nullopt;
 	return has != 0;
+}
+
+Result<Json> daemonStatus()
+{
+	const auto deadline = std::chrono::steady_clock::now() + busPatience;
+	const QuickBus bus = openWithin(deadline);
+	if (!bus)
+		return errorFromErrno(ETIMEDOUT, "no answer from the system bus");
+	sd_bus_message *made = nullptr, *got = nullptr;
+	int result = sd_bus_message_new_method_call(bus.get(), &made, nvmeofd::busName, nvmeofd::busPath,
+						    nvmeofd::busInterface, "Status");
+	Message question(made);
+	if (result < 0)
+		return errorFromErrno(-result);
+	sd_bus_error said = SD_BUS_ERROR_NULL;
+	result = sd_bus_call(bus.get(), made, timeoutUntil(deadline), &said, &got);
+	Message answer(got);
+	if (result < 0) {
+		Error error = result == -ETIMEDOUT ? errorFromErrno(ETIMEDOUT, "no answer within a second")
+						   : busError(result, said);
+		sd_bus_error_free(&said);
+		return error;
+	}
+	const char *text = "";
+	if (sd_bus_message_read(got, "s", &text) < 0)
+		return errorFromErrno(EPROTO);
+	Json status = Json::parse(text, nullptr, false);
+	if (!status.is_object())
+		return errorFromErrno(EPROTO, otherVersion);
+	return status;
+}
+
+bool unitEnabled(const std::string &unit)
+{
+	std::error_code error;
+	for (std::filesystem::directory_iterator at("/etc/systemd/system", error), end; !error && at != end;
+	     at.increment(error))
+		if (at->path().extension() == ".wants" && std::filesystem::is_symlink(at->path() / unit, error))
+			return true;
+	return false;
 }
 
 int runDaemonStatus(Context &context)
@@ -215,7 +275,7 @@ int runDaemonStatus(Context &context)
 		return fail(context, answer.error());
 	Json status = Json::parse(*answer, nullptr, false);
 	if (status.is_discarded() || !status.is_object())
-		return fail(context, errorFromErrno(EPROTO, "the daemon's answer is of another version"));
+		return fail(context, errorFromErrno(EPROTO, otherVersion));
 	if (context.json())
 		context.print(status);
 	else

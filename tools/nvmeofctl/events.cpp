@@ -20,9 +20,6 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr const char *usualFile = "/var/lib/nvmeof/events";
-constexpr std::size_t largestFile = 16 << 20;
-
 bool isAbout(const Json &event, const std::string &name)
 {
 	static constexpr std::array members{"name", "nqn", "controller", "namespace", "wwid", "traddr"};
@@ -139,8 +136,8 @@ int runEvents(Context &context)
 			return context.fail("", when.error());
 		*to = *when;
 	}
-	const std::string file = context.args().textOr("file", usualFile);
-	Result<std::string> text = nofctl::readSmallFile(file, largestFile);
+	const std::string file = context.args().textOr("file", recordedEventsFile);
+	Result<std::string> text = nofctl::readSmallFile(file, largestEventsFile);
 	if (!text) {
 		Error error = text.error();
 		error.object = {ErrorObject::Kind::file, file};

@@ -10,6 +10,10 @@
 
 #include "json.h"
 
+// Where nvmeofd records them
+inline constexpr const char *recordedEventsFile = "/var/lib/nvmeof/events";
+inline constexpr std::size_t largestEventsFile = 16 << 20; // bytes
+
 struct EventChoice {
 	std::optional<std::chrono::system_clock::time_point> since, until;
 	std::string name;                   // object name, NQN, wwid or address; empty: any

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Exit codes of nvmeofctl, which are part of its interface.
+// Exit codes of nvmeofctl, which are part of its interface. "doctor" has its own: 0 without findings, 1 with warnings,
+// 2 with problems.
 #pragma once
 
 #include <nvmeof/error.h>

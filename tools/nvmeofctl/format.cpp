@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -117,11 +118,31 @@ void addLatency(Fields &fields, const char *key, const Histogram &histogram)
 			key, fmt::format("p50 {}, p99 {}", formatLatency(summary.p50), formatLatency(summary.p99)));
 }
 
-// "2/4": usable of existing paths; "2/3 of 4" if more are expected than exist
-std::string pathsCell(const Namespace &ns)
+// Names of the paths of live controllers that are slow or left out, by condition: "suspect", "slow", ...
+template <typename Wanted>
+std::map<std::string, std::vector<const Path *>> remarkablePaths(const std::vector<Path> &paths, Wanted wanted)
+{
+	std::map<std::string, std::vector<const Path *>> found;
+	for (const Path &path : paths) {
+		if (path.controllerState != ControllerState::live || !wanted(path))
+			continue;
+		const std::string condition = conditionOf(path, paths);
+		if (condition != toString(ControllerState::live))
+			found[condition].push_back(&path);
+	}
+	return found;
+}
+
+// "2/4": usable of existing paths; "2/3 of 4" if more are expected than exist; "2/2, 1 slow"
+std::string pathsCell(const Namespace &ns, const std::vector<Path> &paths)
 {
 	std::string text = fmt::format("{}/{}", ns.usablePaths, ns.paths);
-	return ns.expectedPaths > ns.paths ? fmt::format("{} of {}", text, ns.expectedPaths) : text;
+	if (ns.expectedPaths > ns.paths)
+		text += fmt::format(" of {}", ns.expectedPaths);
+	for (const auto &[condition, those] :
+	     remarkablePaths(paths, [&](const Path &path) { return path.nameSpace == ns.name; }))
+		text += fmt::format(", {} {}", those.size(), condition);
+	return text;
 }
 
 std::string latencyCell(const Histogram &histogram)
@@ -197,6 +218,21 @@ std::string formatAnaOf(const std::string &controller, const std::vector<Path> &
 	return text;
 }
 
+// ", degraded" if that is all paths, else the disks: ", nvmeof0n1 slow"
+std::string formatConditions(const std::string &controller, const std::vector<Path> &paths)
+{
+	auto own = [&](const Path &path) { return path.controller == controller; };
+	const auto all = static_cast<std::size_t>(std::ranges::count_if(paths, own));
+	std::string text;
+	for (const auto &[condition, those] : remarkablePaths(paths, own)) {
+		if (those.size() == all)
+			return ", " + condition;
+		for (const Path *path : those)
+			text += fmt::format(", {} {}", path->nameSpace, condition);
+	}
+	return text;
+}
+
 } // namespace
 
 std::string hexText(std::span<const std::uint8_t> bytes)
@@ -246,6 +282,12 @@ std::string conditionOf(const Path &path)
 	if (leftOut(path))
 		return path.suspect ? "suspect" : path.probation ? "probation" : "degraded";
 	return toString(path.controllerState);
+}
+
+std::string conditionOf(const Path &path, const std::vector<Path> &paths)
+{
+	const bool plain = path.controllerState == ControllerState::live && !leftOut(path);
+	return plain && slownessOf(path, paths) ? "slow" : conditionOf(path);
 }
 
 std::string pathsNote(const Namespace &ns, std::chrono::nanoseconds now)
@@ -512,14 +554,15 @@ std::string formatPaths(const std::vector<Path> &paths, std::chrono::nanoseconds
 		     {"To", Align::right},
 		     {"Last error"}});
 	for (const Path &path : paths)
-		table.add({path.name, conditionOf(path), formatAna(path), formatSince(path, now),
+		table.add({path.name, conditionOf(path, paths), formatAna(path), formatSince(path, now),
 			   latencyCell(path.readLatency), latencyCell(path.writeLatency),
 			   std::to_string(path.failoversFrom), std::to_string(path.failoversTo),
 			   describeFailure(path.lastError, path.lastErrno)});
 	return table.render();
 }
 
-std::string formatNamespaces(const std::vector<Namespace> &namespaces, const std::vector<Subsystem> &subsystems)
+std::string formatNamespaces(const std::vector<Namespace> &namespaces, const std::vector<Subsystem> &subsystems,
+			     const std::vector<Path> &paths)
 {
 	Table table({{"Node"},
 		     {"NSID", Align::right},
@@ -535,8 +578,8 @@ std::string formatNamespaces(const std::vector<Namespace> &namespaces, const std
 		Subsystem subsystem = of == subsystems.end() ? Subsystem() : *of;
 		bool generic = genericOnly(ns);
 		table.add({deviceOf(ns), std::to_string(ns.nsid), generic ? "-" : formatSize(ns.size),
-			   generic ? "generic only" : fmt::format("{} B", ns.lbaSize), pathsCell(ns), subsystem.model,
-			   subsystem.serial, subsystem.nqn});
+			   generic ? "generic only" : fmt::format("{} B", ns.lbaSize), pathsCell(ns, paths),
+			   subsystem.model, subsystem.serial, subsystem.nqn});
 	}
 	return table.render();
 }
@@ -550,12 +593,16 @@ std::string formatSubsystems(const std::vector<Subsystem> &subsystems, const std
 		text += nofctl::printable(fmt::format("{} - NQN={}", subsystem.name, subsystem.nqn)) + "\n";
 		text += nofctl::printable(fmt::format("{}hostnqn={}", indent, subsystem.hostnqn)) + "\n";
 		text += nofctl::printable(fmt::format("{}iopolicy={}", indent, subsystem.iopolicy)) + "\n\\\n";
-		for (const Controller &controller : controllers)
-			if (controller.subsystem == subsystem.id)
-				text += nofctl::printable(fmt::format(
-						" +- {} {} {}{}", controller.name, formatAddress(controller),
-						toString(controller.state), formatAnaOf(controller.name, paths))) +
-					"\n";
+		for (const Controller &controller : controllers) {
+			if (controller.subsystem != subsystem.id)
+				continue;
+			const bool live = controller.state == ControllerState::live;
+			text += nofctl::printable(fmt::format(" +- {} {} {}{}{}", controller.name,
+							      formatAddress(controller), toString(controller.state),
+							      formatAnaOf(controller.name, paths),
+							      live ? formatConditions(controller.name, paths) : "")) +
+				"\n";
+		}
 	}
 	return text;
 }

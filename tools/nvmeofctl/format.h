@@ -32,6 +32,8 @@ std::string formatReached(const nvmeof::Controller &controller, bool there);
 bool leftOut(const nvmeof::Path &path);
 // "suspect", "probation" or "degraded" if leftOut(), else the state of the controller.
 std::string conditionOf(const nvmeof::Path &path);
+// The same, but "slow" for a live path that is slow compared with others in @paths; see slownessOf().
+std::string conditionOf(const nvmeof::Path &path, const std::vector<nvmeof::Path> &paths);
 // Reservation types that a namespace supports: "write-exclusive", ... @reservations: bits of nvmeof::Reservations
 std::vector<std::string> reservationTypes(std::uint8_t reservations);
 // "2 usable of 4", missing paths, and the time without a usable path. @now: CLOCK_BOOTTIME
@@ -64,9 +66,11 @@ Fields shownFields(const nvmeof::Path &path, const nvmeof::Snapshot &related);
 // A table with one line per path.
 std::string formatPaths(const std::vector<nvmeof::Path> &paths, std::chrono::nanoseconds now = nvmeof::bootTime());
 
-// Output of "list" and "list-subsys".
+// Output of "list": the cell of the paths also has the number of those that are slow or left out.
 std::string formatNamespaces(const std::vector<nvmeof::Namespace> &namespaces,
-			     const std::vector<nvmeof::Subsystem> &subsystems);
+			     const std::vector<nvmeof::Subsystem> &subsystems,
+			     const std::vector<nvmeof::Path> &paths = {});
+// Output of "list-subsys": ANA states and conditions of paths are those of live controllers.
 std::string formatSubsystems(const std::vector<nvmeof::Subsystem> &subsystems,
 			     const std::vector<nvmeof::Controller> &controllers,
 			     const std::vector<nvmeof::Path> &paths);

@@ -174,7 +174,9 @@ std::string exitStatus()
 		text += fmt::format(".TP\n{}\n{}\n", bold(std::to_string(code)),
 				    roff(describe(static_cast<ExitCode>(code))));
 	return text + ".PP\nWith several addresses, connect ends with 0 when one of them is connected, or with " +
-	       bold("--require all") + " when all are; else with the code of the first that failed.\n";
+	       bold("--require all") + " when all are; else with the code of the first that failed.\n.PP\n" +
+	       bold("doctor") +
+	       " has exit codes of its own: 0 without findings, 1 with warnings, 2 with at least one problem.\n";
 }
 
 std::string commonEntries()

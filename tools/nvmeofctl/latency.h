@@ -3,9 +3,12 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <nvmeof/histogram.h>
+#include <nvmeof/path.h>
 
 struct LatencySummary {
 	std::uint64_t count = 0;
@@ -23,3 +26,21 @@ std::string formatLatency(std::chrono::nanoseconds time);
 std::string formatPercentile(const LatencySummary &summary, std::chrono::nanoseconds time);
 // "< 2.10 ms", "> 4.29 s", "-"
 std::string formatMax(const LatencySummary &summary);
+
+// The comparison of a slow path with the fastest one
+struct Slowness {
+	const char *op = ""; // "reads" or "writes"
+	std::chrono::nanoseconds p50{0};
+	std::string fastest; // path
+	std::chrono::nanoseconds fastestP50{0};
+};
+
+// Whether the median @p50 is more than 8 times, and at least 1 ms, above that of the fastest path.
+bool muchSlower(std::chrono::nanoseconds p50, std::chrono::nanoseconds fastest);
+
+/*
+ * Whether @path is slow: the median of its reads, or of its writes, is muchSlower() than that of the fastest live path
+ * in @paths to the same namespace in the same ANA state. Compares all requests since the paths appeared, and only paths
+ * that completed at least 1000.
+ */
+std::optional<Slowness> slownessOf(const nvmeof::Path &path, const std::vector<nvmeof::Path> &paths);

@@ -57,7 +57,7 @@ int runList(Context &context)
 	if (!all)
 		return context.fail("", all.error());
 	if (!context.json())
-		context.out() << formatNamespaces(all->namespaces, all->subsystems) << std::flush;
+		context.out() << formatNamespaces(all->namespaces, all->subsystems, all->paths) << std::flush;
 	Json twins = warnOfTwins(context, all->namespaces, nvmeDisks());
 	Json same = warnOfSame(context, all->namespaces);
 	Json lost = warnOfLost(context, all->controllers);

@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <ctime>
-#include <filesystem>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -25,18 +24,6 @@ std::chrono::nanoseconds wallClockAtBoot()
 	return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec) - bootTime();
 }
 
-// "systemctl enable" makes a link in the .wants folder of a target.
-bool daemonEnabled()
-{
-	std::error_code error;
-	for (std::filesystem::directory_iterator at("/etc/systemd/system", error), end; !error && at != end;
-	     at.increment(error))
-		if (at->path().extension() == ".wants" &&
-		    std::filesystem::is_symlink(at->path() / "nvmeofd.service", error))
-			return true;
-	return false;
-}
-
 NodeFacts nodeFacts()
 {
 	const Build tool = toolBuild();
@@ -49,7 +36,7 @@ NodeFacts nodeFacts()
 	for (const BuildFinding &one : judgeBuilds(tool, libraryBuild(), modules))
 		facts.findings.push_back(one.code);
 	facts.daemonRuns = daemonRuns();
-	facts.daemonEnabled = daemonEnabled();
+	facts.daemonEnabled = unitEnabled("nvmeofd.service");
 	return facts;
 }
 

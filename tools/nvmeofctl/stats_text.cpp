@@ -37,7 +37,7 @@ std::vector<std::string> counterRow(std::vector<std::string> head, const std::ve
 	return head;
 }
 
-std::string counters(const std::vector<const Path *> &paths, std::chrono::nanoseconds now)
+std::string counters(const std::vector<const Path *> &paths, const Snapshot &all)
 {
 	Table table({{"Path"},
 		     {"State"},
@@ -53,7 +53,8 @@ std::string counters(const std::vector<const Path *> &paths, std::chrono::nanose
 		     {"To", Align::right},
 		     {"In flight", Align::right}});
 	for (const Path *path : paths)
-		table.add(counterRow({path->name, conditionOf(*path), formatAna(*path), formatSince(*path, now)},
+		table.add(counterRow({path->name, conditionOf(*path, all.paths), formatAna(*path),
+				      formatSince(*path, all.time)},
 				     {path}));
 	table.add(counterRow({"total", "", "", ""}, paths));
 	return table.render();
@@ -93,7 +94,7 @@ std::string section(const Namespace &ns, const Snapshot &all)
 					      ns.name, pathsNote(ns, all.time), ns.waiting, ns.held,
 					      subsystem ? subsystem->iopolicy : "-")) +
 		"\n\n";
-	return text + counters(paths, all.time) + "\n" + latencies(paths) + "\n";
+	return text + counters(paths, all) + "\n" + latencies(paths) + "\n";
 }
 
 std::string controllers(const Snapshot &all)

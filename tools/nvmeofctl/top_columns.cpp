@@ -119,7 +119,7 @@ constexpr TopColumn pathColumns[] = {
 	namespaceColumn(8), // can be derived from the name of the path
 	{"PATH", 12, false, 0, [](const Row &r) { return r.path; }, nullptr, nullptr},
 	{"ADDRESS", 15, false, 7, [](const Row &r) { return r.address; }, nullptr, nullptr},
-	{"STATE", 10, false, 0, [](const Row &r) { return r.state; }, nullptr,
+	{"STATE", 10, false, 0, [](const Row &r) { return r.slow ? std::string("slow") : r.state; }, nullptr,
 	 [](const Row &r) { return r.stateTone; }},
 	{"ANA", 13, false, 1, [](const Row &r) { return r.anaCurrent ? r.ana : "-"; }, nullptr,
 	 [](const Row &r) { return r.anaTone; }},

@@ -2,6 +2,7 @@
 #include "top_model.h"
 
 #include <algorithm>
+#include <map>
 
 #include "format.h"
 #include "latency.h"
@@ -70,6 +71,28 @@ TopRow rowOf(const Path &path, const Snapshot &all, const Rates &rates)
 	return row;
 }
 
+// Marks live paths that were much slower than another one of the same namespace in the same ANA state.
+void markSlow(std::vector<TopRow> &paths)
+{
+	constexpr std::uint64_t enough = 100; // requests in the interval
+	auto median = [](const TopRow &row) -> std::optional<std::chrono::nanoseconds> {
+		if (row.state != toString(ControllerState::live) || !row.rate || countOf(row.rate->latency) < enough)
+			return std::nullopt;
+		return percentile(row.rate->latency, 0.5);
+	};
+	std::map<std::pair<std::string, std::string>, std::chrono::nanoseconds> fastest;
+	for (const TopRow &row : paths)
+		if (auto p50 = median(row)) {
+			auto known = fastest.emplace(std::pair(row.nameSpace, row.ana), *p50).first;
+			known->second = std::min(known->second, *p50);
+		}
+	for (TopRow &row : paths)
+		if (auto p50 = median(row); p50 && muchSlower(*p50, fastest.at({row.nameSpace, row.ana}))) {
+			row.slow = true;
+			row.stateTone = Tone::warning;
+		}
+}
+
 void add(TopRow &to, const TopRow &path)
 {
 	if (path.rate) {
@@ -128,6 +151,8 @@ Json rowJson(const TopRow &row)
 	if (!row.path.empty()) {
 		json["address"] = row.address;
 		json["state"] = row.state;
+		if (row.slow)
+			json["slow"] = true;
 		json["ana_state"] = row.ana;
 	}
 	putRate(json, row.rate);
@@ -169,6 +194,7 @@ TopModel topModel(const Snapshot &snapshot, const Rates &rates)
 		model.paths.push_back(rowOf(path, snapshot, rates));
 		add(model.total, model.paths.back());
 	}
+	markSlow(model.paths);
 	for (const Namespace &ns : snapshot.namespaces) {
 		model.namespaces.push_back(rowOf(ns, model.paths, snapshot.time));
 		model.total.waiting += ns.waiting;

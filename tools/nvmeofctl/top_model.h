@@ -21,6 +21,7 @@ struct TopRow {
 	std::string address; // "10.0.0.1:4420"
 	std::string state, ana;
 	bool anaCurrent = true;
+	bool slow = false; // of a path: compared with others of the namespace, in the last interval
 	Tone stateTone = Tone::normal, anaTone = Tone::normal;
 	std::optional<nvmeof::Rate> rate; // empty before the second sample
 	std::uint32_t inflight = 0;

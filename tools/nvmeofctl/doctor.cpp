@@ -1,0 +1,840 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "doctor.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nvmeof/discovery.h>
+#include <nvmeof/error.h>
+
+#include "duration.h"
+#include "format.h"
+#include "latency.h"
+#include "libctl/base/printable.h"
+#include "when.h"
+
+using namespace nvmeof;
+using namespace std::chrono_literals;
+
+namespace doctor {
+
+namespace {
+
+using WallTime = std::chrono::system_clock::time_point;
+
+constexpr std::size_t namesInLine = 3;  // of objects in one finding
+constexpr std::size_t linesOfText = 20; // findings in the text output
+
+std::string clockTime(WallTime when)
+{
+	const std::time_t seconds = std::chrono::system_clock::to_time_t(when);
+	std::tm local{};
+	::localtime_r(&seconds, &local);
+	return fmt::format("{:%H:%M:%S}", local);
+}
+
+// "1 path", "2 paths"
+std::string counted(std::size_t number, const char *noun)
+{
+	return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
+// The first names, and the number of the others.
+std::string listed(const std::vector<std::string> &names)
+{
+	std::vector<std::string> first(
+		names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), namesInLine)));
+	std::string text = fmt::format("{}", fmt::join(first, ", "));
+	return names.size() > namesInLine ? fmt::format("{} and {} more", text, names.size() - namesInLine) : text;
+}
+
+std::string portOf(const Controller &c)
+{
+	const bool brackets = c.traddr.find(':') != c.traddr.npos;
+	return fmt::format("{}:{}", brackets ? "[" + c.traddr + "]" : c.traddr, c.trsvcid);
+}
+
+std::string stringIn(const Json &object, const char *key)
+{
+	auto found = object.find(key);
+	return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+const Json &listIn(const Json &object, const char *key)
+{
+	static const Json none = Json::array();
+	auto found = object.find(key);
+	return found != object.end() && found->is_array() ? *found : none;
+}
+
+std::int64_t numberIn(const Json &object, const char *key)
+{
+	auto found = object.find(key);
+	return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
+std::optional<WallTime> timeOfEvent(const Json &event)
+{
+	return event.is_object() ? parseUtc(stringIn(event, "time")) : std::nullopt;
+}
+
+bool isAboutController(const Json &event, const Controller &c)
+{
+	return event.is_object() && stringIn(event, "name") == c.name && stringIn(event, "nqn") == c.subsysnqn &&
+	       stringIn(event, "kind") == "controller";
+}
+
+class Examination {
+public:
+	explicit Examination(const Facts &facts) : facts_(facts), all_(facts.snapshot) {}
+	Diagnosis run();
+
+private:
+	void problem(const char *check, const std::string &object, std::string finding, std::string advice);
+	void warning(const char *check, const std::string &object, std::string finding, std::string advice);
+	void skip(const char *check, const std::string &object, std::string reason);
+
+	void examineDriver();
+	void examineNamespace(const Namespace &ns);
+	void examineUsability(const Namespace &ns);
+	void examineMissing(const Namespace &ns);
+	void examineHold(const Namespace &ns);
+	void examineTwins(const Namespace &ns);
+	void examineLinks(const Namespace &ns);
+	void examineController(const Controller &c);
+	void examineConnection(const Controller &c);
+	void examineCondition(const Controller &c);
+	void examineLosses(const Controller &c);
+	void examinePath(const Path &path);
+	void examineSubsystem(const Subsystem &s);
+	void examineQueues(const Controller &c);
+	void examineFirmware(const Subsystem &s);
+	void examineHosts();
+	void examineNetwork();
+	void examineProbe(const PathProbe &probe, const Controller &c);
+	void examineMtu(const PathProbe &probe, const Controller &c);
+	void examineClock();
+	void examineDaemon();
+	void examineDaemonStatus(const Json &status);
+	void examineCdc();
+	void examineCdcStatus(const Json &status);
+
+	std::vector<const Controller *> controllersOf(std::uint32_t subsystem) const;
+	std::vector<const Path *> pathsThrough(const Controller &c) const;
+	const PathProbe *probeOf(const Controller &c) const;
+	std::string failureOf(const Controller &c) const;
+	std::string thinDisks(const Controller &c) const;
+	std::string connectAdvice(const Controller &c) const;
+
+	const Facts &facts_;
+	const Snapshot &all_;
+	Diagnosis result_;
+};
+
+void Examination::problem(const char *check, const std::string &object, std::string finding, std::string advice)
+{
+	result_.findings.push_back({Severity::problem, check, object, std::move(finding), std::move(advice)});
+}
+
+void Examination::warning(const char *check, const std::string &object, std::string finding, std::string advice)
+{
+	result_.findings.push_back({Severity::warning, check, object, std::move(finding), std::move(advice)});
+}
+
+void Examination::skip(const char *check, const std::string &object, std::string reason)
+{
+	result_.skipped.push_back({check, object, std::move(reason)});
+}
+
+std::vector<const Controller *> Examination::controllersOf(std::uint32_t subsystem) const
+{
+	std::vector<const Controller *> own;
+	for (const Controller &c : all_.controllers)
+		if (c.subsystem == subsystem && !isEnding(c.state))
+			own.push_back(&c);
+	return own;
+}
+
+std::vector<const Path *> Examination::pathsThrough(const Controller &c) const
+{
+	std::vector<const Path *> own;
+	for (const Path &path : all_.paths)
+		if (path.controller == c.name)
+			own.push_back(&path);
+	return own;
+}
+
+const PathProbe *Examination::probeOf(const Controller &c) const
+{
+	auto found = std::ranges::find(facts_.probes, c.name, &PathProbe::controller);
+	return found == facts_.probes.end() ? nullptr : &*found;
+}
+
+// ---- driver, versions
+
+void Examination::examineDriver()
+{
+	if (facts_.unreadable) {
+		const bool module = facts_.unreadable->code == ErrorCode::noModule;
+		problem("driver_unreadable", "nvmeof",
+			fmt::format("the state of the driver cannot be read: {}", facts_.unreadable->message),
+			module ? "'modprobe nvmeof_tcp' as root; 'nvmeofctl version' compares module and tools"
+			       : "run this as root");
+	}
+	for (const BuildFinding &one : facts_.builds)
+		warning(one.code.c_str(), "nvmeof", one.message, one.step);
+}
+
+// ---- namespaces
+
+void Examination::examineNamespace(const Namespace &ns)
+{
+	examineUsability(ns);
+	examineMissing(ns);
+	examineHold(ns);
+	examineTwins(ns);
+	examineLinks(ns);
+}
+
+void Examination::examineUsability(const Namespace &ns)
+{
+	if (!ns.noPathSince && ns.usablePaths)
+		return;
+	std::string text = "no usable path";
+	if (ns.noPathSince)
+		text += fmt::format(" for {}", formatAge(all_.time - *ns.noPathSince));
+	text += fmt::format("; {} {}", counted(ns.waiting, "request"), ns.waiting == 1 ? "waits" : "wait");
+	std::vector<std::string> down, states;
+	std::chrono::milliseconds left{0};
+	bool limited = true, anyFastFail = false;
+	for (const Controller *c : controllersOf(ns.subsystem)) {
+		if (c->state == ControllerState::live)
+			continue;
+		down.push_back(c->name);
+		anyFastFail = anyFastFail || c->fastIoFail.count() >= 0;
+		limited = limited && (c->lossLeft || c->state == ControllerState::lost);
+		left = std::max(left, c->lossLeft.value_or(0ms));
+	}
+	for (const Path &path : all_.paths)
+		if (path.nameSpace == ns.name && path.controllerState == ControllerState::live)
+			states.push_back(fmt::format("{} {}", path.name, toString(path.anaState)));
+	if (!down.empty() && states.empty() && anyFastFail)
+		text += " until a path returns, or until fast-io-fail-tmo passes";
+	else if (!down.empty() && states.empty() && limited && left.count())
+		text += fmt::format(" until a path returns, for {} at most", formatSeconds(left));
+	if (!states.empty())
+		text += fmt::format("; ANA: {}", listed(states));
+	problem("no_usable_path", ns.name, text,
+		down.empty() ? "make the namespace accessible at the target: check its ANA states"
+		: down.size() == 1
+			? fmt::format("restore {}: the finding about it names the cause", down.front())
+			: fmt::format("restore one of {}: the findings about them name the cause", listed(down)));
+}
+
+// Missing paths that the state of the controllers does not explain.
+void Examination::examineMissing(const Namespace &ns)
+{
+	if (ns.livePaths >= ns.expectedPaths)
+		return;
+	const std::vector<const Controller *> own = controllersOf(ns.subsystem);
+	if (!std::ranges::all_of(own, [](const Controller *c) { return c->state == ControllerState::live; }))
+		return; // reported with the controller
+	std::vector<std::string> without;
+	for (const Controller *c : own)
+		if (std::ranges::none_of(all_.paths, [&](const Path &path) {
+			    return path.controller == c->name && path.nameSpace == ns.name;
+		    }))
+			without.push_back(c->name);
+	warning("path_missing", ns.name,
+		fmt::format("{} of {} expected paths, though all controllers are live{}", ns.livePaths,
+			    ns.expectedPaths, without.empty() ? "" : fmt::format("; none through {}", listed(without))),
+		without.empty() ? "'nvmeofctl rescan' its controllers"
+				: fmt::format("'nvmeofctl rescan {}'; check which namespaces the target offers there",
+					      without.front()));
+}
+
+void Examination::examineHold(const Namespace &ns)
+{
+	if (!ns.held || !ns.hold)
+		return;
+	const Subsystem *s = all_.subsystem(ns.subsystem);
+	problem("requests_held", ns.name,
+		fmt::format("{} held for {} at most (until {}): the association of {} was lost, and the target may "
+			    "still execute them",
+			    counted(ns.held, "request"), formatSeconds(ns.hold->left),
+			    clockTime(facts_.now +
+				      std::chrono::duration_cast<std::chrono::system_clock::duration>(ns.hold->left)),
+			    ns.hold->controller),
+		s && s->fencing == Fencing::safe
+			? fmt::format("wait; for shorter holds in future: 'nvmeofctl set {} fencing=auto' (see "
+				      "Documentation/fencing.md)",
+				      s->name)
+			: "wait; they are retried on another path then (Documentation/fencing.md)");
+}
+
+void Examination::examineTwins(const Namespace &ns)
+{
+	const Subsystem *s = all_.subsystem(ns.subsystem);
+	const bool told = s && facts_.inTree.contains(s->nqn); // reported with the subsystem
+	std::vector<std::string> nodes;
+	for (const NvmeDisk &twin : foreignTwins(ns.name, facts_.disks))
+		nodes.push_back("/dev/" + twin.name);
+	if (!nodes.empty() && !told)
+		problem("other_driver", ns.name,
+			fmt::format("the in-tree NVMe driver has the same namespace as {}", listed(nodes)),
+			"mount only one of them, and disconnect the other");
+	std::vector<std::string> same;
+	for (const Namespace &other : all_.namespaces)
+		if (other.subsystem != ns.subsystem && !ns.wwid.empty() && other.wwid == ns.wwid)
+			same.push_back(other.name);
+	if (!same.empty())
+		warning("same_identifiers", ns.name,
+			fmt::format("{}, of another subsystem, has the same identifiers", listed(same)),
+			"if it is a copy, give it identifiers of its own at the target; links in /dev/disk/by-id name "
+			"one of them only");
+}
+
+void Examination::examineLinks(const Namespace &ns)
+{
+	if (!facts_.linked || ns.wwid.empty() || genericOnly(ns) || facts_.linked->contains(ns.name))
+		return;
+	// The links of a namespace that is several disks belong to one of them.
+	if (!foreignTwins(ns.name, facts_.disks).empty() ||
+	    std::ranges::any_of(all_.namespaces,
+				[&](const Namespace &other) { return other.name != ns.name && other.wwid == ns.wwid; }))
+		return;
+	warning("links_missing", ns.name, "no link in /dev/disk/by-id names the disk",
+		fmt::format("'udevadm trigger --action=add --settle /dev/{}'; 'udevadm test /sys/block/{}' shows the "
+			    "rules",
+			    ns.name, ns.name));
+}
+
+// ---- controllers
+
+// The last error of @c and its time, or an empty text.
+std::string Examination::failureOf(const Controller &c) const
+{
+	std::string text;
+	if (!c.lastError.empty() || c.lastErrno)
+		text = describeFailure(c.lastError, c.lastErrno);
+	if (c.lastStatus)
+		text += fmt::format("{}{}", text.empty() ? "" : ", ", describeStatus(*c.lastStatus));
+	if (text.empty())
+		return {};
+	for (auto event = facts_.events.rbegin(); event != facts_.events.rend(); ++event) {
+		if (!isAboutController(*event, c))
+			continue;
+		const bool failed = stringIn(*event, "event") == "connect_failed" ||
+				    (stringIn(*event, "event") == "state" && stringIn(*event, "state") != "live" &&
+				     !stringIn(*event, "last_error").empty());
+		if (failed && timeOfEvent(*event))
+			return fmt::format("{}, at {}", text, localTime(stringIn(*event, "time")));
+	}
+	return text;
+}
+
+// The disks that have fewer paths because @c is not connected.
+std::string Examination::thinDisks(const Controller &c) const
+{
+	std::vector<std::string> disks;
+	for (const Namespace &ns : all_.namespaces)
+		if (ns.subsystem == c.subsystem && ns.livePaths < ns.expectedPaths)
+			disks.push_back(fmt::format("{} has {} of {} paths", ns.name, ns.livePaths, ns.expectedPaths));
+	return listed(disks);
+}
+
+std::string Examination::connectAdvice(const Controller &c) const
+{
+	if (const PathProbe *probe = probeOf(c); probe && probe->routeErrno)
+		return fmt::format("there is no route to {}: check addresses and routes of this host", c.traddr);
+	else if (probe && !probe->carrier)
+		return fmt::format("{} has no carrier, or is down: check cable, switch port and 'ip link'",
+				   probe->interface);
+	std::string step;
+	if (c.lastStatus)
+		step = fmt::format("the target refuses: check that it has {} and allows {}", c.subsysnqn, c.hostnqn);
+	else if (c.lastErrno == ECONNREFUSED)
+		step = fmt::format("check that the target listens on {}", portOf(c));
+	else
+		step = fmt::format("check target and network: 'ping {}'", c.traddr);
+	return c.state == ControllerState::lost ? fmt::format("{}; {}", step, lostNextStep(c.name))
+						: fmt::format("{}; history: 'nvmeofctl events {}'", step, c.name);
+}
+
+void Examination::examineConnection(const Controller &c)
+{
+	std::vector<std::string> words{
+		fmt::format("no connection to {} {}: {}", c.transport, portOf(c), toString(c.state))};
+	if (c.attempts && c.state != ControllerState::lost)
+		words.back() += fmt::format(", {} so far", counted(c.attempts, "attempt"));
+	if (const std::string failure = failureOf(c); !failure.empty())
+		words.push_back("last error: " + failure);
+	if (c.lossLeft)
+		words.push_back(fmt::format("its paths are removed in {}", formatSeconds(*c.lossLeft)));
+	if (const std::string disks = thinDisks(c); !disks.empty())
+		words.push_back(disks);
+	warning(c.state == ControllerState::lost ? "controller_lost" : "controller_down", c.name,
+		fmt::format("{}", fmt::join(words, "; ")), connectAdvice(c));
+}
+
+// Conditions that all paths of a live controller share.
+void Examination::examineCondition(const Controller &c)
+{
+	std::vector<std::string> suspect, probation;
+	for (const Path *path : pathsThrough(c)) {
+		if (path->suspect)
+			suspect.push_back(path->name);
+		else if (path->probation)
+			probation.push_back(path->name);
+	}
+	const std::string failure = failureOf(c);
+	const std::string last = failure.empty() ? "" : "; last error: " + failure;
+	if (!suspect.empty())
+		warning("path_suspect", c.name,
+			fmt::format("{} does not answer; no new I/O goes to {}{}", portOf(c), listed(suspect), last),
+			fmt::format("check target and network: 'ping {}'", c.traddr));
+	if (!probation.empty())
+		warning("path_probation", c.name,
+			fmt::format("lost repeatedly; {} take single requests only, until eight are answered{}",
+				    listed(probation), last),
+			fmt::format("check the network to {}: MTU, errors in 'ip -s link'; history: 'nvmeofctl events "
+				    "{}'",
+				    c.traddr, c.name));
+}
+
+void Examination::examineLosses(const Controller &c)
+{
+	constexpr auto window = 10min;
+	constexpr std::size_t many = 3;
+	std::size_t losses = 0;
+	for (const Json &event : facts_.events) {
+		const std::optional<WallTime> when = timeOfEvent(event);
+		losses += when && *when > facts_.now - window && *when <= facts_.now && isAboutController(event, c) &&
+			  stringIn(event, "event") == "state" && stringIn(event, "old_state") == "live" &&
+			  stringIn(event, "state") == "recovering";
+	}
+	if (losses < many)
+		return;
+	const std::string failure = failureOf(c);
+	warning("path_flapping", c.name,
+		fmt::format("lost its connection to {} {} times within 10 minutes{}", portOf(c), losses,
+			    failure.empty() ? "" : "; last error: " + failure),
+		fmt::format("check cable, switch port and target; history: 'nvmeofctl events {} --since 10m'", c.name));
+}
+
+void Examination::examineQueues(const Controller &c)
+{
+	if (c.pollQueues < c.wantedPollQueues)
+		warning("queues_not_granted", c.name,
+			fmt::format("{} of {} requested poll queues granted", c.pollQueues, c.wantedPollQueues),
+			"raise the target's limit of queues, or connect with fewer; the first controller of a "
+			"subsystem limits their number");
+	const Controller *most = &c;
+	for (const Controller *other : controllersOf(c.subsystem))
+		if (other->state == ControllerState::live && other->ioQueues > most->ioQueues)
+			most = other;
+	if (c.ioQueues < most->ioQueues)
+		warning("fewer_io_queues", c.name,
+			fmt::format("{}, {} has {}: the target granted fewer, or fewer were requested",
+				    counted(c.ioQueues, "I/O queue"), most->name, most->ioQueues),
+			fmt::format("compare the target's limits of queues; then 'nvmeofctl reset {}'", c.name));
+}
+
+void Examination::examineController(const Controller &c)
+{
+	if (isEnding(c.state))
+		return;
+	if (c.state != ControllerState::live) {
+		examineConnection(c);
+	} else {
+		examineCondition(c);
+		examineQueues(c);
+	}
+	examineLosses(c);
+}
+
+// ---- paths
+
+void Examination::examinePath(const Path &path)
+{
+	if (path.controllerState != ControllerState::live)
+		return;
+	const std::optional<Slowness> slow = slownessOf(path, all_.paths);
+	if (path.degraded && !path.suspect && !path.probation)
+		warning("path_degraded", path.name,
+			fmt::format("avoided as an outlier: latency or errors differ from the other paths'{}",
+				    slow ? fmt::format("; half of the {} took over {}, {} on {}", slow->op,
+						       formatLatency(slow->p50), formatLatency(slow->fastestP50),
+						       slow->fastest)
+					 : ""),
+			fmt::format("check the link of {}; 'nvmeofctl top' compares the paths", path.controller));
+	else if (slow && !path.suspect && !path.probation)
+		warning("path_slow", path.name,
+			fmt::format("slow: half of the {} took over {}, {} on {}", slow->op, formatLatency(slow->p50),
+				    formatLatency(slow->fastestP50), slow->fastest),
+			fmt::format("check the link of {}; iopolicy=latency or degrade=on ('nvmeofctl set') avoids the "
+				    "path",
+				    path.controller));
+	constexpr auto longChange = 60s; // more than targets usually report as ANATT
+	if (path.anaState == AnaState::persistentLoss)
+		warning("ana_persistent_loss", path.name, "the target reports ANA state persistent-loss",
+			"check the target: this path does not return by itself");
+	if (path.anaState == AnaState::change && path.anaSince && all_.time - *path.anaSince > longChange)
+		warning("ana_change", path.name,
+			fmt::format("the target reports ANA state change for {}",
+				    formatAge(all_.time - *path.anaSince)),
+			"check the target: the change does not complete");
+}
+
+// ---- subsystems
+
+void Examination::examineSubsystem(const Subsystem &s)
+{
+	examineFirmware(s);
+	auto others = facts_.inTree.find(s.nqn);
+	if (others == facts_.inTree.end() || others->second.empty())
+		return;
+	std::vector<std::string> names;
+	for (const ForeignController &one : others->second)
+		names.push_back(fmt::format("{} ({}, {})", one.name, one.transport, one.state));
+	problem("other_driver", s.name,
+		fmt::format("the in-tree NVMe driver is connected to {}, too: {}; a file system mounted through both "
+			    "is corrupted",
+			    s.nqn, listed(names)),
+		fmt::format("unmount its disks, then 'nvme disconnect -n {}'", s.nqn));
+}
+
+void Examination::examineFirmware(const Subsystem &s)
+{
+	std::map<std::string, std::vector<std::string>> versions;
+	for (const Controller *c : controllersOf(s.id))
+		if (c->state == ControllerState::live && !c->firmware.empty())
+			versions[c->firmware].push_back(c->name);
+	if (versions.size() < 2)
+		return;
+	std::vector<std::string> words;
+	for (const auto &[version, names] : versions)
+		words.push_back(fmt::format("{} on {}", version, listed(names)));
+	warning("firmware_differs", s.name, fmt::format("its controllers have different firmware: {}", listed(words)),
+		"update the target's controllers to one version");
+}
+
+// One host NQN belongs to one host ID.
+void Examination::examineHosts()
+{
+	std::map<std::string, std::set<std::string>> ids, nqns;
+	for (const Subsystem &s : all_.subsystems) {
+		if (!s.hostid)
+			continue;
+		ids[s.hostnqn].insert(s.hostid->toString());
+		nqns[s.hostid->toString()].insert(s.hostnqn);
+	}
+	auto report = [&](const std::string &object, const char *what, const std::set<std::string> &values) {
+		if (values.size() > 1)
+			problem("host_identity", object,
+				fmt::format("used with several {}: {}", what,
+					    listed(std::vector<std::string>(values.begin(), values.end()))),
+				"targets take that for several hosts: disconnect, and connect with one --hostnqn and "
+				"one --hostid");
+	};
+	for (const auto &[nqn, values] : ids)
+		report(nqn, "host IDs", values);
+	for (const auto &[id, values] : nqns)
+		report(id, "host NQNs", values);
+}
+
+// ---- network
+
+void Examination::examineNetwork()
+{
+	std::map<std::string, std::vector<std::string>> dark; // controllers by interface
+	for (const Controller &c : all_.controllers) {
+		if (isEnding(c.state))
+			continue;
+		if (c.transport == "rdma") {
+			skip("mtu", c.name, "over RDMA the devices agree on the MTU when they connect");
+			continue;
+		}
+		const PathProbe *probe = probeOf(c);
+		if (!facts_.probed)
+			skip("mtu", c.name, "--no-probe is given");
+		else if (probe)
+			examineProbe(*probe, c);
+		if (probe && !probe->carrier)
+			dark[probe->interface].push_back(c.name);
+	}
+	for (const auto &[interface, controllers] : dark)
+		warning("no_carrier", interface, fmt::format("no carrier, or down; used by {}", listed(controllers)),
+			fmt::format("check cable and switch port; 'ip link show {}'", interface));
+}
+
+void Examination::examineProbe(const PathProbe &probe, const Controller &c)
+{
+	// Of a controller that is not live, the finding about its connection has the advice.
+	if (probe.routeErrno && c.state == ControllerState::live)
+		warning("no_route", c.name, fmt::format("there is no route to {} any more", c.traddr),
+			"check addresses and routes of this host");
+	if (!probe.routeErrno && probe.carrier && !probe.local)
+		examineMtu(probe, c);
+}
+
+void Examination::examineMtu(const PathProbe &probe, const Controller &c)
+{
+	if (!probe.skipped.empty()) {
+		skip("mtu", c.name, probe.skipped);
+	} else if (probe.echo == Echo::none) {
+		skip("mtu", c.name, fmt::format("{} does not answer ping", c.traddr));
+	} else if (probe.echo == Echo::small) {
+		const std::string router = probe.pathMtu && probe.pathMtu < probe.mtu
+						   ? fmt::format("; a router reports an MTU of {}", probe.pathMtu)
+						   : "";
+		warning("mtu_mismatch", c.name,
+			fmt::format(
+				"packets of {} bytes, the MTU of {} here, do not get through to {}, small ones do{}",
+				probe.mtu, probe.interface, c.traddr, router),
+			"set one MTU on this host, on all switches and on the target; lost long packets stall the "
+			"connection");
+	}
+}
+
+// ---- clock
+
+void Examination::examineClock()
+{
+	const bool used = facts_.daemon.runs.value_or(false) || facts_.cdc.runs.value_or(false);
+	if (used && facts_.clockSynchronized == false)
+		warning("clock_unsynchronized", "clock", "not synchronized: times in logs and records may be wrong",
+			"start chrony or systemd-timesyncd; 'timedatectl' shows the state");
+	constexpr auto jump = 60s; // recorded times of events may differ by the delay of their recording
+	std::optional<WallTime> latest;
+	std::chrono::seconds back{0};
+	std::string at;
+	for (const Json &event : facts_.events) {
+		const std::optional<WallTime> when = timeOfEvent(event);
+		if (!when)
+			continue;
+		if (latest && *when < *latest - jump) {
+			back = std::chrono::duration_cast<std::chrono::seconds>(*latest - *when);
+			at = stringIn(event, "time");
+			latest.reset(); // compare later events with this one
+		}
+		latest = latest ? std::max(*latest, *when) : *when;
+	}
+	if (latest && *latest > facts_.now + jump) {
+		back = std::chrono::duration_cast<std::chrono::seconds>(*latest - facts_.now);
+		at.clear();
+	}
+	constexpr auto recent = 24h;
+	const std::optional<WallTime> when = at.empty() ? facts_.now : parseUtc(at);
+	if (back.count() && when && *when > facts_.now - recent)
+		warning("clock_jump", "clock",
+			fmt::format("was set back by {}{}: times of recorded events overlap", formatAge(back),
+				    at.empty() ? "" : " before " + localTime(at)),
+			"check time synchronization: 'timedatectl', 'journalctl -u chrony -u systemd-timesyncd'");
+}
+
+// ---- services
+
+void Examination::examineDaemon()
+{
+	const ServiceFacts &daemon = facts_.daemon;
+	constexpr const char *log = "its log: 'journalctl -u nvmeofd'";
+	if (daemon.enabled && daemon.runs == false)
+		warning("daemon_down", "nvmeofd", "enabled, but does not run: changes at the targets go unnoticed",
+			fmt::format("'systemctl start nvmeofd'; {}", log));
+	else if (daemon.enabled && !daemon.runs)
+		warning("daemon_silent", "nvmeofd", "cannot be asked: the system bus does not answer",
+			"'systemctl status dbus nvmeofd'");
+	if (daemon.status)
+		examineDaemonStatus(*daemon.status);
+	else if (daemon.runs == true && !daemon.error.empty())
+		warning("daemon_silent", "nvmeofd", fmt::format("runs, but does not answer: {}", daemon.error),
+			fmt::format("'systemctl restart nvmeofd'; connections stay; {}", log));
+}
+
+void Examination::examineDaemonStatus(const Json &status)
+{
+	if (auto paused = status.find("paused"); paused != status.end() && *paused == true)
+		warning("daemon_paused", "nvmeofd", "paused: nothing is connected or disconnected",
+			"'nvmeofctl daemon resume'");
+	for (const Json &one : listIn(status, "services")) {
+		const std::string error = stringIn(one, "error"), state = stringIn(one, "state");
+		if (error.empty() || state == "watching" || state == "polling" || state == "standby")
+			continue;
+		auto age = one.find("age_s");
+		const std::string old = age != one.end() && age->is_number()
+						? fmt::format("its log was read {} ago",
+							      formatAge(std::chrono::seconds(
+								      static_cast<std::int64_t>(age->get<double>()))))
+						: "its log was never read";
+		warning("discovery_failed", stringIn(one, "service"),
+			fmt::format("discovery service, {}: {}; {}", state, error, old),
+			"check address and network of the service; 'nvmeofctl daemon status' shows all");
+	}
+	for (const Json &one : listIn(status, "connections"))
+		if (stringIn(one, "state") == "missing" && !stringIn(one, "error").empty())
+			warning("connection_missing", stringIn(one, "nqn"),
+				fmt::format("nvmeofd cannot connect to {} {}: {}", stringIn(one, "transport"),
+					    stringIn(one, "address"), stringIn(one, "error")),
+				"nvmeofd tries again; check target and network, or remove it from the configuration");
+	if (auto names = status.find("unresolved"); names != status.end() && names->is_object())
+		for (const auto &[name, why] : names->items())
+			warning("name_unresolved", name,
+				fmt::format("no address{}", why.is_string() ? ": " + why.get<std::string>() : ""),
+				"check the name in the configuration, and the resolver");
+	for (const Json &one : listIn(status, "stripes"))
+		if (stringIn(one, "state") == "failed")
+			warning("stripe_failed", stringIn(one, "name"),
+				fmt::format("the stripe cannot be made: {}", stringIn(one, "error")),
+				"'nvmeofctl stripe show'; 'journalctl -u nvmeofd'");
+}
+
+void Examination::examineCdc()
+{
+	const ServiceFacts &cdc = facts_.cdc;
+	constexpr const char *log = "its log: 'journalctl -u nvmeof-cdc'";
+	if (cdc.enabled && cdc.runs == false)
+		warning("cdc_down", "nvmeof-cdc", "enabled, but does not run: hosts are not told of changes",
+			fmt::format("'systemctl start nvmeof-cdc'; {}", log));
+	if (cdc.status)
+		examineCdcStatus(*cdc.status);
+	else if (cdc.runs == true && !cdc.error.empty())
+		warning("cdc_silent", "nvmeof-cdc", fmt::format("does not answer: {}", cdc.error),
+			fmt::format("'systemctl restart nvmeof-cdc'; {}", log));
+	else if (!cdc.error.empty())
+		skip("cdc", "nvmeof-cdc", cdc.error);
+}
+
+void Examination::examineCdcStatus(const Json &status)
+{
+	if (auto serving = status.find("serving"); serving != status.end() && *serving == false)
+		warning("cdc_not_serving", "nvmeof-cdc", "has no records yet, and serves no host",
+			"'nvmeofctl cdc status'; check its store");
+	if (auto store = status.find("store"); store != status.end() && store->is_object()) {
+		const std::int64_t since = numberIn(*store, "aged_since");
+		const auto age = facts_.now - std::chrono::system_clock::from_time_t(since);
+		if (const std::string trouble = stringIn(*store, "trouble"); !trouble.empty() || since)
+			warning("cdc_store", "nvmeof-cdc",
+				fmt::format("its store: {}{}", trouble.empty() ? "cannot be reached" : trouble,
+					    since ? fmt::format("; its records are {} old", formatAge(age)) : ""),
+				fmt::format("check {}; 'nvmeofctl cdc status'", stringIn(*store, "place")));
+	}
+	if (auto counts = status.find("counts"); counts != status.end() && counts->is_object())
+		if (const std::int64_t cloned = numberIn(*counts, "cloned"); cloned > 0)
+			warning("hostnqn_shared", "nvmeof-cdc",
+				fmt::format("{} used by more than one machine",
+					    cloned == 1 ? "1 host NQN is" : fmt::format("{} host NQNs are", cloned)),
+				"'nvmeofctl cdc hosts' names them; on a cloned machine remove /etc/nvme/hostnqn and "
+				"/etc/nvme/hostid, and connect again");
+}
+
+Diagnosis Examination::run()
+{
+	result_.subsystems = all_.subsystems.size();
+	result_.controllers = all_.controllers.size();
+	result_.namespaces = all_.namespaces.size();
+	result_.paths = all_.paths.size();
+	examineDriver();
+	for (const Namespace &ns : all_.namespaces)
+		examineNamespace(ns);
+	for (const Subsystem &s : all_.subsystems)
+		examineSubsystem(s);
+	examineHosts();
+	for (const Controller &c : all_.controllers)
+		examineController(c);
+	for (const Path &path : all_.paths)
+		examinePath(path);
+	examineNetwork();
+	if (!facts_.linked && !all_.namespaces.empty())
+		skip("links", "udev", "udev does not run");
+	examineDaemon();
+	examineCdc();
+	examineClock();
+	std::ranges::stable_sort(result_.findings, {}, &Finding::severity);
+	return std::move(result_);
+}
+
+// The skipped checks, objects with the same reason together.
+std::string skippedText(const std::vector<Skipped> &skipped)
+{
+	std::vector<std::pair<std::pair<std::string, std::string>, std::vector<std::string>>> groups;
+	for (const Skipped &one : skipped) {
+		const std::pair key(one.check, one.reason);
+		auto group = std::ranges::find(groups, key, [](const auto &each) { return each.first; });
+		if (group == groups.end())
+			group = groups.insert(groups.end(), {key, {}});
+		group->second.push_back(one.object);
+	}
+	std::string text;
+	for (const auto &[key, objects] : groups)
+		text += nofctl::printable(
+				fmt::format("not checked: {} of {}: {}", key.first, listed(objects), key.second)) +
+			"\n";
+	return text;
+}
+
+} // namespace
+
+const char *toString(Severity severity)
+{
+	return severity == Severity::problem ? "problem" : "warning";
+}
+
+int Diagnosis::exitCode() const
+{
+	if (findings.empty())
+		return 0;
+	return findings.front().severity == Severity::problem ? 2 : 1;
+}
+
+Diagnosis diagnose(const Facts &facts)
+{
+	return Examination(facts).run();
+}
+
+std::string textOf(const Diagnosis &diagnosis)
+{
+	std::string text;
+	const std::vector<Finding> &all = diagnosis.findings;
+	for (std::size_t i = 0; i < std::min(all.size(), linesOfText); i++)
+		text += nofctl::printable(fmt::format("{}: {}: {} ({})", toString(all[i].severity), all[i].object,
+						      all[i].finding, all[i].advice)) +
+			"\n";
+	if (all.size() > linesOfText)
+		text += fmt::format("and {} more; --json prints all\n", all.size() - linesOfText);
+	const auto problems = static_cast<std::size_t>(std::ranges::count(all, Severity::problem, &Finding::severity));
+	std::string summary = "no problems found";
+	if (!all.empty())
+		summary =
+			fmt::format("{}, {}", counted(problems, "problem"), counted(all.size() - problems, "warning"));
+	return text + skippedText(diagnosis.skipped) +
+	       fmt::format("{}; checked: {}, {}, {}, {}\n", summary, counted(diagnosis.subsystems, "subsystem"),
+			   counted(diagnosis.controllers, "controller"), counted(diagnosis.namespaces, "namespace"),
+			   counted(diagnosis.paths, "path"));
+}
+
+Json documentOf(const Diagnosis &diagnosis)
+{
+	Json findings = Json::array(), skipped = Json::array();
+	for (const Finding &one : diagnosis.findings)
+		findings.push_back({{"severity", toString(one.severity)},
+				    {"check", one.check},
+				    {"object", one.object},
+				    {"finding", one.finding},
+				    {"advice", one.advice}});
+	for (const Skipped &one : diagnosis.skipped)
+		skipped.push_back({{"check", one.check}, {"object", one.object}, {"reason", one.reason}});
+	return {{"findings", findings},
+		{"skipped", skipped},
+		{"checked",
+		 {{"subsystems", diagnosis.subsystems},
+		  {"controllers", diagnosis.controllers},
+		  {"namespaces", diagnosis.namespaces},
+		  {"paths", diagnosis.paths}}}};
+}
+
+} // namespace doctor

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// doctor: gathers the facts, and prints the diagnosis.
+#include <filesystem>
+#include <ostream>
+
+#include <sys/timex.h>
+#include <sys/utsname.h>
+
+#include "cdc_socket.h"
+#include "context.h"
+#include "daemon_bus.h"
+#include "doctor.h"
+#include "events.h"
+#include "kernels.h"
+#include "libctl/base/file.h"
+
+using namespace nvmeof;
+using namespace std::chrono_literals;
+
+namespace doctor {
+
+namespace {
+
+constexpr auto probePatience = 900ms; // for all addresses together
+constexpr auto cdcPatience = 1s;
+constexpr const char *cdcSocketFile = "/run/nvmeof-cdc/control";
+
+std::vector<BuildFinding> judgedBuilds()
+{
+	std::vector<BuildFinding> found = judgeBuilds(toolBuild(), libraryBuild(), moduleBuilds());
+	utsname system{};
+	::uname(&system);
+	for (const KernelGap &gap : kernelGaps("/", system.release))
+		found.push_back(judgeGap(gap));
+	return found;
+}
+
+// Names of the disks that links in /dev/disk/by-id lead to. Not set if udev does not run.
+std::optional<std::set<std::string>> linkedDisks()
+{
+	std::error_code error;
+	if (!std::filesystem::exists("/run/udev/control", error))
+		return std::nullopt;
+	std::set<std::string> names;
+	for (std::filesystem::directory_iterator at("/dev/disk/by-id", error), end; !error && at != end;
+	     at.increment(error)) {
+		std::error_code unread;
+		names.insert(std::filesystem::read_symlink(at->path(), unread).filename());
+	}
+	return names;
+}
+
+std::vector<Json> recordedEvents()
+{
+	Result<std::string> text = nofctl::readSmallFile(recordedEventsFile, largestEventsFile);
+	return text ? chooseEvents(*text, {}) : std::vector<Json>();
+}
+
+std::optional<bool> clockSynchronized()
+{
+	timex state{};
+	const int result = ::adjtimex(&state);
+	if (result < 0)
+		return std::nullopt;
+	return result != TIME_ERROR && !(state.status & STA_UNSYNC);
+}
+
+ServiceFacts daemonFacts()
+{
+	ServiceFacts facts;
+	facts.enabled = unitEnabled("nvmeofd.service");
+	facts.runs = daemonRuns();
+	if (facts.runs != true)
+		return facts;
+	if (Result<Json> status = daemonStatus())
+		facts.status = *status;
+	else
+		facts.error = status.error().message;
+	return facts;
+}
+
+ServiceFacts cdcFacts()
+{
+	ServiceFacts facts;
+	facts.enabled = unitEnabled("nvmeof-cdc.service");
+	Result<CdcSocket> socket = CdcSocket::open(cdcSocketFile);
+	if (!socket) {
+		if (socket.error().code == ErrorCode::noSuchObject)
+			facts.runs = false;
+		else
+			facts.error = socket.error().message;
+		return facts;
+	}
+	facts.runs = true;
+	Result<void> sent = socket->send({{"command", "status"}});
+	Result<Json> status = sent ? socket->receive(cdcPatience) : Result<Json>(sent.error());
+	if (status)
+		facts.status = *status;
+	else
+		facts.error = status.error().message;
+	return facts;
+}
+
+Facts gather(bool probe)
+{
+	Facts facts;
+	facts.builds = judgedBuilds();
+	if (Result<Snapshot> snapshot = readSnapshot())
+		facts.snapshot = *std::move(snapshot);
+	else
+		facts.unreadable = snapshot.error();
+	facts.now = std::chrono::system_clock::now();
+	for (const Subsystem &s : facts.snapshot.subsystems)
+		if (std::vector<ForeignController> others = foreignControllers(s.nqn); !others.empty())
+			facts.inTree[s.nqn] = std::move(others);
+	facts.disks = nvmeDisks();
+	facts.linked = linkedDisks();
+	facts.events = recordedEvents();
+	facts.clockSynchronized = clockSynchronized();
+	facts.daemon = daemonFacts();
+	facts.cdc = cdcFacts();
+	facts.probed = probe;
+	if (probe)
+		facts.probes = probePaths(facts.snapshot.controllers, probePatience);
+	return facts;
+}
+
+} // namespace
+
+} // namespace doctor
+
+// The exit codes of this command differ from those of others: see Documentation/operations.md.
+int runDoctor(Context &context)
+{
+	const doctor::Diagnosis diagnosis = doctor::diagnose(doctor::gather(!context.args().has("no-probe")));
+	if (context.json())
+		context.print(doctor::documentOf(diagnosis));
+	else
+		context.out() << doctor::textOf(diagnosis);
+	return diagnosis.exitCode();
+}
