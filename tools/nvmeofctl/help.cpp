@@ -108,7 +108,7 @@ std::string helpOf(const Command &command)
 		text += fmt::format("       nvmeofctl {} VERB [OPTION]...\n", command.path);
 	text += "\n" + wrapped(command.description, 0);
 	if (!command.verbs.empty())
-		text += fmt::format("\nVerbs:\n{}'nvmeofctl {} VERB --help' has the options of a verb.\n",
+		text += fmt::format("\nVerbs:\n{}'nvmeofctl {} VERB --help' shows the options of a verb.\n",
 				    listOf(command.verbs), command.path);
 	text += optionsText("Options", command.options);
 	if (command.settings) {
@@ -126,8 +126,8 @@ std::string helpOfAll()
 			   "       nvmeofctl help COMMAND [VERB]\n\nCommands:\n" +
 			   listOf(commands());
 	text += optionsText("Options of every command", commonOptions());
-	return text +
-	       "\n'nvmeofctl --version' prints the version. 'man nvmeofctl' has files, environment and exit codes.\n";
+	return text + "\n'nvmeofctl --version' prints the version. 'man nvmeofctl' describes files, environment and "
+		      "exit codes.\n";
 }
 
 int runHelp(Context &context)

@@ -60,7 +60,7 @@ std::string stepOf(const KernelGap &gap)
 		return fmt::format("install nvmeof-modules-{}, or 'make modules install KVER={}'", gap.kernel,
 				   gap.kernel);
 	if (!gap.failure.empty())
-		return fmt::format("dkms could not build it: see {}; 'dkms autoinstall -k {}' tries again", gap.failure,
+		return fmt::format("dkms could not build it: see {}; 'dkms autoinstall -k {}' retries", gap.failure,
 				   gap.kernel);
 	return fmt::format("install linux-headers-{}, then 'dkms autoinstall -k {}'", gap.kernel, gap.kernel);
 }
@@ -83,7 +83,8 @@ std::vector<KernelGap> kernelGaps(const fs::path &root, const std::string &runni
 BuildFinding judgeGap(const KernelGap &gap)
 {
 	return {"kernel_without_modules",
-		fmt::format("kernel {} is installed, but has no nvmeof: after a boot into it there are no disks",
-			    gap.kernel),
+		fmt::format(
+			"kernel {} is installed without the nvmeof modules: after booting it, the disks are missing",
+			gap.kernel),
 		stepOf(gap)};
 }

@@ -144,6 +144,6 @@ std::optional<std::string> refusalOf(const Option &option, const std::string &va
 	std::optional<std::string> wrong =
 		option.choices.empty() ? notOfItsType(option, value) : notAChoice(option, value);
 	if (wrong && option.secret)
-		return "the value, which is not repeated here, cannot be used";
+		return "invalid value (not shown, as it may be secret)";
 	return wrong;
 }
