@@ -90,7 +90,7 @@ TEST_CASE("discover lists the entries of a target, and leaves no controller behi
 	auto out = ctl("discover -t " + transport() + " -a " + here() + ":1 -a " + here() + ":4420 --timeout 3");
 	INFO(out.text);
 	CHECK(out.status != done);
-	CHECK(namesIt(out.text, "(check address and port, and whether the target runs)"));
+	CHECK(namesIt(out.text, "(check address and port, and that the target is running)"));
 	CHECK(namesIt(out.text, testNqn)); // the other service is read nevertheless
 	CHECK(take(rig.host.client().controllers()).empty());
 

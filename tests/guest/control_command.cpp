@@ -271,7 +271,7 @@ TEST_CASE("a first connect is retried for as long as --keep-trying says", "[cont
 	auto out = ctl(later + "--keep-trying");
 	INFO(out.text);
 	CHECK(out.status == timedOut);
-	CHECK(namesIt(out.text, "it goes on trying"));
+	CHECK(namesIt(out.text, "it keeps retrying"));
 	auto there = take(rig.host.client().controllers());
 	REQUIRE(there.size() == 1);
 	CHECK(there[0].state == ControllerState::connecting);
@@ -314,7 +314,7 @@ TEST_CASE("an interrupted connect keeps the live controller and removes the othe
 	INFO(out.text);
 	CHECK(out.status == 128 + number);
 	CHECK(namesIt(out.text, "was connecting; removed"));
-	CHECK(namesIt(out.text, "connected, and stays"));
+	CHECK(namesIt(out.text, "connected before the interruption; kept"));
 	auto left = take(rig.host.client().controllers());
 	REQUIRE(left.size() == 1);
 	CHECK(left[0].state == ControllerState::live);
@@ -357,7 +357,7 @@ TEST_CASE("poll queues that are not granted are reported", "[control][command]")
 	CHECK(polled.wantedPollQueues == 1);
 	bool granted = polled.pollQueues == 1;
 	CHECK(namesIt(out.text, "0 of 1 poll queues") == !granted);
-	CHECK(namesIt(ctl("show " + polled.name).text, "0 of 1 asked for") == !granted);
+	CHECK(namesIt(ctl("show " + polled.name).text, "0 of 1 requested") == !granted);
 }
 
 TEST_CASE("monitor, show and metrics report a disk without a path, and since when", "[control][command][events]")

@@ -176,7 +176,7 @@ TEST_CASE("of two namespaces with one identifier only the first becomes a disk",
 	auto connected = copy.connect("ctrl");
 	INFO(connected.text);
 	CHECK(connected.status == 0);
-	CHECK(connected.text.find("testcopy: no NQN by the specification") != std::string::npos);
+	CHECK(connected.text.find("testcopy: not a valid NQN") != std::string::npos);
 	CHECK(eventually(
 		[&] { return kernelSaid("namespace 1 refused: " + first.substr(5) + " has the same identifiers"); },
 		5s));

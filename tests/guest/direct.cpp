@@ -181,7 +181,7 @@ TEST_CASE("peer-to-peer memory is refused by paths that do not reach it", "[p2p]
 	for (unsigned lane : {0u, 1u}) {
 		auto name = rig.connect(lane);
 		CHECK_FALSE(p2p(rig.host));
-		CHECK(shown(rig.disk().substr(5)).find("no: not by") != std::string::npos);
+		CHECK(shown(rig.disk().substr(5)).find("no: not supported by") != std::string::npos);
 		Disk disk(rig.disk());
 		CHECK(disk.verified(0, 65536, 1) == 0);
 		CHECK(refused(put(disk, 0, cmb.data(), cmb.size())));

@@ -105,7 +105,7 @@ TEST_CASE("connect-all connects each subsystem that the services report once", "
 	}
 	auto again = ctl("connect-all" + both);
 	CHECK(again.status == done);
-	CHECK(namesIt(again.text, "live, was there\n"));
+	CHECK(namesIt(again.text, "live, connected before\n"));
 	CHECK(status("connect-all --idempotent" + both) == done);
 	CHECK(countOf(fabric.host) == 6);
 	auto shown = json("connect-all" + both);

@@ -145,7 +145,7 @@ TEST_CASE("the build that is loaded is exchanged only with --force", "[exchange]
 	auto out = run("nvmeofctl upgrade " + transport());
 	INFO(out.text);
 	CHECK(out.status == 0);
-	CHECK(out.text.find("already runs build") != std::string::npos);
+	CHECK(out.text.find("is already build") != std::string::npos);
 	CHECK(rig.host.controller(rig.name(0)).reconnects == 0);
 	CHECK(run("nvmeofctl upgrade " + transport() + " --force").status == 0);
 	CHECK(rig.host.controller(rig.name(0)).reconnects == 1);
@@ -209,7 +209,7 @@ TEST_CASE("a module that cannot be loaded: the previous one is loaded again", "[
 	auto out = upgrade(changed("nof_queue_error", "nof_queue_errox")); // resolved after the check of the name
 	INFO(out.text);
 	CHECK(out.status == failed);
-	CHECK(out.text.find("the one that was loaded before is again") != std::string::npos);
+	CHECK(out.text.find("the previous module has been loaded again") != std::string::npos);
 	for (unsigned i = 0; i < rig.lanes(); i++)
 		CHECK(rig.host.waitState(rig.name(i), ControllerState::live));
 	expectGoodUntilNow(load);

@@ -364,7 +364,7 @@ TEST_CASE("fencing=safe: quiesce-tmo applies to a target without CQT, even if th
 	CHECK(hold->asked.empty());
 	auto shown = run("nvmeofctl show " + scene.node);
 	INFO(shown.text);
-	CHECK(shown.text.find("at most: the association of " + scene.names[0] + " was lost") != std::string::npos);
+	CHECK(shown.text.find(": the association of " + scene.names[0] + " was lost") != std::string::npos);
 	CHECK(pending.join(8s));
 	CHECK_FALSE(scene.hold());
 	CHECK(pending.status() == 0);

@@ -206,7 +206,7 @@ TEST_CASE("a controller that activates firmware gets no I/O until it processes c
 	ports[0].sendEvent(target::event_firmware_activation);
 	REQUIRE(eventually([&] { return ports.host.controller(c.name).firmwareLeft.has_value(); }));
 	CHECK(*ports.host.controller(c.name).firmwareLeft <= 5s);
-	CHECK(run("nvmeofctl show " + c.name).text.find("activates firmware") != std::string::npos);
+	CHECK(run("nvmeofctl show " + c.name).text.find("firmware activation") != std::string::npos);
 	Stopwatch watch;
 	CHECK(disk.read(0, data) == 0);
 	CHECK(watch.elapsed() > 200ms);

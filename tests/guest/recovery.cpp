@@ -167,10 +167,10 @@ TEST_CASE("a lost controller: how it is shown, how it returns, and how it is del
 	}));
 	CHECK(readFile("/sys/class/nvmeof/" + c.name + "/state") == "lost");
 	auto shown = run("nvmeofctl show " + c.name);
-	CHECK(shown.text.find("'nvmeofctl reset " + c.name + "': at once") != std::string::npos);
+	CHECK(shown.text.find("'nvmeofctl reset " + c.name + "' retries now") != std::string::npos);
 	auto list = run("nvmeofctl list 2>&1");
 	INFO(list.text);
-	CHECK(list.text.find("could not be reached for its ctrl-loss-tmo") != std::string::npos);
+	CHECK(list.text.find("was not reachable within its ctrl-loss-tmo") != std::string::npos);
 	CHECK(run("nvmeofctl list --json 2>/dev/null").text.find("\"lost_controllers\": [\n") != std::string::npos);
 	SECTION("a reset without the target: it stays lost")
 	{
@@ -196,7 +196,7 @@ TEST_CASE("a lost controller: how it is shown, how it returns, and how it is del
 				   rig.options().address.traddr + ":4420")
 				.text;
 		};
-		CHECK(connect().find(c.name + " was lost at this address") != std::string::npos);
+		CHECK(connect().find(c.name + " exists for this address in state lost") != std::string::npos);
 		rig.port.link(rig.subsystem);
 		connect();
 		CHECK(rig.host.waitState(c.name, ControllerState::live, 5s));
@@ -231,7 +231,7 @@ TEST_CASE("a dirty file system without its target is unmounted in bounded time a
 	must("dd if=/dev/zero of=/mnt/file bs=1M count=4 conv=notrunc 2>/dev/null"); // the overwrite needs no read
 	// as the systemd unit does before file systems are unmounted
 	auto limited = run("nvmeofctl shutdown --limit 2");
-	CHECK(limited.text == "1 objects: no I/O waits for a path for longer than 2 s\n");
+	CHECK(limited.text == "lowered the limits of 1 objects: I/O waits for a path for at most 2 s\n");
 	CHECK(limited.status == 0);
 	Stopwatch watch;
 	Background unmount("umount /mnt");

@@ -209,7 +209,7 @@ TEST_CASE("show and reservation report the supported types, the registrants and 
 	TwoHosts two;
 	auto shown = must("nvmeofctl show " + two.names[0]);
 	CHECK(shown.find("write-exclusive, exclusive-access") != std::string::npos);
-	CHECK(shown.find("they persist") != std::string::npos);
+	CHECK(shown.find("persistent through power loss") != std::string::npos);
 	auto nobody = must("nvmeofctl reservation " + two.names[0]);
 	CHECK(nobody.find("not held") != std::string::npos);
 	REQUIRE(two.pr(0).enroll(0xa) == 0);

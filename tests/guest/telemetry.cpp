@@ -304,7 +304,7 @@ TEST_CASE("top starts without the module, and continues when it is loaded again"
 	REQUIRE(eventually([] { return Host::unload().status == 0 || !Host::loaded(); }, 5s));
 	Tmux top("nvmeofctl top --delay 0.3");
 	CHECK(top.shows("modprobe"));
-	CHECK(top.shows("trying again"));
+	CHECK(top.shows("retrying"));
 	Host::load();
 	multi.host.reopen();
 	CHECK(top.shows("0 paths"));

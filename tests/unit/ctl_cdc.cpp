@@ -97,7 +97,7 @@ TEST_CASE("an error about a service that does not run has the next step", "[cdc]
 	Scratch dir;
 	const Outcome outcome = run({"cdc", "status", "--socket", dir.path() / "none"});
 	CHECK(outcome.code == 3);
-	CHECK(outcome.err.find("nvmeof-cdc does not run, or its control socket is not") != std::string::npos);
+	CHECK(outcome.err.find("nvmeof-cdc is not running, or its control socket is not") != std::string::npos);
 	CHECK(outcome.err.find("systemctl start nvmeof-cdc") != std::string::npos);
 	CHECK(run({"cdc", "status", "--socket", std::string(200, '/')}).code == 2);
 	CHECK(run({"cdc", "status", "--json", "--socket", dir.path() / "none"}).out.find("\"no_such_object\"") !=
@@ -171,7 +171,7 @@ TEST_CASE("an error of the service keeps its code", "[cdc]")
 		CHECK(outcome.err.find("no") != std::string::npos);
 	}
 	CHECK(FakeService("rubbish\n").run({"status"}).code == 1);
-	CHECK(FakeService("").run({"status"}).err.find("has ended the connection") != std::string::npos);
+	CHECK(FakeService("").run({"status"}).err.find("closed the connection") != std::string::npos);
 }
 
 TEST_CASE("documents are passed on with the schema version", "[cdc]")
@@ -188,7 +188,7 @@ TEST_CASE("changes are followed line by line until the service ends", "[cdc]")
 	FakeService service(lines);
 	const Outcome outcome = service.run({"changes", "--follow"});
 	CHECK(outcome.code == 1);
-	CHECK(outcome.out == "- generation 7\n  + zone a\n3 changes came too fast\n");
+	CHECK(outcome.out == "- generation 7\n  + zone a\n3 changes were dropped: this client reads too slowly\n");
 	CHECK(service.asked().dump() == R"({"command":"changes","follow":true})");
 	FakeService other(lines);
 	const Outcome json = other.run({"changes", "--follow", "--json"});
@@ -201,15 +201,15 @@ TEST_CASE("documents are printed as tables", "[cdc]")
 		{"nqn": "nqn.a", "state": "current", "generation": 7, "persistent": true, "first_choice": true,
 		 "targets": 2, "zones": ["x", "y"], "connections": [{"address": "10.0.0.1"}]},
 		{"nqn": "nqn.b\n", "state": "away", "persistent": false, "first_choice": false, "connections": []}]})");
-	CHECK(cdcHostsText(hosts) == "Host    Address   Log      Generation  Events  First choice  Targets  Zones\n"
-				     "------  --------  -------  ----------  ------  ------------  -------  -----\n"
-				     "nqn.a   10.0.0.1  current           7  waits   here                2  x, y\n"
-				     "nqn.b?  -         away              -  -       elsewhere           -  -\n");
+	CHECK(cdcHostsText(hosts) == "Host    Address   Log      Generation  Events      First choice  Targets  Zones\n"
+				     "------  --------  -------  ----------  ----------  ------------  -------  -----\n"
+				     "nqn.a   10.0.0.1  current           7  subscribed  here                2  x, y\n"
+				     "nqn.b?  -         away              -  -           elsewhere           -  -\n");
 	const Json targets = Json::parse(R"({"targets": [{"nqn": "nqn.t", "transport": "tcp", "traddr": "fd00::1",
 		"trsvcid": "4420", "state": "optimized", "source": "push", "owner": "nqn.d", "seen_by": 12}]})");
-	CHECK(cdcTargetsText(targets) == "NQN    Port                State      Told by     Seen by\n"
-					 "-----  ------------------  ---------  ----------  -------\n"
-					 "nqn.t  tcp [fd00::1]:4420  optimized  push nqn.d       12\n");
+	CHECK(cdcTargetsText(targets) == "NQN    Port                State      Source      Hosts\n"
+					 "-----  ------------------  ---------  ----------  -----\n"
+					 "nqn.t  tcp [fd00::1]:4420  optimized  push nqn.d     12\n");
 	const Json zones = Json::parse(R"({"zones": [{"name": "z", "hosts": ["a", "b", "c", "d"], "targets": ["t"],
 		"source": "file", "hosts_now": 3}]})");
 	CHECK(cdcZonesText(zones).find("z             3  a, b, and 2 more  t        file\n") != std::string::npos);
@@ -225,11 +225,11 @@ TEST_CASE("the status of a service in trouble begins with the trouble", "[cdc]")
 	const std::string text = cdcStatusText(Json::parse(R"({"serving": false, "generation": 7,
 		"instance": {"nqn": "nqn.self", "draining": true}, "store": {"engine": "etcd", "place": "x",
 		"writable": false, "trouble": "no quorum"}, "counters": {"events": 3}})"));
-	CHECK(text.starts_with("no host is served: the store has not told what there is yet\n"
-			       "draining: hosts are handed over\n"
+	CHECK(text.starts_with("not serving hosts: the records have not been read from the store yet\n"
+			       "draining: handing hosts over to other instances\n"
 			       "the store cannot be written: no quorum\n\n"
 			       "Instance    : -\n"));
-	CHECK(text.find("\nSince its start:\nevents : 3\n") != std::string::npos);
+	CHECK(text.find("\nCounters since the start:\nevents : 3\n") != std::string::npos);
 	CHECK(cdcStatusText(Json::parse("{}")) != "");
 	CHECK(cdcStatusText(Json::parse("[]")) != "");
 }

@@ -398,7 +398,7 @@ TEST_CASE("a host name stands for all its addresses, which connect prints", "[pa
 	p = planConnect(line.args, {}, resolve);
 	REQUIRE_FALSE(p);
 	CHECK(p.error().code == ErrorCode::nameResolution);
-	CHECK(nameStep(p.error()) == "check the name, and 'getent hosts NAME'");
+	CHECK(nameStep(p.error()) == "check the name with 'getent hosts NAME'");
 }
 
 TEST_CASE("a first connect is repeated for the requested time", "[parse]")
@@ -498,11 +498,12 @@ TEST_CASE("a failed connect has the next step", "[command]")
 	};
 	ErrorObject controller = ErrorObject::named("nvmeof0c1"), file{Kind::file, "/etc/nvme/hostid"};
 	CHECK(step(ErrorCode::failed, controller, ControllerState::live) ==
-	      "'nvmeofctl show nvmeof0c1' tells what is there, and the last error");
+	      "'nvmeofctl show nvmeof0c1' shows its namespaces and its last error");
 	CHECK(step(ErrorCode::timedOut, controller, ControllerState::connecting) ==
-	      "it goes on trying; 'nvmeofctl disconnect nvmeof0c1' gives up");
+	      "it keeps retrying; 'nvmeofctl disconnect nvmeof0c1' ends that");
 	CHECK(step(ErrorCode::timedOut, controller) == "check address, port and firewall");
-	CHECK(step(ErrorCode::connectionRefused, controller) == "check address and port, and whether the target runs");
+	CHECK(step(ErrorCode::connectionRefused, controller) ==
+	      "check address and port, and that the target is running");
 	CHECK(step(ErrorCode::invalid, file) == "correct or remove the file");
 	CHECK(step(ErrorCode::failed, file) == "or give --hostnqn and --hostid");
 	Error refused;

@@ -392,5 +392,5 @@ TEST_CASE("discover prints the log as text and as JSON", "[discovery]")
 	CHECK(notes(NVMF_TREQ_NOT_REQUIRED, NVMF_TCP_SECTYPE_NONE) == "\n");
 	CHECK(notes(NVMF_TREQ_REQUIRED, NVMF_TCP_SECTYPE_TLS13) == "  needs TLS 1.3\n");
 	CHECK(notes(NVMF_TREQ_NOT_REQUIRED, NVMF_TCP_SECTYPE_TLS) == "  offers TLS 1.2\n");
-	CHECK(notes(NVMF_TREQ_REQUIRED, 9) == "  needs a security type that is unknown\n");
+	CHECK(notes(NVMF_TREQ_REQUIRED, 9) == "  needs an unknown security type\n");
 }

@@ -172,14 +172,14 @@ TEST_CASE("a failover as a line and as JSON", "[format]")
 	e.time = std::chrono::milliseconds(1500);
 	e.object = ns;
 	e.failover = Failover{"nvmeof0c1n1", 12, std::chrono::microseconds(3200)};
-	CHECK(formatEvent(e) == "[      1.500000] nvmeof0n1 failover 12 I/Os moved from nvmeof0c1n1 in 3.20 ms");
+	CHECK(formatEvent(e) == "[      1.500000] nvmeof0n1 failover 12 I/Os failed over from nvmeof0c1n1 in 3.20 ms");
 	Json json = toJson(e);
 	CHECK(json["event"] == "failover");
 	CHECK(json["failover"]["path"] == "nvmeof0c1n1");
 	CHECK(json["failover"]["ios"] == 12);
 	CHECK(json["failover"]["duration_ns"] == 3200000);
 	e.failover->ios = 1;
-	CHECK(formatEvent(e).find("1 I/O moved") != std::string::npos);
+	CHECK(formatEvent(e).find("1 I/O failed over") != std::string::npos);
 }
 
 TEST_CASE("a path's change of ANA state, degraded and restored", "[format]")
@@ -309,7 +309,7 @@ TEST_CASE("poll queues that were not granted are reported", "[format]")
 	c.pollQueues = c.wantedPollQueues = 2;
 	CHECK(renderFields(fieldsOf(c)).find("poll queues      : 2\n") != std::string::npos);
 	c.pollQueues = 0;
-	CHECK(renderFields(fieldsOf(c)).find("poll queues      : 0 of 2 asked for\n") != std::string::npos);
+	CHECK(renderFields(fieldsOf(c)).find("poll queues      : 0 of 2 requested\n") != std::string::npos);
 }
 
 TEST_CASE("a disk with too few paths, or none, is reported", "[format]")
@@ -331,7 +331,7 @@ TEST_CASE("a disk with too few paths, or none, is reported", "[format]")
 		e.object = ns;
 		return formatEvent(e).substr(16); // without the time
 	};
-	CHECK(line(EventType::noPath) == " nvmeof0n1 no_path no usable path is left of 2: 7 waiting");
+	CHECK(line(EventType::noPath) == " nvmeof0n1 no_path none of 2 paths is usable: 7 requests waiting");
 	ns.usablePaths = ns.livePaths = 1;
 	CHECK(line(EventType::pathBack) == " nvmeof0n1 path_back 1 of 2 paths usable again");
 	CHECK(line(EventType::fewerPaths) == " nvmeof0n1 fewer_paths 1 of 2 paths live");
@@ -372,9 +372,9 @@ TEST_CASE("support for peer-to-peer memory is printed, with the path that preven
 	first.name = "nvmeof0c1n1";
 	second.name = "nvmeof0c2n1";
 	CHECK(peerToPeerNote(ns, {}, {}) == "no");
-	CHECK(peerToPeerNote(ns, {first, second}, {"dm-0"}) == "no: not by nvmeof0c1n1, nvmeof0c2n1");
+	CHECK(peerToPeerNote(ns, {first, second}, {"dm-0"}) == "no: not supported by nvmeof0c1n1, nvmeof0c2n1");
 	first.p2p = true;
-	CHECK(peerToPeerNote(ns, {first, second}, {}) == "no: not by nvmeof0c2n1");
+	CHECK(peerToPeerNote(ns, {first, second}, {}) == "no: not supported by nvmeof0c2n1");
 	ns.p2p = true;
 	CHECK(peerToPeerNote(ns, {first}, {}) == "yes");
 	CHECK(peerToPeerNote(ns, {first}, {"dm-0", "md9"}) == "yes, but not through dm-0, md9");

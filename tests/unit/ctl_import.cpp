@@ -243,6 +243,6 @@ TEST_CASE("import does not overwrite a file without --force", "[import]")
 	CHECK(config->services.size() == 1);
 	auto again = import({"--output", file});
 	CHECK(again.first == 1);
-	CHECK(again.second.find("is there already (--force writes over it)") != std::string::npos);
+	CHECK(again.second.find("exists already (--force overwrites it)") != std::string::npos);
 	CHECK(import({"--output", file, "--force"}).first == 0);
 }

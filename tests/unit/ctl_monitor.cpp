@@ -51,7 +51,7 @@ TEST_CASE("monitor prints a line for each event, and JSON on request", "[monitor
 	CHECK(monitorLine(state, before, false) ==
 	      "[    812.000000] nvmeof0c1n1 state ana=inaccessible not usable (was optimized for 1.25 s)");
 	CHECK(monitorLine(failover(), {}, false) ==
-	      "[    812.000000] nvmeof0n1 failover 12 I/Os moved from nvmeof0c1n1 in 3.20 ms");
+	      "[    812.000000] nvmeof0n1 failover 12 I/Os failed over from nvmeof0c1n1 in 3.20 ms");
 
 	std::string line = monitorLine(state, before, true);
 	CHECK(line.find('\n') == line.npos);

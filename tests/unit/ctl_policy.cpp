@@ -71,8 +71,9 @@ TEST_CASE("a connect with a broken policy file gives a warning with the next ste
 	};
 	Error broken = usageError("/etc/nvmeof/policy.conf:2: spill-us: what?");
 	Ran ran = warn({{"nvmeof0", {}, broken}});
-	CHECK(ran.err == "nvmeofctl: connect nvmeof0: warning: /etc/nvmeof/policy.conf:2: spill-us: what? "
-			 "(connected without its settings: correct the file, then 'nvmeofctl apply-policy nvmeof0')\n");
+	CHECK(ran.err ==
+	      "nvmeofctl: connect nvmeof0: warning: /etc/nvmeof/policy.conf:2: spill-us: what? "
+	      "(connected, but not configured: correct the file, then run 'nvmeofctl apply-policy nvmeof0')\n");
 	REQUIRE(entries.size() == 1);
 	CHECK(entries[0]["subsystem"] == "nvmeof0");
 	CHECK(entries[0]["error"]["code"] == "invalid");
@@ -80,10 +81,11 @@ TEST_CASE("a connect with a broken policy file gives a warning with the next ste
 
 	words.insert(words.end(), {"--policy-file", "/x/y.conf"});
 	ran = warn({{"nvmeof0", rule, usageError("there is no iopolicy 'x'")}});
-	CHECK(has(ran.err, "correct /x/y.conf line 7, then 'nvmeofctl apply-policy nvmeof0 --policy-file /x/y.conf'"));
+	CHECK(has(ran.err,
+		  "correct /x/y.conf line 7, then run 'nvmeofctl apply-policy nvmeof0 --policy-file /x/y.conf'"));
 	ran = warn({{"nvmeof0", {}, errorFromErrno(EACCES)}});
 	CHECK_FALSE(has(ran.err, "correct"));
-	CHECK(has(ran.err, "'nvmeofctl apply-policy nvmeof0 --policy-file /x/y.conf' tries again"));
+	CHECK(has(ran.err, "'nvmeofctl apply-policy nvmeof0 --policy-file /x/y.conf' retries"));
 
 	ran = warn({{"nvmeof0", rule, {}}, {"nvmeof1", {}, {}}});
 	CHECK(ran.err.empty());
@@ -99,7 +101,7 @@ TEST_CASE("apply-policy fails for an unusable file", "[policy]")
 	Ran ran = applyWith(file);
 	CHECK(ran.code == 3);
 	CHECK(ran.err == "nvmeofctl: apply-policy: there is no " + file.string() +
-				 " (write one, or name another with --policy-file)\n");
+				 " (create the file, or give another one with --policy-file)\n");
 	CHECK(applyWith(file, {"--new"}).code == 3); // a file named on the command line has to exist
 
 	scratch.write("policy.conf", "nqn.* spill-us=lots\n");
@@ -117,9 +119,9 @@ TEST_CASE("apply-policy fails for an unusable file", "[policy]")
 TEST_CASE("an error about an unknown iopolicy suggests a similar one", "[policy]")
 {
 	CHECK(noSelectorText("latncy", {"numa", "latency"}) ==
-	      "there is no iopolicy 'latncy'; there are: numa, latency; did you mean 'latency'?");
+	      "there is no iopolicy 'latncy'; available: numa, latency; did you mean 'latency'?");
 	CHECK(noSelectorText("sample", {"numa", "latency"}) ==
-	      "there is no iopolicy 'sample'; there are: numa, latency");
+	      "there is no iopolicy 'sample'; available: numa, latency");
 	for (const char *name : {"queue-length", "numa2", "queue-depth2", "queue"})
 		CHECK(parseSubsystemSettings(std::vector{"iopolicy=" + std::string(name)}));
 }

@@ -320,7 +320,7 @@ TEST_CASE("without the module a message is shown, and no table", "[top]")
 	TopView view;
 	std::string frame = text(view.draw(gone, wide));
 	CHECK(has(frame, "not loaded?[2J"));
-	CHECK(has(frame, "trying again"));
+	CHECK(has(frame, "retrying"));
 	CHECK_FALSE(has(frame, "STATE"));
 	CHECK(has(view.batch(gone), "not loaded"));
 	CHECK(toJson(gone)["error"]["message"] == "not loaded\x1b[2J");
@@ -334,7 +334,7 @@ TEST_CASE("a missing object is reported until it appears", "[top]")
 	for (int i = 0; i < 2; i++) {
 		read(sampler);
 		CHECK(sampler.model().error->message ==
-		      "no 'nvmeof0c2' (yet): 'nvmeofctl list-subsys' shows what there is");
+		      "no 'nvmeof0c2' (yet): 'nvmeofctl list-subsys' lists the existing objects");
 		CHECK(sampler.exitCode() == 3);
 	}
 	CHECK(has(TopView().batch(sampler.model()), "no 'nvmeof0c2' (yet)"));

@@ -49,7 +49,7 @@ TEST_CASE("an interrupted connect removes only the controllers that it created",
 	undo(context, client, wanted, results);
 	INFO(err.str());
 	CHECK(stage.removed == std::set<std::string>{"nvmeof0c3"});
-	CHECK(err.str().find("nvmeof0c2: warning: connected, and stays") != std::string::npos);
+	CHECK(err.str().find("nvmeof0c2: warning: connected before the interruption; kept") != std::string::npos);
 	CHECK(err.str().find("nvmeof0c3: warning: was connecting; removed") != std::string::npos);
 	CHECK(err.str().find("nvmeof0c9") == std::string::npos);
 }

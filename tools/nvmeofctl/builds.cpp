@@ -60,9 +60,9 @@ std::string reloadStep(const std::vector<ModuleBuild> &modules)
 		if (&module != &modules.front())
 			load += " " + module.name;
 	}
-	return fmt::format("reload: 'nvmeofctl disconnect --all && modprobe -r {} && modprobe -a{}'; where disks "
-			   "cannot be given up, reboot",
-			   remove, load.empty() ? " nvmeof" : load);
+	return fmt::format(
+		"reload: 'nvmeofctl disconnect --all && modprobe -r {} && modprobe -a{}'; if disks are in use, reboot",
+		remove, load.empty() ? " nvmeof" : load);
 }
 
 void judgeLibrary(const Build &tool, const Build &library, const Steps &steps, std::vector<BuildFinding> &findings)
@@ -83,11 +83,12 @@ void judgeModule(const ModuleBuild &module, const std::string &reload, const Ste
 						words(*module.loaded), words(*module.installed), module.file),
 				    reload});
 	if (module.loaded && !module.installed)
-		findings.push_back({"not_installed",
-				    fmt::format("{} is loaded, but not installed for this kernel: it will not be there "
-						"after a reboot",
-						module.name),
-				    steps.modules});
+		findings.push_back(
+			{"not_installed",
+			 fmt::format(
+				 "{} is loaded, but not installed for this kernel: it will be missing after a reboot",
+				 module.name),
+			 steps.modules});
 }
 
 // Compares two modules, as loaded and as installed.

@@ -45,11 +45,13 @@ int fail(Context &context, const Error &error)
 {
 	const char *step = "";
 	if (error.code == ErrorCode::noSuchObject && error.sysErrno)
-		step = "'systemctl start nvmeof-cdc'; its log: 'journalctl -u nvmeof-cdc'; --socket names another one";
+		step = "start it with 'systemctl start nvmeof-cdc', see 'journalctl -u nvmeof-cdc', or give another "
+		       "socket with --socket";
 	else if (error.code == ErrorCode::noSuchObject)
-		step = "'nvmeofctl cdc target list', 'cdc zone list' and 'cdc host list' show the records";
+		step = "'nvmeofctl cdc target list', 'cdc zone list' and 'cdc host list' show the existing "
+		       "records";
 	else if (error.code == ErrorCode::notPermitted)
-		step = "run it as root; the socket's group may read";
+		step = "run it as root; members of the socket's group may only read";
 	return context.fail("", error, step);
 }
 
@@ -99,7 +101,7 @@ Result<Json> recordsIn(const Args &args)
 		if (document.is_object() && document.contains(kind))
 			records[kind] = document[kind];
 	if (records.empty())
-		return usageError(file + ": neither targets nor zones are in it");
+		return usageError(file + ": contains neither targets nor zones");
 	return records;
 }
 
@@ -108,11 +110,11 @@ Result<Json> recordsIn(const Args &args)
 // The result of --dry-run.
 std::string lossesText(const Json &answer)
 {
-	std::string text = fmt::format("{} would change {} records; nothing is changed\n", memberText(answer, "would"),
+	std::string text = fmt::format("{} would change {} records; nothing was changed\n", memberText(answer, "would"),
 				       memberText(answer, "records"));
 	const auto hosts = answer.find("hosts");
 	if (hosts == answer.end() || !hosts->is_array() || hosts->empty())
-		return text + "no host that is known would lose a target\n";
+		return text + "no known host would lose a target\n";
 	for (const Json &host : *hosts) {
 		text += fmt::format("{} would lose {} of {} targets:\n", nofctl::printable(memberText(host, "nqn")),
 				    memberText(host, "loses"), memberText(host, "sees"));
@@ -157,7 +159,8 @@ int follow(Context &context, CdcSocket &socket)
 		else if (auto change = line->find("change"); change != line->end())
 			context.out() << cdcChangeText(*change) << std::flush;
 		else if (line->contains("dropped"))
-			context.out() << memberText(*line, "dropped") << " changes came too fast" << std::endl;
+			context.out() << memberText(*line, "dropped")
+				      << " changes were dropped: this client reads too slowly" << std::endl;
 		if (!context.out())
 			return 0; // the reader has gone; main() reports it
 	}

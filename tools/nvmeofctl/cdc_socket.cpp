@@ -26,7 +26,7 @@ Error connectError(int error, const std::string &path)
 	Error failed = errorFromErrno(error, fmt::format("{}: {}", path, std::strerror(error)));
 	if (error == ENOENT || error == ECONNREFUSED) {
 		failed.code = ErrorCode::noSuchObject;
-		failed.message = fmt::format("nvmeof-cdc does not run, or its control socket is not {}", path);
+		failed.message = fmt::format("nvmeof-cdc is not running, or its control socket is not {}", path);
 	}
 	if (error == EACCES)
 		failed.code = ErrorCode::notPermitted;
@@ -43,14 +43,14 @@ ErrorCode codeOf(const std::string &name)
 
 Error ended()
 {
-	return errorFromErrno(EPIPE, "the service has ended the connection");
+	return errorFromErrno(EPIPE, "nvmeof-cdc closed the connection");
 }
 
 Result<Json> answerIn(const std::string &line)
 {
 	Json answer = Json::parse(line, nullptr, false);
 	if (!answer.is_object())
-		return errorFromErrno(EPROTO, "the service's answer is of another version");
+		return errorFromErrno(EPROTO, "cannot parse the answer of nvmeof-cdc, which may be of another version");
 	auto error = answer.find("error");
 	if (error == answer.end())
 		return answer;
@@ -76,7 +76,7 @@ Result<CdcSocket> CdcSocket::open(const std::string &path)
 	address.sun_family = AF_UNIX;
 	if (path.size() >= sizeof(address.sun_path))
 		return usageError(
-			fmt::format("--socket: a socket's path may have {} characters", sizeof(address.sun_path) - 1));
+			fmt::format("--socket: the path is longer than {} characters", sizeof(address.sun_path) - 1));
 	std::ranges::copy(path, address.sun_path);
 	CdcSocket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
 	if (socket.fd_ < 0)
@@ -105,7 +105,7 @@ Result<void> CdcSocket::fill(std::chrono::milliseconds time)
 	if (polled < 0 && errno != EINTR)
 		return errorFromErrno(errno);
 	if (polled == 0)
-		return errorFromErrno(ETIMEDOUT, "the service does not answer");
+		return errorFromErrno(ETIMEDOUT, "timed out waiting for an answer of nvmeof-cdc");
 	char room[65536];
 	const ssize_t n = polled > 0 ? ::recv(fd_, room, sizeof(room), 0) : -1;
 	if (n == 0 || (n < 0 && errno != EINTR) || read_.size() > longestLine)

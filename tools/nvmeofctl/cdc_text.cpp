@@ -84,18 +84,17 @@ std::string alerts(const Json &status)
 	const Json &store = member(status, "store");
 	std::string text;
 	if (!isTrue(status, "serving"))
-		text += "no host is served: the store has not told what there is yet\n";
+		text += "not serving hosts: the records have not been read from the store yet\n";
 	if (isTrue(member(status, "instance"), "draining"))
-		text += "draining: hosts are handed over\n";
+		text += "draining: handing hosts over to other instances\n";
 	if (const double cloned = numberOf(member(status, "counts"), "cloned"); cloned > 0)
 		text += fmt::format("{:.0f} host NQNs are used by machines with different host IDs: see 'nvmeofctl cdc "
-				    "host list'; a "
-				    "machine that was cloned needs a hostnqn and hostid of its own\n",
+				    "host list'; a cloned machine needs a hostnqn and hostid of its own\n",
 				    cloned);
 	if (!isTrue(store, "writable"))
 		text += "the store cannot be written: " + nofctl::printable(memberText(store, "trouble")) + "\n";
 	if (const double since = numberOf(store, "aged_since"); since > 0)
-		text += fmt::format("others' changes do not arrive since {}\n", moment(since));
+		text += fmt::format("no changes received from other instances since {}\n", moment(since));
 	for (const Json &pull : listOf(status, "pulls"))
 		if (const Json &trouble = member(pull, "trouble"); !trouble.is_null())
 			text += nofctl::printable(fmt::format("{} cannot be read: {}", memberText(pull, "service"),
@@ -112,7 +111,7 @@ std::string pullsText(const Json &pulls)
 	Table table({{"Read from"}, {"Log"}, {"Events"}, {"Entries", Align::right}, {"Targets", Align::right}});
 	for (const Json &pull : pulls)
 		table.add({memberText(pull, "service"), isTrue(pull, "read") ? "read" : "not read",
-			   isTrue(pull, "watched") ? "awaited" : "-", memberText(pull, "entries"),
+			   isTrue(pull, "watched") ? "subscribed" : "-", memberText(pull, "entries"),
 			   memberText(pull, "targets")});
 	return "\n" + table.render();
 }
@@ -122,7 +121,7 @@ std::string countersText(const Json &counters)
 	std::vector<std::pair<std::string, std::string>> fields;
 	for (const auto &[name, value] : counters.items())
 		fields.emplace_back(name, value.dump());
-	return fields.empty() ? "" : "\nSince its start:\n" + renderFields(fields);
+	return fields.empty() ? "" : "\nCounters since the start:\n" + renderFields(fields);
 }
 
 std::string keyText(const std::string &key)
@@ -146,7 +145,7 @@ std::string cdcStatusText(const Json &status)
 		       {"Instance", memberText(instance, "id")},
 		       {"NQN", memberText(instance, "nqn")},
 		       {"Version", memberText(instance, "version")},
-		       {"Runs since", moment(numberOf(instance, "since"))},
+		       {"Running since", moment(numberOf(instance, "since"))},
 		       {"Addresses", joined(member(instance, "addresses"))},
 		       {"Store", memberText(store, "engine") + " " + memberText(store, "place")},
 		       {"Generation", memberText(status, "generation")},
@@ -178,7 +177,7 @@ std::string cdcHostsText(const Json &document)
 		if (const double machines = numberOf(host, "machines"); machines > 1)
 			address += fmt::format(" ({:.0f} machines)", machines);
 		table.add({memberText(host, "nqn"), address, memberText(host, "state"), memberText(host, "generation"),
-			   isTrue(host, "persistent") ? "waits" : "-",
+			   isTrue(host, "persistent") ? "subscribed" : "-",
 			   isTrue(host, "first_choice") ? "here" : "elsewhere", memberText(host, "targets"),
 			   joined(member(host, "zones"))});
 	}
@@ -187,7 +186,7 @@ std::string cdcHostsText(const Json &document)
 
 std::string cdcTargetsText(const Json &document)
 {
-	Table table({{"NQN"}, {"Port"}, {"State"}, {"Told by"}, {"Seen by", Align::right}});
+	Table table({{"NQN"}, {"Port"}, {"State"}, {"Source"}, {"Hosts", Align::right}});
 	const Json &targets = listOf(document, "targets");
 	for (const Json &target : targets)
 		table.add({memberText(target, "nqn"), portOf(target), memberText(target, "state"), tellerOf(target),
@@ -197,12 +196,12 @@ std::string cdcTargetsText(const Json &document)
 
 std::string cdcZonesText(const Json &document)
 {
-	Table table({{"Zone"}, {"Hosts now", Align::right}, {"Hosts"}, {"Targets"}, {"Told by"}});
+	Table table({{"Zone"}, {"Hosts now", Align::right}, {"Hosts"}, {"Targets"}, {"Source"}});
 	const Json &zones = listOf(document, "zones");
 	for (const Json &zone : zones)
 		table.add({memberText(zone, "name"), memberText(zone, "hosts_now"), some(member(zone, "hosts")),
 			   some(member(zone, "targets")), tellerOf(zone)});
-	return zones.empty() ? "there is no zone\n" : table.render();
+	return zones.empty() ? "no zone is defined\n" : table.render();
 }
 
 std::string cdcInstancesText(const Json &document)
@@ -210,7 +209,7 @@ std::string cdcInstancesText(const Json &document)
 	Table table({{"Addresses"}, {"NQN"}, {"State"}});
 	const Json &instances = listOf(document, "instances");
 	for (const Json &instance : instances) {
-		const char *state = isTrue(instance, "draining") ? "draining" : "serves";
+		const char *state = isTrue(instance, "draining") ? "draining" : "serving";
 		table.add({joined(member(instance, "addresses")), memberText(instance, "nqn"),
 			   fmt::format("{}{}", state, isTrue(instance, "self") ? ", this one" : "")});
 	}
@@ -222,7 +221,7 @@ std::string cdcChangeText(const Json &change)
 	std::string text =
 		fmt::format("{} generation {}", moment(numberOf(change, "time")), memberText(change, "generation"));
 	if (isTrue(change, "whole"))
-		text += ": all that the store has was read";
+		text += ": all records were read from the store again";
 	text += "\n";
 	for (const auto &[key, sign] : {std::pair("put", '+'), std::pair("removed", '-')})
 		for (const Json &one : listOf(change, key))

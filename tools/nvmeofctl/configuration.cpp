@@ -54,7 +54,8 @@ std::vector<std::string> absences(const Config &config)
 	std::vector<std::string> absent;
 	auto interface = [&](const std::string &place, const std::string &name) {
 		if (!name.empty() && !hasInterface(name))
-			absent.push_back(fmt::format("{}: there is no network interface {} here now", place, name));
+			absent.push_back(fmt::format("{}: network interface {} does not exist on this machine now",
+						     place, name));
 	};
 	for (const auto *targets : {&config.services, &config.connections})
 		for (const ConfigTarget &one : *targets)
@@ -82,7 +83,7 @@ int check(Context &context, ConfigReading reading)
 		context.print(configDocument(reading.config.files, problemsJson(reading), reading.config.notes));
 	else if (reading.problems.empty())
 		context.out() << (reading.config.files.empty()
-					  ? std::string("there is no configuration: all is as it is without\n")
+					  ? std::string("no configuration file exists; defaults apply\n")
 					  : fmt::format("{}: good\n", fmt::join(reading.config.files, ", ")));
 	return reading.problems.empty() ? 0 : static_cast<int>(exitCodeOf(reading.problems.front().code));
 }
@@ -130,8 +131,8 @@ Result<Config> configuration(const Args &args)
 std::string configStep(const Error &error)
 {
 	if (error.code == ErrorCode::noSuchObject)
-		return "write one, or name another with --config";
-	return error.code == ErrorCode::invalid ? "correct the file; 'nvmeofctl config check' tells all" : "";
+		return "create the file, or give another one with --config";
+	return error.code == ErrorCode::invalid ? "correct the file; 'nvmeofctl config check' lists all errors" : "";
 }
 
 int runConfigCheck(Context &context)

@@ -30,7 +30,7 @@ Error withExisting(Client &client, Error error)
 	const bool lost = there && there->state == ControllerState::lost;
 	if (lost)
 		error.left = ControllerState::lost;
-	error.message = lost ? error.object.name + " was lost at this address, and is tried again now"
+	error.message = lost ? error.object.name + " exists for this address in state lost; it is reconnected now"
 			     : "already connected as " + error.object.name;
 	return error;
 }
@@ -57,8 +57,8 @@ void tellQueues(Context &context, const Controller &controller)
 	if (controller.state != ControllerState::live || controller.pollQueues >= controller.wantedPollQueues)
 		return;
 	Error error;
-	error.message = fmt::format("{} of {} poll queues: the target grants no more, or another controller of the "
-				    "subsystem has no more; polled I/O over it goes the usual way",
+	error.message = fmt::format("got {} of {} poll queues: limited by the target, or by another controller of the "
+				    "subsystem; without poll queues, polled I/O uses the default queues",
 				    controller.pollQueues, controller.wantedPollQueues);
 	context.warn(controller.name, error, "");
 }
@@ -157,7 +157,7 @@ Result<void> takeRail(const Args &args, ConnectPlan &plan)
 	if (rail.empty())
 		return {};
 	if (args.has("host-iface"))
-		return usageError("--rail says which interface, and so does --host-iface");
+		return usageError("--rail and --host-iface exclude each other: both select the interface");
 	Result<std::vector<std::string>> interfaces =
 		nofctl::gpu::railInterfaces(nofctl::gpu::readNode(nofctl::gpu::FolderTree()), rail);
 	if (!interfaces)
@@ -184,9 +184,10 @@ int runConnect(Context &context)
 		return context.fail("", plan.error(), nameStep(plan.error()));
 	tellNames(context, *plan);
 	if (Result<void> taken = takeRail(context.args(), *plan); !taken)
-		return context.fail(
-			"", taken.error(),
-			taken.error().code == ErrorCode::noSuchObject ? "'nvmeofctl map' shows what there is" : "");
+		return context.fail("", taken.error(),
+				    taken.error().code == ErrorCode::noSuchObject
+					    ? "'nvmeofctl map' shows GPUs and network cards"
+					    : "");
 	takeDefaults(context, *plan);
 	Result<Client> client = Client::open({"nvmeof_" + plan->options.front().transport});
 	if (!client)

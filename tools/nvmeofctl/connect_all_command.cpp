@@ -248,9 +248,9 @@ int runConnectAll(Context &context)
 		return context.fail("", config.error(), configStep(config.error()));
 	Order order = orderOf(context, *std::move(config));
 	if (order.services.empty() && order.fixed.empty() && order.unresolved.empty())
-		return context.fail("",
-				    usageError(fmt::format("give a discovery service with --traddr, or name one in {}",
-							   defaultConfigFile)));
+		return context.fail("", usageError(fmt::format(
+						"no discovery service: give one with --traddr, or configure one in {}",
+						defaultConfigFile)));
 	// Loads this transport's module only. Entries of the other transport fail alone if its module is missing.
 	Result<Client> client = Client::open({"nvmeof_" + context.args().textOr("transport", "tcp")});
 	if (!client)

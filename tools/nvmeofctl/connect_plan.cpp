@@ -105,7 +105,7 @@ void tellNames(Context &context, const ConnectPlan &plan)
 {
 	for (const std::string &nqn : {plan.options.front().subsysnqn, plan.options.front().hostnqn.value_or("")})
 		if (!nqn.empty() && !conformingNqn(nqn))
-			context.note(nqn, "no NQN by the specification: those begin with 'nqn.'");
+			context.note(nqn, "not a valid NQN: NQNs begin with 'nqn.'");
 	std::map<std::string, std::string> addresses; // by name
 	for (std::size_t i = 0; i < plan.typed.size(); i++) {
 		std::string &list = addresses[plan.typed[i]];
@@ -118,7 +118,7 @@ void tellNames(Context &context, const ConnectPlan &plan)
 
 std::string nameStep(const Error &error)
 {
-	return error.code == ErrorCode::nameResolution ? "check the name, and 'getent hosts NAME'" : "";
+	return error.code == ErrorCode::nameResolution ? "check the name with 'getent hosts NAME'" : "";
 }
 
 // What is wrong with the interface to the target, with a next step; empty: nothing is known.
@@ -134,7 +134,7 @@ std::string connectNextStep(const Error &error, const ConnectOptions &options, c
 	if (error.object.kind == ErrorObject::Kind::file)
 		return fileStep(error);
 	if (error.left == ControllerState::live)
-		return fmt::format("'nvmeofctl show {}' tells what is there, and the last error", error.object.name);
+		return fmt::format("'nvmeofctl show {}' shows its namespaces and its last error", error.object.name);
 	const bool silent = error.code == ErrorCode::timedOut || error.code == ErrorCode::unreachable;
 	const std::string link = silent ? linkStep(options, tree) : "";
 	if (error.left && !link.empty())
@@ -143,7 +143,7 @@ std::string connectNextStep(const Error &error, const ConnectOptions &options, c
 	if (!link.empty())
 		return link;
 	if (error.left)
-		return fmt::format("it goes on trying; 'nvmeofctl disconnect {}' gives up", error.object.name);
+		return fmt::format("it keeps retrying; 'nvmeofctl disconnect {}' ends that", error.object.name);
 	switch (error.code) {
 	case ErrorCode::alreadyConnected:
 		return "use --duplicate-connect for a second association";
@@ -152,18 +152,18 @@ std::string connectNextStep(const Error &error, const ConnectOptions &options, c
 			return "allow this host at the target: 'nvmeofctl show-hostnqn' prints its NQN";
 		if (error.nvmeStatus == 0x182) // Connect Invalid Parameters
 			return "check that the target exports " + options.subsysnqn + " at this address";
-		return "the target's log may tell more";
+		return "see the target's log";
 	case ErrorCode::timedOut:
 	case ErrorCode::connectionReset:
 		return "check address, port and firewall";
 	case ErrorCode::connectionRefused:
-		return "check address and port, and whether the target runs";
+		return "check address and port, and that the target is running";
 	case ErrorCode::unreachable:
 		return "check the address, and the network to it";
 	case ErrorCode::nameResolution:
 		return "check the name";
 	case ErrorCode::authentication:
-		return "the target wants authentication or TLS, which this version has not";
+		return "the target requires authentication or TLS, which this version does not support";
 	default:
 		return {};
 	}

@@ -40,12 +40,12 @@ std::string usualNextStep(const Error &error)
 		return "run it as root";
 	case ErrorCode::noModule:
 		if (error.sysErrno == EKEYREJECTED || error.sysErrno == ENOKEY)
-			return "'modinfo -F signer nvmeof' names the key: enroll it (that of dkms: mokutil --import "
-			       "/var/lib/dkms/mok.pub, then reboot); or sign the modules, if it names none";
+			return "'modinfo -F signer nvmeof' shows the signing key: enroll it (that of dkms: 'mokutil "
+			       "--import /var/lib/dkms/mok.pub', then reboot), or sign the modules if there is none";
 		return error.sysErrno ? "load it with 'modprobe nvmeof_tcp' as root"
-				      : "install module and tools of one version, and load the module anew";
+				      : "install module and tools of the same version, and reload the module";
 	case ErrorCode::noSuchObject:
-		return "'nvmeofctl list-subsys' shows what there is";
+		return "'nvmeofctl list-subsys' lists the existing objects";
 	default:
 		return {};
 	}

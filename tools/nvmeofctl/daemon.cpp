@@ -34,7 +34,7 @@ Error busError(int result, const sd_bus_error &said)
 	    sd_bus_error_has_name(&said, SD_BUS_ERROR_NAME_HAS_NO_OWNER))
 		return {ErrorCode::noSuchObject,
 			ESRCH,
-			"nvmeofd does not run, or is not on the system bus",
+			"nvmeofd is not running, or not on the system bus",
 			{},
 			{},
 			{},
@@ -54,7 +54,7 @@ Result<std::string> call(const char *method, std::optional<bool> argument)
 	sd_bus *opened = nullptr;
 	int result = sd_bus_open_system(&opened);
 	if (result < 0)
-		return errorFromErrno(-result, fmt::format("no system bus: {}", strerror(-result)));
+		return errorFromErrno(-result, fmt::format("cannot reach the system bus: {}", strerror(-result)));
 	Bus bus(opened);
 	sd_bus_error said = SD_BUS_ERROR_NULL;
 	sd_bus_message *got = nullptr;
@@ -76,14 +76,14 @@ Result<std::string> call(const char *method, std::optional<bool> argument)
 	return std::string(text);
 }
 
-// Where mDNS has found the service; "once" if it is not announced any more.
+// Interface on which mDNS found the service, and whether it is no longer announced
 std::string heardBy(const Json &service)
 {
 	auto mdns = service.find("mdns");
 	if (mdns == service.end())
 		return {};
 	return fmt::format(" (mDNS on {}{})", memberText(*mdns, "interface"),
-			   (*mdns)["announced"] == true ? "" : ", once");
+			   (*mdns)["announced"] == true ? "" : ", no longer announced");
 }
 
 std::string services(const Json &status)
@@ -93,7 +93,7 @@ std::string services(const Json &status)
 		     {"Controller"},
 		     {"Entries", Align::right},
 		     {"Age", Align::right},
-		     {"Leads to", Align::right},
+		     {"Connections", Align::right},
 		     {"Error"}});
 	for (const Json &one : status["services"])
 		table.add({memberText(one, "service") + heardBy(one), memberText(one, "state"),
@@ -101,7 +101,7 @@ std::string services(const Json &status)
 			   one["log"].is_null() ? "-" : memberText(one["log"], "entries"),
 			   one.contains("age_s") ? fmt::format("{:.0f} s", one["age_s"].get<double>()) : "-",
 			   memberText(one, "connections"), memberText(one, "error")});
-	return status["services"].empty() ? "no discovery service is configured, or found\n" : table.render();
+	return status["services"].empty() ? "no discovery service is configured or found by mDNS\n" : table.render();
 }
 
 std::string connections(const Json &status)
@@ -110,7 +110,7 @@ std::string connections(const Json &status)
 	for (const Json &one : status["connections"])
 		table.add({memberText(one, "transport") + " " + memberText(one, "address"), memberText(one, "nqn"),
 			   memberText(one, "state"), memberText(one, "controller"), memberText(one, "error")});
-	return status["connections"].empty() ? "no connection is wanted\n" : table.render();
+	return status["connections"].empty() ? "no connection is configured or discovered\n" : table.render();
 }
 
 std::string stripes(const Json &status)
@@ -131,7 +131,7 @@ std::string refusals(const Json &status)
 	std::string lines;
 	if (auto kept = status.find("kept"); kept != status.end())
 		for (const Json &one : *kept)
-			lines += nofctl::printable(fmt::format("{} stays: {}", memberText(one, "controller"),
+			lines += nofctl::printable(fmt::format("{} is kept: {}", memberText(one, "controller"),
 							       memberText(one, "reason"))) +
 				 "\n";
 	for (const Json &one : status["refusals"])
@@ -143,7 +143,8 @@ std::string refusals(const Json &status)
 	if (auto mdns = status.find("mdns"); mdns != status.end() && !(*mdns)["error"].is_null())
 		lines += nofctl::printable(fmt::format("mDNS: {}", memberText(*mdns, "error"))) + "\n";
 	for (const auto &[name, why] : status["unresolved"].items())
-		lines += nofctl::printable(fmt::format("no address: {}: {}", name, why.get<std::string>())) + "\n";
+		lines += nofctl::printable(fmt::format("no address found for {}: {}", name, why.get<std::string>())) +
+			 "\n";
 	return lines;
 }
 
@@ -155,7 +156,7 @@ std::string formatStatus(const Json &status)
 	       (rest.empty() ? "" : "\n" + rest);
 }
 
-constexpr const char *startIt = "'systemctl start nvmeofd'; its log: 'journalctl -u nvmeofd'";
+constexpr const char *startIt = "start it with 'systemctl start nvmeofd', or see 'journalctl -u nvmeofd'";
 
 int fail(Context &context, const Error &error)
 {
@@ -204,7 +205,7 @@ QuickBus openWithin(std::chrono::steady_clock::time_point deadline)
 }
 
 constexpr std::chrono::seconds busPatience(1);
-constexpr const char *otherVersion = "the daemon's answer is of another version";
+constexpr const char *otherVersion = "cannot parse the answer of nvmeofd, which may be of another version";
 
 } // namespace
 

@@ -40,8 +40,7 @@ std::string securityNote(const DiscoveryEntry &entry)
 	const TcpSecurity security = entry.tcpSecurity.value_or(TcpSecurity::none);
 	if (security == TcpSecurity::none)
 		return required ? "needs a secure channel" : "";
-	const std::string how =
-		security == TcpSecurity::unknown ? "a security type that is unknown" : toString(security);
+	const std::string how = security == TcpSecurity::unknown ? "an unknown security type" : toString(security);
 	return (required ? "needs " : "offers ") + how;
 }
 
@@ -129,7 +128,7 @@ int discoverThrough(Context &context, const std::string &name)
 	     {"transport", "nqn", "trsvcid", "host-traddr", "host-iface", "hostnqn", "hostid", "connect-tmo"})
 		if (context.args().has(option))
 			return context.fail(
-				"", usageError(fmt::format("--{} is not for a controller that is there", option)));
+				"", usageError(fmt::format("--{} cannot be used with an existing controller", option)));
 	Result<Client> client = Client::open();
 	if (!client)
 		return context.fail("", client.error());

@@ -58,8 +58,8 @@ void addDetails(std::vector<std::string> &details, const Json &event)
 					      text("expected_paths"), text("usable_paths")));
 	if (auto failover = event.find("failover"); failover != event.end() && failover->is_object())
 		details.push_back(
-			fmt::format("{} requests left {}, the slowest took {:.1f} ms", failover->value("ios", 0u),
-				    failover->value("path", ""),
+			fmt::format("{} requests failed over from {}, the slowest in {:.1f} ms",
+				    failover->value("ios", 0u), failover->value("path", ""),
 				    static_cast<double>(failover->value("duration_ns", std::int64_t(0))) / 1e6));
 	if (auto aen = event.find("aen"); aen != event.end() && aen->is_object())
 		details.push_back(fmt::format("type {}, info {}, log page {}", aen->value("type", 0u),
@@ -141,10 +141,11 @@ int runEvents(Context &context)
 	if (!text) {
 		Error error = text.error();
 		error.object = {ErrorObject::Kind::file, file};
-		return context.fail("", error,
-				    error.code == ErrorCode::noSuchObject
-					    ? "nvmeofd keeps them; 'nvmeofctl monitor' prints events as they happen"
-					    : "");
+		return context.fail(
+			"", error,
+			error.code == ErrorCode::noSuchObject
+				? "nvmeofd records events while it runs; 'nvmeofctl monitor' prints them as they happen"
+				: "");
 	}
 	const std::vector<Json> events = chooseEvents(*text, choice);
 	if (context.json()) {

@@ -60,9 +60,9 @@ std::string ModuleImage::unfit(const std::string &name, const ModuleBuild &core)
 	if (module_.name != name)
 		return fmt::format("{} is the module {}, not {}", module_.file, module_.name, name);
 	if (!bytes_.starts_with(elfMagic))
-		return fmt::format("{} is compressed: unpack it, and name that by --file", module_.file);
+		return fmt::format("{} is compressed: decompress it, and give the result with --file", module_.file);
 	if (!core.loaded || core.loaded->contract.empty() || build.contract != core.loaded->contract)
-		return fmt::format("{} was built for another version of {} than the one that is loaded", module_.file,
+		return fmt::format("{} was built for another version of {} than the loaded one", module_.file,
 				   core.name);
 	if (signaturesDemanded() && !bytes_.ends_with(signedMagic))
 		return fmt::format("{} is not signed, and the kernel loads signed modules only", module_.file);

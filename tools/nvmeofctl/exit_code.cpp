@@ -54,7 +54,7 @@ const char *describe(ExitCode code)
 	case ExitCode::noModule:
 		return "kernel module not loaded, or too old";
 	case ExitCode::otherDriver:
-		return "another driver has the subsystem";
+		return "the in-tree driver is connected to the subsystem";
 	case ExitCode::inUse:
 		return "in use";
 	}

@@ -42,7 +42,7 @@ std::string formatPollQueues(const Controller &controller)
 {
 	std::string text = std::to_string(controller.pollQueues);
 	return controller.pollQueues < controller.wantedPollQueues
-		       ? fmt::format("{} of {} asked for", text, controller.wantedPollQueues)
+		       ? fmt::format("{} of {} requested", text, controller.wantedPollQueues)
 		       : text;
 }
 
@@ -52,7 +52,7 @@ void addRdma(Fields &fields, const RdmaConnection &rdma)
 	addText(fields, "rdma gid", rdma.gid);
 	fields.emplace_back("rdma ack-tmo", fmt::format("{} ms, {} retries", rdma.ackTimeout.count(), rdma.retryCount));
 	fields.emplace_back("rdma in capsule", fmt::format("{} bytes", rdma.inCapsule));
-	fields.emplace_back("rdma sent", fmt::format("{} work requests by {} posts", rdma.workRequests, rdma.posts));
+	fields.emplace_back("rdma sent", fmt::format("{} work requests in {} posts", rdma.workRequests, rdma.posts));
 	addNumber(fields, "rdma completions", rdma.completions);
 	fields.emplace_back("rdma keys", fmt::format("{} registered, {} invalidated by the target, {} by this host",
 						     rdma.registrations, rdma.remoteInvalidations, rdma.invalidations));
@@ -72,7 +72,7 @@ void addSettings(Fields &fields, const Controller &controller)
 	fields.emplace_back("stall-tmo",
 			    controller.stallTimeout.count() ? formatSeconds(controller.stallTimeout) : "off");
 	if (controller.firstConnect.count())
-		fields.emplace_back("keep-trying", formatTimeout(controller.firstConnect, "for ever"));
+		fields.emplace_back("keep-trying", formatTimeout(controller.firstConnect, "forever"));
 	addNumber(fields, "tos", controller.tos);
 	fields.emplace_back("header digest", yesNo(controller.hdrDigest));
 	fields.emplace_back("data digest", yesNo(controller.dataDigest));
@@ -155,7 +155,7 @@ struct EventDetail {
 	const Event &event;
 	const std::optional<AnaBefore> &before;
 
-	std::string operator()(const std::monostate &) const { return "events were lost; what there is now follows"; }
+	std::string operator()(const std::monostate &) const { return "events were lost; all existing objects follow"; }
 	std::string operator()(const Subsystem &s) const
 	{
 		return fmt::format("nqn={} iopolicy={}", s.nqn, s.iopolicy);
@@ -173,15 +173,15 @@ struct EventDetail {
 	std::string operator()(const Namespace &n) const
 	{
 		if (event.type == EventType::noPath)
-			return fmt::format("no usable path is left of {}: {} waiting", n.paths, n.waiting);
+			return fmt::format("none of {} paths is usable: {} requests waiting", n.paths, n.waiting);
 		if (event.type == EventType::pathBack)
 			return fmt::format("{} of {} paths usable again", n.usablePaths, n.paths);
 		if (event.type == EventType::fewerPaths || event.type == EventType::allPaths)
 			return fmt::format("{} of {} paths live", n.livePaths, n.expectedPaths);
 		if (event.type == EventType::sameIds)
-			return fmt::format("a disk of another subsystem is {} as well", n.wwid);
+			return fmt::format("a namespace of another subsystem has the same identifier {}", n.wwid);
 		if (event.failover)
-			return fmt::format("{} I/O{} moved from {} in {}", event.failover->ios,
+			return fmt::format("{} I/O{} failed over from {} in {}", event.failover->ios,
 					   event.failover->ios == 1 ? "" : "s", event.failover->path,
 					   formatLatency(event.failover->duration));
 		return fmt::format("size={} paths={}/{}", formatSize(n.size), n.usablePaths, n.paths);
@@ -269,7 +269,7 @@ std::string formatAddress(const Controller &controller)
 std::string formatReached(const Controller &controller, bool there)
 {
 	return fmt::format("{} {} {} {}{}\n", controller.name, formatAddress(controller), controller.subsysnqn,
-			   toString(controller.state), there ? ", was there" : "");
+			   toString(controller.state), there ? ", connected before" : "");
 }
 
 bool leftOut(const Path &path)
@@ -333,7 +333,7 @@ std::string peerToPeerNote(const Namespace &ns, const std::vector<Path> &paths, 
 		if (!path.p2p)
 			spoilers.push_back(path.name);
 	if (!ns.p2p)
-		return spoilers.empty() ? "no" : fmt::format("no: not by {}", fmt::join(spoilers, ", "));
+		return spoilers.empty() ? "no" : fmt::format("no: not supported by {}", fmt::join(spoilers, ", "));
 	return stacked.empty() ? "yes" : fmt::format("yes, but not through {}", fmt::join(stacked, ", "));
 }
 
@@ -354,9 +354,9 @@ Fields fieldsOf(const Subsystem &subsystem)
 
 std::string lostNextStep(const std::string &controller)
 {
-	return fmt::format(
-		"tried again each 30 to 60 s; 'nvmeofctl reset {0}': at once; 'nvmeofctl disconnect {0}': no more",
-		controller);
+	return fmt::format("reconnect is attempted every 30 to 60 s; 'nvmeofctl reset {0}' retries now, 'nvmeofctl "
+			   "disconnect {0}' removes it",
+			   controller);
 }
 
 Fields fieldsOf(const Controller &controller)
@@ -376,8 +376,8 @@ Fields fieldsOf(const Controller &controller)
 	if (controller.lossLeft)
 		fields.emplace_back("lost in", formatSeconds(*controller.lossLeft));
 	if (controller.firmwareLeft)
-		fields.emplace_back("activates firmware",
-				    "no I/O, for " + formatSeconds(*controller.firmwareLeft) + " at most");
+		fields.emplace_back("firmware activation",
+				    "no I/O for at most " + formatSeconds(*controller.firmwareLeft));
 	if (controller.state == ControllerState::lost)
 		fields.emplace_back("next step", lostNextStep(controller.name));
 	addFailure(fields, controller);
@@ -395,7 +395,7 @@ static std::string heldNote(const Namespace &ns)
 	std::string text = std::to_string(ns.held);
 	if (!ns.hold)
 		return text;
-	text += fmt::format(", for {} at most: the association of {} was lost, and the target may still execute them",
+	text += fmt::format(", for at most {}: the association of {} was lost, and the target may still execute them",
 			    formatSeconds(ns.hold->left), ns.hold->controller);
 	if (!ns.hold->asked.empty())
 		text += fmt::format("; {} was asked to reset it", ns.hold->asked);
@@ -438,9 +438,10 @@ static void addFormat(Fields &fields, const Namespace &ns)
 				    fmt::format("up to {}{}", formatSize(ns.atomicWrite),
 						ns.atomicBoundary ? ", within " + formatSize(ns.atomicBoundary) : ""));
 	if (ns.reservations)
-		fields.emplace_back("reservations",
-				    fmt::format("{}{}", fmt::join(reservationTypes(ns.reservations), ", "),
-						ns.reservations & reservationsPersist ? "; they persist" : ""));
+		fields.emplace_back(
+			"reservations",
+			fmt::format("{}{}", fmt::join(reservationTypes(ns.reservations), ", "),
+				    ns.reservations & reservationsPersist ? "; persistent through power loss" : ""));
 }
 
 std::string deviceOf(const Namespace &ns)

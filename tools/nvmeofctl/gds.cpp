@@ -84,7 +84,7 @@ int checkGds(Context &context, const Tree &tree)
 	if (!gpus)
 		return context.fail("", gpus.error(), machineStep(gpus.error()));
 	if (Result<void> known = knownDisks(context.args(), node); !known)
-		return context.fail("", known.error(), "'nvmeofctl list' shows which there are");
+		return context.fail("", known.error(), "'nvmeofctl list' shows all disks");
 	const Answer answer = check(node, {*gpus, context.args().all("device")});
 	if (context.json())
 		context.print(gdsDocument(answer));
@@ -119,7 +119,9 @@ int withMachine(Context &context, int (*run)(Context &, const Tree &))
 	Result<std::unique_ptr<Tree>> tree = openMachine(context.args());
 	if (!tree)
 		return context.fail("", tree.error(),
-				    tree.error().code == ErrorCode::invalid ? "" : "name another with --root");
+				    tree.error().code == ErrorCode::invalid
+					    ? ""
+					    : "give another directory or recording with --root");
 	return run(context, **tree);
 }
 

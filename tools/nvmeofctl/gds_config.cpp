@@ -76,9 +76,9 @@ void tell(Context &context, const Outcome &outcome)
 						 : ""));
 	out << explained(outcome.plan) << "\n";
 	if (outcome.old.empty())
-		out << outcome.file << " is not there; it would be:\n" << outcome.text;
+		out << outcome.file << " does not exist; it would be created as:\n" << outcome.text;
 	else if (difference.empty())
-		out << outcome.file << " is as it should be\n";
+		out << outcome.file << " needs no change\n";
 	else
 		out << outcome.file << " would change:\n" << difference;
 }
@@ -127,9 +127,9 @@ int configureGds(Context &context, const Tree &tree)
 	if (context.json())
 		context.print(cufileDocument(outcome.file, outcome.plan, outcome.problems, outcome.text, changes));
 	else if (changes)
-		context.out() << fmt::format("{} is written{}\n", outcome.file,
+		context.out() << fmt::format("{} was written{}\n", outcome.file,
 					     outcome.old.empty() ? ""
-								 : "; what it was is in " + outcome.file +
-									   ".before-nvmeof, comments too");
+								 : "; the old file, with its comments, is " +
+									   outcome.file + ".before-nvmeof");
 	return outcome.problems.empty() ? 0 : 1;
 }

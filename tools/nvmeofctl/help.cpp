@@ -110,7 +110,7 @@ std::string helpOf(const Command &called)
 		text += fmt::format("       nvmeofctl {} VERB [OPTION]...\n", command.path);
 	text += "\n" + wrapped(command.description, 0);
 	if (!command.verbs.empty())
-		text += fmt::format("\nVerbs:\n{}'nvmeofctl {} VERB --help' has the options of a verb.\n",
+		text += fmt::format("\nVerbs:\n{}'nvmeofctl {} VERB --help' shows the options of a verb.\n",
 				    listOf(command.verbs), command.path);
 	text += optionsText("Options", command.options);
 	if (command.settings) {
@@ -138,7 +138,8 @@ std::string helpOfAll()
 		title = command.group;
 	}
 	return text + "\n'nvmeofctl COMMAND --help' lists the verbs, options and examples of a command.\n"
-		      "'man nvmeofctl' describes files and exit codes; --version prints the version.\n";
+		      "'man nvmeofctl' describes files and "
+		      "exit codes; --version prints the version.\n";
 }
 
 int runHelp(Context &context)

@@ -91,7 +91,7 @@ void readLine(Import &into, const std::vector<std::string> &words, const ConfigP
 	for (std::size_t i = 0; i < words.size(); i++) {
 		std::optional<Word> option = optionOf(words[i]);
 		if (!option) {
-			into.notCarried.push_back({place, "a word", "it belongs to no option"});
+			into.notCarried.push_back({place, "a word", "not the value of an option"});
 			continue;
 		}
 		if (!option->value && i + 1 < words.size() && !words[i + 1].starts_with('-'))
@@ -173,7 +173,7 @@ static Result<void> importKind(Import &into, std::string_view text, const std::s
 	const std::string name = std::filesystem::path(file).filename().string();
 	const char first = importing::firstOf(text);
 	if (!importing::isUtf8(text))
-		return usageError(file + ": it is not UTF-8");
+		return usageError(file + ": not UTF-8");
 	if (name == "policy.conf") {
 		Result<std::vector<PolicyRule>> rules = parsePolicy(text, file);
 		if (!rules)
@@ -188,7 +188,7 @@ static Result<void> importKind(Import &into, std::string_view text, const std::s
 	if (first == '{' || first == '[')
 		return importing::readJson(into, text, file);
 	if (first != '-')
-		return usageError(file + ": it is none of the files that can be taken over");
+		return usageError(file + ": not a file that can be imported");
 	importing::readLines(into, text, file);
 	return {};
 }

@@ -59,7 +59,7 @@ Result<void> put(const Args &args, const std::string &text)
 	const std::string file = args.textOr("output", "");
 	std::error_code ignored;
 	if (std::filesystem::exists(std::filesystem::symlink_status(file, ignored)) && !args.has("force")) {
-		Error error = errorFromErrno(EEXIST, file + " is there already");
+		Error error = errorFromErrno(EEXIST, file + " exists already");
 		error.code = ErrorCode::failed;
 		return error;
 	}
@@ -74,12 +74,12 @@ int runImport(Context &context)
 	if (files.empty())
 		files = importPlaces();
 	if (files.empty())
-		return context.fail("", usageError("there is nothing to take over; name the files"));
+		return context.fail("", usageError("no file to import found; give the files"));
 	Import into;
 	for (const std::string &file : files) {
 		Result<std::string> text = read(file);
 		if (!text)
-			return context.fail("", text.error(), "name the files");
+			return context.fail("", text.error(), "give the files to import");
 		if (Result<void> done = importText(into, *text, file); !done)
 			return context.fail("", done.error());
 	}
@@ -88,7 +88,7 @@ int runImport(Context &context)
 	if (context.args().has("output"))
 		if (Result<void> done = put(context.args(), text); !done)
 			return context.fail("", done.error(),
-					    done.error().sysErrno == EEXIST ? "--force writes over it" : "");
+					    done.error().sysErrno == EEXIST ? "--force overwrites it" : "");
 	for (const NotCarried &one : into.notCarried)
 		context.note("not carried over", describe(one));
 	if (context.json())

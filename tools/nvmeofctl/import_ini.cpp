@@ -77,7 +77,7 @@ void Ini::begin(std::string_view text)
 		if (one.name == name)
 			section_ = one.section;
 	if (section_ == Section::none)
-		drop("[" + trimmed(text) + "]", "there is nothing like this section here");
+		drop("[" + trimmed(text) + "]", "nvmeof.toml has no such section");
 	draftPlace_ = place_;
 }
 
@@ -131,7 +131,7 @@ void Ini::exclude(const std::string &value)
 				  key == "host-traddr" || key == "host-iface";
 		if (ours && takeKey(draft, key, part, reason))
 			return;
-		drop("exclude: " + key, "an exclusion without it would cover more");
+		drop("exclude: " + key, "not supported in an exclusion, which would match more without it");
 		whole = false;
 	});
 	Exclusion one{draft.transport.value_or(""), draft.traddr.value_or(""), draft.port.value_or(""), "",
@@ -148,7 +148,7 @@ void Ini::exclude(const std::string &value)
 	     !one.hostTraddr.empty() || !one.hostIface.empty()))
 		into_.config.exclusions.push_back(std::move(one));
 	else if (whole)
-		drop("exclude", "its value cannot be used");
+		drop("exclude", "invalid value");
 }
 
 void Ini::hostKey(const std::string &key, const std::string &value)
@@ -182,7 +182,7 @@ void Ini::mdnsKey(const std::string &key, const std::string &value)
 	if (key == "zeroconf" && on)
 		into_.config.mdns = *on;
 	else
-		drop(key, key == "zeroconf" ? "its value cannot be used" : "there is nothing like it here");
+		drop(key, key == "zeroconf" ? "invalid value" : "nvmeof.toml has no such setting");
 }
 
 void Ini::removalKey(const std::string &key, const std::string &value)
@@ -199,7 +199,7 @@ void Ini::removalKey(const std::string &key, const std::string &value)
 		 (key == "honor-fabric-zoning" && truth && !*truth))
 		into_.config.removal = RemovalPolicy::never;
 	else if (!(key == "honor-fabric-zoning" && truth))
-		drop(key, "there is nothing like it here");
+		drop(key, "nvmeof.toml has no such setting");
 }
 
 void Ini::key(const std::string &key, const std::string &value)
@@ -210,7 +210,7 @@ void Ini::key(const std::string &key, const std::string &value)
 		return controller(value);
 	switch (section_) {
 	case Section::none:
-		return drop(key, "its section is not known here");
+		return drop(key, "unknown section");
 	case Section::host:
 		return hostKey(key, value);
 	case Section::serviceDefaults:
@@ -220,7 +220,7 @@ void Ini::key(const std::string &key, const std::string &value)
 	case Section::mdns:
 		return mdnsKey(key, value);
 	case Section::controllers:
-		return key == "exclude" ? exclude(value) : drop(key, "there is nothing like it here");
+		return key == "exclude" ? exclude(value) : drop(key, "nvmeof.toml has no such setting");
 	case Section::removal:
 		return key == "exclude" ? exclude(value) : removalKey(key, value);
 	case Section::service:
@@ -242,7 +242,7 @@ Result<void> Ini::line(const std::string &text)
 	}
 	const std::size_t equals = text.find('=');
 	if (equals == text.npos)
-		drop("the line", "it is neither a section nor KEY = VALUE");
+		drop("the line", "neither a section nor KEY = VALUE");
 	else
 		key(keyOf(std::string_view(text).substr(0, equals)),
 		    trimmed(std::string_view(text).substr(equals + 1)));

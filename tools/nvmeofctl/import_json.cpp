@@ -41,7 +41,7 @@ void Hosts::take(Draft &draft, const std::string &key, const Json &value)
 {
 	std::string reason;
 	if (value.is_structured())
-		drop(key, "there is nothing like it here");
+		drop(key, "nvmeof.toml has no such setting");
 	else if (!takeKey(draft, keyOf(key), textOf(value), reason))
 		drop(key, reason);
 }
@@ -49,7 +49,7 @@ void Hosts::take(Draft &draft, const std::string &key, const Json &value)
 void Hosts::port(const Json &port, Draft draft, bool service)
 {
 	if (!port.is_object())
-		return drop("ports", "its value cannot be used");
+		return drop("ports", "invalid value");
 	for (const auto &[key, value] : port.items()) {
 		if (keyOf(key) == "discovery")
 			service = service || (value.is_boolean() && value.get<bool>());
@@ -65,7 +65,7 @@ void Hosts::port(const Json &port, Draft draft, bool service)
 void Hosts::subsystem(const Json &subsystem, const Draft &host)
 {
 	if (!subsystem.is_object())
-		return drop("subsystems", "its value cannot be used");
+		return drop("subsystems", "invalid value");
 	Draft draft = host;
 	for (const auto &[key, value] : subsystem.items())
 		if (key != "ports")
@@ -80,7 +80,7 @@ void Hosts::subsystem(const Json &subsystem, const Draft &host)
 void Hosts::host(const Json &host)
 {
 	if (!host.is_object())
-		return drop("hosts", "its value cannot be used");
+		return drop("hosts", "invalid value");
 	Draft draft;
 	for (const auto &[key, value] : host.items())
 		if (key != "subsystems")
@@ -109,7 +109,7 @@ Result<void> readJson(Import &into, std::string_view text, const std::string &fi
 {
 	const Json document = Json::parse(text, nullptr, false);
 	if (document.is_discarded())
-		return usageError(file + ": it is not JSON");
+		return usageError(file + ": not JSON");
 	Hosts(into, file).read(document);
 	return {};
 }

@@ -32,7 +32,7 @@ struct Foreign {
 	const char *reason;
 };
 
-constexpr const char *secret = "a secret or a key: this version has no authentication and no TLS";
+constexpr const char *secret = "a secret or key: this version supports neither authentication nor TLS";
 constexpr Foreign foreign[] = {
 	{"dhchap-key", secret},
 	{"dhchap-secret", secret},
@@ -44,11 +44,11 @@ constexpr Foreign foreign[] = {
 	{"tls-key-identity", secret},
 	{"keyring", secret},
 	{"concat", secret},
-	{"nr-write-queues", "queues for writes alone are not supported"},
-	{"ip-family", "whether IPv4 or IPv6 is used the addresses tell"},
-	{"ignore-iface", "host-iface is used where it is given"},
-	{"pleo", "logs are read whole"},
-	{"tron", "there is no such tracing"},
+	{"nr-write-queues", "separate write queues are not supported"},
+	{"ip-family", "the address determines IPv4 or IPv6"},
+	{"ignore-iface", "host-iface is always used if given"},
+	{"pleo", "logs are always read completely"},
+	{"tron", "not supported"},
 	{"symname", "this host does not register itself"},
 	{"hostsymname", "this host does not register itself"},
 };
@@ -85,7 +85,7 @@ const char *reasonOf(std::string_view key)
 	for (const Foreign &one : foreign)
 		if (one.key == key)
 			return one.reason;
-	return "there is nothing like it here";
+	return "nvmeof.toml has no such setting";
 }
 
 bool takeName(Draft &draft, const std::string &key, const std::string &value, bool &known)
@@ -121,11 +121,11 @@ bool complete(Import &into, const Draft &draft, const ConfigPlace &place, Config
 {
 	const std::string transport = draft.transport.value_or("tcp");
 	if (transport != "tcp" && transport != "rdma") {
-		into.notCarried.push_back({place, "transport", "there are tcp and rdma here"});
+		into.notCarried.push_back({place, "transport", "only tcp and rdma are supported"});
 		return false;
 	}
 	if (!draft.traddr) {
-		into.notCarried.push_back({place, "traddr", "it is missing, or no address"});
+		into.notCarried.push_back({place, "traddr", "missing, or not an address"});
 		return false;
 	}
 	target = draft.target;
@@ -173,7 +173,7 @@ bool takeSetting(ConnectSettings &settings, const std::string &key, const std::s
 		std::optional<bool> off = truthOf(value);
 		if (off && !*off)
 			settings.sqFlow = true;
-		reason = "its value cannot be used";
+		reason = "invalid value";
 		return off.has_value();
 	}
 	std::string name = key;
@@ -188,7 +188,7 @@ bool takeSetting(ConnectSettings &settings, const std::string &key, const std::s
 	std::optional<std::int64_t> number = valueOf(*setting, value);
 	if (number && putConnectSetting(settings, *setting, *number))
 		return true;
-	reason = "its value cannot be used";
+	reason = "invalid value";
 	return false;
 }
 
@@ -198,7 +198,7 @@ bool takeKey(Draft &draft, const std::string &key, const std::string &value, std
 	if (takeName(draft, key, value, known))
 		return true;
 	if (known) {
-		reason = "its value cannot be used";
+		reason = "invalid value";
 		return false;
 	}
 	if (key == "persistent" || key == "duplicate-connect") {
@@ -207,7 +207,7 @@ bool takeKey(Draft &draft, const std::string &key, const std::string &value, std
 			draft.target.persistent = *truth;
 		else if (truth)
 			draft.target.duplicateConnect = *truth;
-		reason = "its value cannot be used";
+		reason = "invalid value";
 		return truth.has_value();
 	}
 	return takeSetting(draft.target.settings, key, value, reason);
@@ -228,7 +228,7 @@ void addConnection(Import &into, const Draft &draft, const ConfigPlace &place)
 {
 	ConfigTarget connection;
 	if (!draft.nqn) {
-		into.notCarried.push_back({place, "nqn", "a connection without the NQN of its subsystem"});
+		into.notCarried.push_back({place, "nqn", "the connection has no NQN of a subsystem"});
 		return;
 	}
 	if (!complete(into, draft, place, connection))

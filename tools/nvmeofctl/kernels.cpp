@@ -64,7 +64,7 @@ std::string stepOf(const KernelGap &gap, InstalledBy by)
 		return fmt::format("install nvmeof-modules-{}, or 'make modules install KVER={}'", gap.kernel,
 				   gap.kernel);
 	if (!gap.failure.empty())
-		return fmt::format("dkms could not build it: see {}; 'dkms autoinstall -k {}' tries again", gap.failure,
+		return fmt::format("dkms could not build it: see {}; 'dkms autoinstall -k {}' retries", gap.failure,
 				   gap.kernel);
 	return fmt::format("install {}-{}, then 'dkms autoinstall -k {}'",
 			   by == InstalledBy::rpm ? "kernel-devel" : "linux-headers", gap.kernel, gap.kernel);
@@ -88,7 +88,8 @@ std::vector<KernelGap> kernelGaps(const fs::path &root, const std::string &runni
 BuildFinding judgeGap(const KernelGap &gap, InstalledBy by)
 {
 	return {"kernel_without_modules",
-		fmt::format("kernel {} is installed, but has no nvmeof: after a boot into it there are no disks",
-			    gap.kernel),
+		fmt::format(
+			"kernel {} is installed without the nvmeof modules: after booting it, the disks are missing",
+			gap.kernel),
 		stepOf(gap, by)};
 }

@@ -22,7 +22,7 @@ static Json warnOfLost(Context &context, const std::vector<Controller> &controll
 			continue;
 		names.push_back(one.name);
 		Error error;
-		error.message = "lost: " + formatAddress(one) + " could not be reached for its ctrl-loss-tmo";
+		error.message = "lost: " + formatAddress(one) + " was not reachable within its ctrl-loss-tmo";
 		context.warn(one.name, error, lostNextStep(one.name));
 	}
 	return names;

@@ -53,7 +53,7 @@ Result<std::unique_ptr<Tree>> openMachine(const Args &args)
 	if (!std::filesystem::is_directory(root, ignored))
 		return readRecording(root);
 	if (!std::filesystem::is_directory(root + "/sys/bus/pci/devices", ignored))
-		return absent(root + ": there is no sys/bus/pci/devices in it");
+		return absent(root + ": has no sys/bus/pci/devices");
 	return std::unique_ptr<Tree>(std::make_unique<FolderTree>(root));
 }
 
@@ -72,7 +72,7 @@ Result<std::vector<std::string>> gpusOf(const Args &args, const Node &node)
 	for (const std::string &text : args.all("gpu")) {
 		const std::string address = pciAddress(text);
 		if (address.empty())
-			return usageError("--gpu: '" + text + "' is no PCI address as 0000:07:00.0");
+			return usageError("--gpu: '" + text + "' is not a PCI address such as 0000:07:00.0");
 		if (!node.pci.find(address))
 			return absent("--gpu: there is no PCI device " + address);
 		addresses.push_back(address);
@@ -82,5 +82,5 @@ Result<std::vector<std::string>> gpusOf(const Args &args, const Node &node)
 
 std::string machineStep(const Error &error)
 {
-	return error.code == ErrorCode::noSuchObject ? "'nvmeofctl map' shows what there is" : "";
+	return error.code == ErrorCode::noSuchObject ? "'nvmeofctl map' shows GPUs and network cards" : "";
 }

@@ -18,7 +18,9 @@ int runMap(Context &context)
 	Result<std::unique_ptr<Tree>> tree = openMachine(context.args());
 	if (!tree)
 		return context.fail("", tree.error(),
-				    tree.error().code == ErrorCode::invalid ? "" : "name another with --root");
+				    tree.error().code == ErrorCode::invalid
+					    ? ""
+					    : "give another directory or recording with --root");
 	const Node node = readMachine(context.args(), **tree);
 	Result<std::vector<std::string>> named = gpusOf(context.args(), node);
 	if (!named)

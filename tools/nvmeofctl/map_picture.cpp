@@ -68,7 +68,7 @@ std::vector<std::string> cardDisks(const MachineMap &map, const PciDevice &card)
 		std::vector<std::string> controllers;
 		for (const DiskPath *path : use.paths)
 			controllers.push_back(path->controller + (path->usable ? "" : " (not usable)"));
-		texts.push_back(fmt::format("{} by {}", use.disk->name, fmt::join(controllers, ", ")));
+		texts.push_back(fmt::format("{} through {}", use.disk->name, fmt::join(controllers, ", ")));
 	}
 	return texts;
 }
@@ -80,7 +80,7 @@ const char *colour(Level level)
 
 std::string socketName(int socket)
 {
-	return socket < 0 ? "socket not told" : fmt::format("socket {}", socket);
+	return socket < 0 ? "unknown socket" : fmt::format("socket {}", socket);
 }
 
 std::string tree(const MachineMap &map)
@@ -112,7 +112,7 @@ std::string mapText(const MachineMap &map)
 		table.add({rail.gpu->address, nameOf(*rail.card), rail.interface.empty() ? "-" : rail.interface,
 			   toString(rail.pair.state.distance), toString(rail.pair.level), rail.pair.row->id});
 	return tree(map) + "\n" +
-	       (map.rails.empty() ? "no rails: there are no GPUs, or no cards that are up\n" : table.render());
+	       (map.rails.empty() ? "no rails: no GPU, or no network card that is up\n" : table.render());
 }
 
 std::string mapSvg(const MachineMap &map)

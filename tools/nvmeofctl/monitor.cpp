@@ -84,7 +84,7 @@ int endOf(Context &context, const MonitorLimits &limits, MonitorEnd end)
 	if (end == MonitorEnd::unread)
 		return static_cast<int>(ExitCode::failed);
 	if (end == MonitorEnd::timeOver && limits.count)
-		return context.fail("", errorFromErrno(ETIMEDOUT, "fewer events than asked for"));
+		return context.fail("", errorFromErrno(ETIMEDOUT, "fewer events than requested by --count"));
 	return 0;
 }
 

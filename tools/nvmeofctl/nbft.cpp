@@ -18,15 +18,15 @@ NbftTables readNbft(Context &context)
 	if (files.empty()) {
 		Error error;
 		error.code = ErrorCode::noSuchObject;
-		error.message = "the firmware has left no NVMe Boot Firmware Table";
-		found.code = context.complain("", error, "it makes one where it has booted over NVMe/TCP itself");
+		error.message = "the firmware provides no NVMe Boot Firmware Table";
+		found.code = context.complain("", error, "firmware creates it only when it boots over NVMe/TCP");
 	}
 	for (const std::string &file : files) {
 		Result<BootTable> table = nofctl::nbft::read(file);
 		if (!table) {
 			const bool odd = table.error().code == ErrorCode::invalid;
 			const int code =
-				context.complain("", table.error(), odd ? "that is for the firmware's maker" : "");
+				context.complain("", table.error(), odd ? "report this to the firmware vendor" : "");
 			found.code = found.code ? found.code : code;
 			continue;
 		}

@@ -26,13 +26,13 @@ std::string nbftHost(const nbft::BootTable &table)
 	std::vector<std::pair<std::string, std::string>> fields{
 		{"table", fmt::format("{}, revision {}.{}{}{}", table.file, table.major, table.minor,
 				      table.oem.empty() ? "" : ", of ", table.oem)},
-		{"host NQN", host.nqn + (host.nqnConfigured ? "" : " (the firmware's own)")},
+		{"host NQN", host.nqn + (host.nqnConfigured ? "" : " (default of the firmware)")},
 	};
 	if (host.id)
 		fields.emplace_back("host ID",
-				    host.id->toString() + (host.idConfigured ? "" : " (the firmware's own)"));
+				    host.id->toString() + (host.idConfigured ? "" : " (default of the firmware)"));
 	if (host.selected)
-		fields.emplace_back("selected", "of several tables this is the one to go by");
+		fields.emplace_back("selected", "the primary table, if there are several");
 	for (const std::string &problem : table.problems)
 		fields.emplace_back("odd", problem);
 	return renderFields(fields);
@@ -68,7 +68,7 @@ std::string notesOn(const nbft::BootTable &table, const nbft::Namespace &ns)
 	if (ns.availability == nbft::Availability::unavailable)
 		notes.emplace_back("the firmware could not reach it");
 	if (!ns.bootable)
-		notes.emplace_back("not to boot from");
+		notes.emplace_back("not bootable");
 	if (ns.discovered)
 		notes.emplace_back("discovered");
 	if (ns.dhcp)
@@ -76,7 +76,7 @@ std::string notesOn(const nbft::BootTable &table, const nbft::Namespace &ns)
 	if (ns.security) {
 		const nbft::Security *security = table.security(*ns.security);
 		notes.emplace_back(security && (security->authentication || security->channel)
-					   ? "wants authentication or TLS"
+					   ? "requires authentication or TLS"
 					   : "has a security profile");
 	}
 	return fmt::format("{}", fmt::join(notes, "; "));

@@ -29,10 +29,9 @@ static Error asError(const std::string &message)
 
 static std::string nextStep(const std::string &subsysnqn)
 {
-	return fmt::format(
-		"'nvme disconnect -n {}' ends that, after unmounting; with --force its disks are there twice, "
-		"and what is mounted through both is lost",
-		subsysnqn);
+	return fmt::format("unmount its disks, then 'nvme disconnect -n {}'; with --force each disk appears twice, and "
+			   "mounting both destroys the file system",
+			   subsysnqn);
 }
 
 int refuseForOther(Context &context, const std::string &subsysnqn, const std::string &held)
@@ -62,9 +61,9 @@ Json warnOfSame(Context &context, const std::vector<Namespace> &namespaces)
 			continue;
 		all[ns.name] = nodes;
 		context.warn("/dev/" + ns.name,
-			     asError(fmt::format("{} has the same identifiers, and is of another subsystem",
+			     asError(fmt::format("{} in another subsystem has the same identifiers",
 						 fmt::join(nodes, ", "))),
-			     "links in /dev/disk/by-id name one of them only");
+			     "links in /dev/disk/by-id point to only one of them");
 	}
 	return all;
 }
@@ -82,7 +81,7 @@ Json warnOfTwins(Context &context, const std::vector<Namespace> &namespaces, con
 		std::string words =
 			fmt::format("the in-tree NVMe driver has the same namespace as {}", fmt::join(nodes, ", "));
 		context.warn("/dev/" + ns.name, asError(words),
-			     "mount only one of them; links in /dev/disk stay with the one that was there first");
+			     "mount only one of them; links in /dev/disk point to the disk that appeared first");
 	}
 	return all;
 }

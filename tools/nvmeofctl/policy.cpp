@@ -34,7 +34,7 @@ int report(Context &context, const std::vector<PolicyOutcome> &outcomes)
 		} else if (!context.json()) {
 			context.out() << fmt::format("{} {}\n", outcome.subsystem,
 						     outcome.rule ? "set by " + outcome.rule->place.toString()
-								  : "fits no rule");
+								  : "matches no rule");
 		}
 	}
 	if (context.json())
@@ -58,7 +58,7 @@ Result<Config> policiesByHand(const Args &args)
 const char *fileStep(const Error &error)
 {
 	if (error.code == ErrorCode::noSuchObject)
-		return "write one, or name another with --policy-file";
+		return "create the file, or give another one with --policy-file";
 	return error.code == ErrorCode::invalid ? "correct the file" : "";
 }
 
@@ -71,8 +71,8 @@ std::string laterStep(const Args &args, const PolicyOutcome &outcome)
 	std::string where = outcome.rule ? fmt::format("{} line {}", outcome.rule->place.file, outcome.rule->place.line)
 					 : "the file";
 	return outcome.error->code == ErrorCode::invalid
-		       ? fmt::format("connected without its settings: correct {}, then '{}'", where, command)
-		       : fmt::format("connected without its settings: '{}' tries again", command);
+		       ? fmt::format("connected, but not configured: correct {}, then run '{}'", where, command)
+		       : fmt::format("connected, but not configured: '{}' retries", command);
 }
 
 Result<std::vector<Subsystem>> wanted(Client &client, const std::optional<std::string> &name)
@@ -104,7 +104,7 @@ Result<Config> policies(const Args &args)
 std::string noSelectorText(const std::string &name, const std::vector<std::string> &there)
 {
 	const std::optional<std::string> meant = closest(name, there);
-	return fmt::format("there is no iopolicy '{}'; there are: {}{}", name, fmt::join(there, ", "),
+	return fmt::format("there is no iopolicy '{}'; available: {}{}", name, fmt::join(there, ", "),
 			   meant ? fmt::format("; did you mean '{}'?", *meant) : "");
 }
 

@@ -91,40 +91,42 @@ public:
 private:
 	void node(const NodeFacts &facts)
 	{
-		out_.family("nvmeof_build_info", MetricType::gauge, "What runs; always 1.");
+		out_.family("nvmeof_build_info", MetricType::gauge,
+			    "Versions of the command and the loaded module; always 1.");
 		out_.sample({{"version", facts.version}, {"module_version", facts.moduleVersion}}, std::uint64_t(1));
 		out_.family("nvmeof_build_findings", MetricType::gauge,
-			    "How much of command, library and modules does not fit together; see nvmeofctl version.");
+			    "Number of version mismatches of command, library and modules; see nvmeofctl version.");
 		out_.sample({}, std::uint64_t(facts.findings.size()));
-		out_.family("nvmeof_build_finding_info", MetricType::gauge, "One of these, by its code; always 1.");
+		out_.family("nvmeof_build_finding_info", MetricType::gauge,
+			    "A version mismatch, by its code; always 1.");
 		for (const std::string &code : std::set<std::string>(facts.findings.begin(), facts.findings.end()))
 			out_.sample({{"finding", code}}, std::uint64_t(1));
 		if (!facts.daemonRuns)
 			return;
 		out_.family("nvmeof_daemon_up", MetricType::gauge, "1 while nvmeofd is on the system bus, else 0.");
 		out_.sample({}, std::uint64_t(*facts.daemonRuns));
-		out_.family("nvmeof_daemon_enabled", MetricType::gauge, "1 where nvmeofd is started at boot, else 0.");
+		out_.family("nvmeof_daemon_enabled", MetricType::gauge, "1 if nvmeofd is started at boot, else 0.");
 		out_.sample({}, std::uint64_t(facts.daemonEnabled));
 	}
 
 	void lost(const LostObjects &lost)
 	{
 		out_.family("nvmeof_namespaces_lost_total", MetricType::counter,
-			    "Namespaces that went with their last controller, for good.");
+			    "Namespaces lost because no controller of their subsystem was left.");
 		out_.sample({}, lost.namespacesTotal);
 		out_.family("nvmeof_paths_lost_total", MetricType::counter,
-			    "Paths that went as ctrl-loss-tmo of their controller had passed.");
+			    "Paths removed because ctrl-loss-tmo of their controller expired.");
 		out_.sample({}, lost.pathsTotal);
-		out_.family(
-			"nvmeof_namespace_lost", MetricType::gauge,
-			"1 for a namespace that was lost and is not there again, until its subsystem is disconnected.");
+		out_.family("nvmeof_namespace_lost", MetricType::gauge,
+			    "1 for a lost namespace that has not returned, until its subsystem is disconnected.");
 		for (const Labels &labels : lost.namespaces)
 			out_.sample(labels, std::uint64_t(1));
 	}
 
 	void subsystems()
 	{
-		out_.family("nvmeof_subsystem_info", MetricType::gauge, "What a subsystem is; always 1.");
+		out_.family("nvmeof_subsystem_info", MetricType::gauge,
+			    "Identity and policy of a subsystem; always 1.");
 		for (const Subsystem &s : all_.subsystems) {
 			Labels labels = labelsOf(s);
 			labels.insert(labels.end(), {{"hostnqn", s.hostnqn},
@@ -152,13 +154,12 @@ private:
 				out_.sample(with(labelsOf(c, all_), "state", toString(state)),
 					    std::uint64_t(c.state == state));
 		eachController("nvmeof_controller_reconnects_total", MetricType::counter,
-			       "Connections made again after a loss.",
-			       [](const Controller &c) { return c.reconnects; });
+			       "Reconnects after a connection loss.", [](const Controller &c) { return c.reconnects; });
 		eachController("nvmeof_controller_connect_attempts", MetricType::gauge,
-			       "Attempts to connect since the connection was last good.",
+			       "Connect attempts since the controller was last live.",
 			       [](const Controller &c) { return c.attempts; });
-		eachController("nvmeof_controller_inflight_commands", MetricType::gauge, "Commands at the target now.",
-			       [](const Controller &c) { return c.inflight; });
+		eachController("nvmeof_controller_inflight_commands", MetricType::gauge,
+			       "Commands in flight to a controller.", [](const Controller &c) { return c.inflight; });
 	}
 
 	void eachNamespace(const char *name, const char *help, auto value)
@@ -170,23 +171,23 @@ private:
 
 	void namespaces()
 	{
-		out_.family("nvmeof_namespace_info", MetricType::gauge,
-			    "What a namespace is, by whatever name; always 1.");
+		out_.family("nvmeof_namespace_info", MetricType::gauge, "Identifiers of a namespace; always 1.");
 		for (const Namespace &n : all_.namespaces)
 			out_.sample(labelsOf(n, all_), std::uint64_t(1));
 		eachNamespace("nvmeof_namespace_size_bytes", "Size of a namespace.",
 			      [](const Namespace &n) { return n.size; });
 		eachNamespace("nvmeof_namespace_generic_only",
-			      "1: of a command set that the driver does not know: a generic node, and no block device.",
+			      "1 if the driver does not know the command set of a namespace, which has a generic node "
+			      "and no block device then, else 0.",
 			      [](const Namespace &n) { return genericOnly(n); });
 		eachNamespace("nvmeof_namespace_paths", "Paths of a namespace.",
 			      [](const Namespace &n) { return n.paths; });
-		eachNamespace("nvmeof_namespace_usable_paths", "Paths that can take I/O now.",
+		eachNamespace("nvmeof_namespace_usable_paths", "Paths that are usable for I/O.",
 			      [](const Namespace &n) { return n.usablePaths; });
 		eachNamespace("nvmeof_namespace_live_paths", "Paths whose controller is connected.",
 			      [](const Namespace &n) { return n.livePaths; });
 		eachNamespace("nvmeof_namespace_expected_paths",
-			      "Live paths there would be were all controllers connected.",
+			      "Number of live paths if all controllers were connected.",
 			      [](const Namespace &n) { return n.expectedPaths; });
 		eachNamespace("nvmeof_namespace_openers", "Users of the disk: programs, mounts, other devices.",
 			      [](const Namespace &n) { return n.openers; });
@@ -200,7 +201,7 @@ private:
 	void noPath()
 	{
 		out_.family("nvmeof_namespace_no_path_seconds", MetricType::gauge,
-			    "How long no path has been usable, so that I/O waits; 0 while one is.");
+			    "Time for which no path has been usable, so that I/O waits; 0 while a path is usable.");
 		for (const Namespace &n : all_.namespaces)
 			out_.sample(labelsOf(n, all_),
 				    n.noPathSince ? seconds(std::max(all_.time - *n.noPathSince, 0ns)) : 0.0);
@@ -224,31 +225,32 @@ private:
 			 [](const Path &p) { return p.bytesWritten; });
 		eachPath("nvmeof_path_errors_total", MetricType::counter, "Completions with an error status.",
 			 [](const Path &p) { return p.errors; });
-		eachPath("nvmeof_path_retries_total", MetricType::counter,
-			 "Requests taken off a path to be sent again.", [](const Path &p) { return p.retries; });
+		eachPath("nvmeof_path_retries_total", MetricType::counter, "Requests removed from a path for a retry.",
+			 [](const Path &p) { return p.retries; });
 		eachPath("nvmeof_path_aborts_total", MetricType::counter, "Abort commands sent because of a timeout.",
 			 [](const Path &p) { return p.aborts; });
 		eachPath("nvmeof_path_failovers_from_total", MetricType::counter,
-			 "Requests that left a path because it could not carry them.",
-			 [](const Path &p) { return p.failoversFrom; });
-		eachPath("nvmeof_path_failovers_to_total", MetricType::counter,
-			 "Requests that came to a path from another.", [](const Path &p) { return p.failoversTo; });
+			 "Requests that failed over from a path.", [](const Path &p) { return p.failoversFrom; });
+		eachPath("nvmeof_path_failovers_to_total", MetricType::counter, "Requests that failed over to a path.",
+			 [](const Path &p) { return p.failoversTo; });
 	}
 
 	void pathGauges()
 	{
-		eachPath("nvmeof_path_inflight_requests", MetricType::gauge, "Requests at the target now.",
+		eachPath("nvmeof_path_inflight_requests", MetricType::gauge, "Requests in flight on a path.",
 			 [](const Path &p) { return p.inflight; });
-		eachPath("nvmeof_path_usable", MetricType::gauge, "1 when a path can take I/O, else 0.",
+		eachPath("nvmeof_path_usable", MetricType::gauge, "1 if a path is usable for I/O, else 0.",
 			 [](const Path &p) { return p.usable; });
 		eachPath("nvmeof_path_degraded", MetricType::gauge,
-			 "1 when a path is left out as an outlier, suspect or on probation, else 0.",
+			 "1 if a path is avoided as an outlier, suspect or on probation, else 0.",
 			 [](const Path &p) { return p.degraded; });
 		eachPath("nvmeof_path_suspect", MetricType::gauge,
-			 "1 when the controller of a path does not answer and is not given up yet, else 0.",
+			 "1 if the controller of a path does not answer, but its connection is not considered lost "
+			 "yet, else 0.",
 			 [](const Path &p) { return p.suspect; });
 		eachPath("nvmeof_path_probation", MetricType::gauge,
-			 "1 when the controller of a path was lost too often and gets single requests, else 0.",
+			 "1 if the controller of a path was lost too often, so that the path gets only single "
+			 "requests, else 0.",
 			 [](const Path &p) { return p.probation; });
 		out_.family("nvmeof_path_ana_state", MetricType::gauge,
 			    "1 for the ANA state a path is in, else 0; state none: the controller reports none.");
@@ -263,7 +265,7 @@ private:
 	void anaSince()
 	{
 		out_.family("nvmeof_path_ana_change_timestamp_seconds", MetricType::gauge,
-			    "When a path came into its ANA state, Unix time.");
+			    "Unix time at which a path entered its ANA state.");
 		for (const Path &p : all_.paths) {
 			std::optional<Labels> labels = labelsOf(p, all_);
 			if (!labels || !p.anaSince)

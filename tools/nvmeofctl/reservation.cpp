@@ -24,9 +24,9 @@ std::string textOf(const ReservationReport &report)
 {
 	std::string text = report.type ? fmt::format("held: {}\n", reservationType(report)) : "not held\n";
 	text += fmt::format("generation {}{}\n", report.generation,
-			    report.persists ? "; registrations outlive a loss of power" : "");
+			    report.persists ? "; registrations persist through power loss" : "");
 	if (report.registrants.empty())
-		return text + "nobody is registered\n";
+		return text + "no host is registered\n";
 	Table table({{"HOST"}, {"KEY", Align::right}, {"HOLDS"}, {""}});
 	for (const Registrant &one : report.registrants)
 		table.add({one.host, fmt::format("0x{:x}", one.key), one.holds ? "yes" : "no",
@@ -52,7 +52,7 @@ int runReservation(Context &context)
 		return context.fail(name, ns.error());
 	Result<Subsystem> subsystem = client->subsystem(fmt::format("nvmeof{}", ns->subsystem));
 	if (!ns->reservations) {
-		Error error = errorFromErrno(EOPNOTSUPP, "the namespace offers no reservations");
+		Error error = errorFromErrno(EOPNOTSUPP, "the namespace does not support reservations");
 		error.object = ErrorObject::named(ns->name);
 		return context.fail(name, error);
 	}

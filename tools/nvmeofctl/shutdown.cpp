@@ -50,8 +50,9 @@ public:
 		if (context_.json())
 			context_.print(shutdownDocument(limit_, names_, errors_));
 		else
-			context_.out() << fmt::format("{} objects: no I/O waits for a path for longer than {} s\n",
-						      names_.size(), static_cast<double>(limit_.count()) / 1000);
+			context_.out() << fmt::format(
+				"lowered the limits of {} objects: I/O waits for a path for at most {} s\n",
+				names_.size(), static_cast<double>(limit_.count()) / 1000);
 		return status_;
 	}
 

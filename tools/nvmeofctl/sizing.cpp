@@ -89,8 +89,8 @@ Result<Demand> demandOf(const Args &args)
 			continue;
 		const std::optional<double> value = quantity(*text, one.base);
 		if (!value || *value < one.least || *value > one.most)
-			return usageError(
-				fmt::format("--{}: '{}' is no number that can be, as 12e9 or 12G", one.option, *text));
+			return usageError(fmt::format("--{}: '{}' is not a valid number, such as 12e9 or 12G",
+						      one.option, *text));
 		demand.*one.member = *value;
 	}
 	if (auto time = args.seconds("window"))
@@ -174,10 +174,10 @@ std::string textOf(const Sizing &sizing, const std::vector<Shortage> &shortages,
 			"need less memory\n";
 	if (shortages.empty())
 		return text;
-	Table compared({{"This system"}, {"Wanted", Align::right}, {"There", Align::right}, {""}, {"Do"}});
+	Table compared({{"This system"}, {"Required", Align::right}, {"Present", Align::right}, {""}, {"Next step"}});
 	for (const Shortage &one : shortages)
 		compared.add({one.what, formatValue(one.wanted, ""),
-			      one.there ? formatValue(*one.there, "") : "not known", one.enough ? "enough" : "SHORT",
+			      one.there ? formatValue(*one.there, "") : "unknown", one.enough ? "enough" : "SHORT",
 			      one.step});
 	return text + "\n" + compared.render();
 }

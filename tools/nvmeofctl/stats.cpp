@@ -81,11 +81,12 @@ int runStats(Context &context)
 {
 	std::string name = context.args().textOr("NAME", "");
 	if (context.args().has("prometheus") && context.json())
-		return context.fail(name, usageError("--prometheus and JSON are two formats: choose one"));
+		return context.fail(name, usageError("--prometheus and JSON exclude each other"));
 	for (const char *option : {"histograms", "no-histograms"})
 		if (context.args().has(option) && !context.args().has("prometheus"))
-			return context.fail(name, usageError(fmt::format(
-							  "--{} is for --prometheus; JSON has them anyway", option)));
+			return context.fail(
+				name, usageError(fmt::format("--{} requires --prometheus; JSON always has histograms",
+							     option)));
 	if (context.args().has("histograms") && context.args().has("no-histograms"))
 		return context.fail(name, usageError("--histograms and --no-histograms exclude each other"));
 	Result<Snapshot> snapshot = readSnapshot();

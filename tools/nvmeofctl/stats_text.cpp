@@ -53,9 +53,9 @@ std::string counters(const std::vector<const Path *> &paths, const Snapshot &all
 		     {"To", Align::right},
 		     {"In flight", Align::right}});
 	for (const Path *path : paths)
-		table.add(counterRow({path->name, conditionOf(*path, all.paths), formatAna(*path),
-				      formatSince(*path, all.time)},
-				     {path}));
+		table.add(counterRow(
+			{path->name, conditionOf(*path, all.paths), formatAna(*path), formatSince(*path, all.time)},
+			{path}));
 	table.add(counterRow({"total", "", "", ""}, paths));
 	return table.render();
 }

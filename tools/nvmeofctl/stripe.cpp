@@ -54,12 +54,12 @@ Result<void> isNew(const Args &args, const std::string &name)
 	if (!there)
 		return there.error();
 	if (*there)
-		return usageError("/dev/mapper/" + name + " is there already");
+		return usageError("/dev/mapper/" + name + " exists already");
 	const ConfigReading reading = inspectConfig(configFiles(args));
 	auto found = std::ranges::find(reading.config.stripes, name, &ConfigStripe::name);
 	return found == reading.config.stripes.end()
 		       ? Result<void>()
-		       : Result<void>(usageError("it is configured already, at " + found->place.toString()));
+		       : Result<void>(usageError("it is already configured, at " + found->place.toString()));
 }
 
 Result<void> make(Context &context, const std::string &name, const Layout &layout)
@@ -130,11 +130,12 @@ Result<bool> startOne(const ConfigStripe &one, const Snapshot &all)
 	if (!there)
 		return there.error();
 	if (*there)
-		return isStripe(**there) ? Result<bool>(false)
-					 : Result<bool>(usageError("/dev/mapper/" + one.name + " is another device"));
+		return isStripe(**there)
+			       ? Result<bool>(false)
+			       : Result<bool>(usageError("/dev/mapper/" + one.name + " exists, and is not a stripe"));
 	const Parts parts = partsOf(one, all);
 	if (!parts.whole()) {
-		Error error = usageError(fmt::format("{} of its {} members are not there, or have no usable path: {}",
+		Error error = usageError(fmt::format("{} of {} members are missing or have no usable path: {}",
 						     parts.missing.size(), one.members.size(),
 						     fmt::join(parts.missing, " ")));
 		error.code = ErrorCode::noSuchObject;
@@ -164,12 +165,12 @@ int runStripeCreate(Context &context)
 		return context.fail(name, layout.error());
 	if (Result<void> done = make(context, name, *layout); !done)
 		return context.fail(name, done.error(),
-				    done.error().sysErrno == EEXIST ? "--force takes it all the same" : "");
+				    done.error().sysErrno == EEXIST ? "--force uses it anyway" : "");
 	int code = 0;
 	if (context.args().has("mkfs"))
 		if (Result<void> done = makeFileSystem(context, context.args().textOr("mkfs", ""), name, *layout);
 		    !done)
-			code = context.complain(name, done.error(), "the stripe is there, without a file system");
+			code = context.complain(name, done.error(), "the stripe was created, but has no file system");
 	printLayout(context, name, *layout, "made");
 	return code;
 }
@@ -186,7 +187,7 @@ int runStripeShow(Context &context)
 	if (!name.empty())
 		std::erase_if(*found, [&](const StripeState &one) { return one.name != name; });
 	if (!name.empty() && found->empty())
-		return context.fail(name, stripeAbsent(name), "'nvmeofctl stripe show' shows which there are");
+		return context.fail(name, stripeAbsent(name), "'nvmeofctl stripe show' lists all stripes");
 	if (context.json()) {
 		context.print(stripesDocument(*found));
 		return 0;
@@ -204,7 +205,7 @@ int runStripeShow(Context &context)
 			   one.configured ? std::to_string(one.members.size()) : "not configured",
 			   one.missing.empty() ? "-" : fmt::format("{}", fmt::join(one.missing, " ")),
 			   std::to_string(one.users)});
-	context.out() << (found->empty() ? "no stripe is there, or configured\n" : table.render());
+	context.out() << (found->empty() ? "no stripe exists or is configured\n" : table.render());
 	return 0;
 }
 
@@ -228,14 +229,14 @@ int runStripeStart(Context &context)
 		if (!done) {
 			const bool absent = done.error().code == ErrorCode::noSuchObject;
 			const int failed = context.complain(one.name, done.error(),
-							    absent ? "'nvmeofctl list' shows what is there" : "");
+							    absent ? "'nvmeofctl list' shows all disks" : "");
 			code = code ? code : failed;
 		} else if (*done) {
 			made.push_back(one.name);
 		}
 	}
 	if (!known)
-		return context.fail(name, stripeAbsent(name), "'nvmeofctl config show' shows which are configured");
+		return context.fail(name, stripeAbsent(name), "'nvmeofctl config show' lists the configured ones");
 	if (context.json())
 		context.print({{"made", made}});
 	else
@@ -252,7 +253,8 @@ int runStripeStop(Context &context)
 		return context.fail(name, there.error());
 	const bool made = *there && isStripe(**there);
 	if (made && isCopying(**there))
-		return context.fail(name, usageError("it is moving"), "let 'nvmeofctl stripe grow' end it");
+		return context.fail(name, usageError("it is being moved to other members"),
+				    "complete the move with 'nvmeofctl stripe grow'");
 	if (made)
 		if (Result<void> done = removeMapped(name); !done)
 			return context.fail(name, done.error(), (*there)->users ? "unmount it, or close it" : "");
@@ -260,11 +262,11 @@ int runStripeStop(Context &context)
 	const bool forgotten =
 		context.args().has("forget") && std::filesystem::remove(stripeFile(context.args(), name), ignored);
 	if (!made && !forgotten)
-		return context.fail(name, stripeAbsent(name), "'nvmeofctl stripe show' shows which there are");
+		return context.fail(name, stripeAbsent(name), "'nvmeofctl stripe show' lists all stripes");
 	const std::string done = !made ? "forgotten" : forgotten ? "removed and forgotten" : "removed";
 	if (context.json())
 		context.print({{"name", name}, {"done", done}});
 	else
-		context.out() << fmt::format("{} is {}; its members are as they were\n", name, done);
+		context.out() << fmt::format("{} is {}; its members are unchanged\n", name, done);
 	return 0;
 }

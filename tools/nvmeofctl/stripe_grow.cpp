@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr const char *undone = "the stripe is on its old members, as it was";
+constexpr const char *undone = "the stripe is unchanged on its old members";
 
 Result<Mapped> stripeOf(const std::string &name)
 {
@@ -37,7 +37,7 @@ Result<Mapped> settled(Context &context, const Mapped &stripe, bool dry)
 {
 	if (!isCopying(stripe) || dry)
 		return stripe;
-	context.note(stripe.name, "an earlier move was not ended; it begins anew");
+	context.note(stripe.name, "an earlier move was interrupted; starting again");
 	Result<void> back = undoCopy(stripe.name);
 	return back ? stripeOf(stripe.name) : Result<Mapped>(back.error());
 }
@@ -49,7 +49,7 @@ Result<void> ownFile(const Args &args, const std::string &name)
 	auto found = std::ranges::find(reading.config.stripes, name, &ConfigStripe::name);
 	if (found == reading.config.stripes.end() || found->place.file == stripeFile(args, name).string())
 		return {};
-	return usageError("it is configured by hand, at " + found->place.toString() + ": move that into " +
+	return usageError("it is configured by hand, at " + found->place.toString() + ": move that section into " +
 			  stripeFile(args, name).string());
 }
 
@@ -63,16 +63,16 @@ Result<Layout> layoutFor(const Args &args, const Mapped &stripe)
 		return members.error();
 	Result<Layout> layout = plannedLayout(args, *std::move(members));
 	if (layout && layout->bytes / sector < stripe.sectors())
-		return usageError(fmt::format("these members have {}, and it has {}", formatSize(layout->bytes),
-					      formatSize(stripe.sectors() * sector)));
+		return usageError(fmt::format("the members are too small: they have {}, the stripe has {}",
+					      formatSize(layout->bytes), formatSize(stripe.sectors() * sector)));
 	return layout;
 }
 
 std::string planText(const Mapped &stripe, const Layout &layout)
 {
-	return fmt::format("plan: copy {} to {} members while it is in use; writes go to both meanwhile. Then it has "
-			   "{}, and its old "
-			   "members are free. Make its file system larger afterwards: xfs_growfs MOUNT, or resize2fs "
+	return fmt::format("plan: copy {} to {} members while it is in use; until the copy is complete, writes go to "
+			   "old and new members. Then the stripe has {}, and its old members are free. Grow its file "
+			   "system afterwards: xfs_growfs MOUNT, or resize2fs "
 			   "/dev/mapper/{}\n",
 			   formatSize(stripe.sectors() * sector), layout.members.size(), formatSize(layout.bytes),
 			   stripe.name);
@@ -87,7 +87,7 @@ Result<void> await(Context &context, const std::string &name, Interruption &inte
 		if (!state)
 			return state.error();
 		if (state->broken)
-			return usageError("one side does not take writes any more");
+			return usageError("writes to the old or the new members fail");
 		const int percent = state->of ? static_cast<int>(100 * state->done / state->of) : 0;
 		if (!context.json() && percent / 10 != told)
 			context.out() << fmt::format("{}: {} %\n", name, percent) << std::flush;
@@ -114,17 +114,17 @@ int grow(Context &context, const Mapped &stripe, const Layout &layout)
 	const std::string &name = stripe.name;
 	if (Result<void> good = allFree(context.args(), layout); !good)
 		return context.fail(name, good.error(),
-				    good.error().sysErrno == EEXIST ? "--force takes it all the same" : "");
+				    good.error().sysErrno == EEXIST ? "--force uses it anyway" : "");
 	if (Result<void> begun = beginCopy(stripe, stripedTarget(disksOf(layout), layout.chunk, layout.bytes)); !begun)
 		return context.fail(name, begun.error(), undone);
 	Result<void> done = await(context, name, interruption);
 	if (!done) {
 		Result<void> back = undoCopy(name);
 		return context.fail(name, back ? done.error() : back.error(),
-				    back ? undone : "'nvmeofctl stripe show' tells how it stands");
+				    back ? undone : "'nvmeofctl stripe show' shows its state");
 	}
 	if (done = finish(context.args(), name, layout); !done)
-		return context.fail(name, done.error(), "'nvmeofctl stripe show' tells how it stands");
+		return context.fail(name, done.error(), "'nvmeofctl stripe show' shows its state");
 	if (context.json()) {
 		Config config;
 		config.stripes = {configOf(name, layout)};
@@ -143,11 +143,11 @@ int runStripeGrow(Context &context)
 	const std::string name = context.args().textOr("NAME", "");
 	Result<Mapped> stripe = stripeOf(name);
 	if (!stripe)
-		return context.fail(name, stripe.error(), "'nvmeofctl stripe show' shows which there are");
+		return context.fail(name, stripe.error(), "'nvmeofctl stripe show' lists all stripes");
 	if (Result<void> own = ownFile(context.args(), name); !own)
 		return context.fail(name, own.error());
 	if (stripe = settled(context, *stripe, context.args().has("dry-run")); !stripe)
-		return context.fail(name, stripe.error(), "'nvmeofctl stripe show' tells how it stands");
+		return context.fail(name, stripe.error(), "'nvmeofctl stripe show' shows its state");
 	Result<Layout> layout = layoutFor(context.args(), *stripe);
 	if (!layout)
 		return context.fail(name, layout.error());

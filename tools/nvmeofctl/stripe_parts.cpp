@@ -58,7 +58,7 @@ Result<std::vector<Member>> wantedMembers(const Args &args, const Snapshot &all)
 			if (::fnmatch(pattern.c_str(), one.subsystem.c_str(), 0) == 0)
 				found.push_back(one);
 	if (found.empty())
-		return usageError("name its members, or their subsystems with --nqn");
+		return usageError("no members: give disks, or subsystems with --nqn");
 	return found;
 }
 
@@ -70,7 +70,7 @@ Result<Layout> plannedLayout(const Args &args, std::vector<Member> members)
 	if (const std::optional<std::string> text = args.text("chunk")) {
 		const std::optional<std::uint64_t> chunk = parseSize(*text);
 		if (!chunk || !*chunk)
-			return usageError("--chunk: '" + *text + "' is no size as 128KiB");
+			return usageError("--chunk: '" + *text + "' is not a size such as 128KiB");
 		wish.chunk = *chunk;
 	}
 	return planStripe(std::move(members), wish);
@@ -116,7 +116,7 @@ Result<void> saveStripe(const Args &args, const ConfigStripe &stripe)
 	Config config;
 	config.stripes = {stripe};
 	return nofctl::replaceFile(file,
-				   "# Written by 'nvmeofctl stripe'; it is written anew when the stripe grows.\n" +
+				   "# Written by 'nvmeofctl stripe', which rewrites it when the stripe grows.\n" +
 					   formatConfig(config),
 				   0644, nofctl::Durable::yes);
 }

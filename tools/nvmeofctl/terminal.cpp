@@ -110,13 +110,13 @@ struct Terminal::Impl {
 Result<Terminal> Terminal::open()
 {
 	if (!::isatty(STDIN_FILENO) || !::isatty(STDOUT_FILENO))
-		return usageError("input or output is not a terminal; --batch does without");
+		return usageError("input or output is not a terminal; --batch works without a terminal");
 	// newterm() returns an error where initscr() would exit.
 	SCREEN *screen = ::newterm(nullptr, stdout, stdin);
 	if (!screen) {
 		const char *kind = std::getenv("TERM");
-		return usageError(std::string("the kind of this terminal, TERM=") + (kind ? kind : "") +
-				  ", is not known; --batch does without");
+		return usageError(std::string("the terminal type TERM=") + (kind ? kind : "") +
+				  " is unknown; --batch works without a terminal");
 	}
 	return Terminal(std::make_unique<Impl>(screen));
 }

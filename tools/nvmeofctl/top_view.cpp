@@ -59,7 +59,7 @@ std::vector<TopLine> header(const TopModel &model, bool paused)
 	std::vector<TopLine> lines{firstLine(model, paused)};
 	if (model.error) {
 		lines.push_back({{nofctl::printable(model.error->message), Tone::bad}});
-		lines.push_back({{"trying again", Tone::dim}});
+		lines.push_back({{"retrying", Tone::dim}});
 		return lines;
 	}
 	lines.push_back(countLine(model));
@@ -221,7 +221,7 @@ TopLine TopView::footer(std::size_t rows) const
 {
 	std::string text =
 		fmt::format("q quit  s sort ({})  r reverse  p {}  n {}", columnsOf(table_)[sortColumn()].title,
-			    paused_ ? "go on" : "pause", table_ == TopTable::paths ? "namespaces" : "paths");
+			    paused_ ? "resume" : "pause", table_ == TopTable::paths ? "namespaces" : "paths");
 	if (rows > page_)
 		text += fmt::format("  arrows scroll ({}-{} of {})", top_ + 1, std::min(rows, top_ + page_), rows);
 	return {{text, Tone::dim}};

@@ -34,7 +34,7 @@ void undo(Context &context, Client &client, const std::vector<ConnectOptions> &w
 		if (!now || !isFor(*now, wanted[i])) // removed, and the name may be in use again
 			continue;
 		Error note;
-		note.message = "connected, and stays";
+		note.message = "connected before the interruption; kept";
 		if (now->state != ControllerState::live) {
 			Result<void> gone = client.disconnect(name);
 			note.message = gone ? "was connecting; removed" : gone.error().message;

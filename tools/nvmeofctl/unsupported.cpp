@@ -14,10 +14,9 @@ struct Habit {
 
 constexpr const char *noKeys = "authentication is not supported yet: allow this host at the target by its NQN, which "
 			       "'nvmeofctl show-hostnqn' prints, and keep the network closed to others";
-constexpr const char *noTls = "encryption is not supported yet: use a network that is trusted, or IPsec below it";
-constexpr const char *noFile =
-	"what is configured stands in /etc/nvmeof/nvmeof.toml: 'nvmeofctl import' takes over such a "
-	"file, 'nvmeofctl connect-all' connects what it names";
+constexpr const char *noTls = "encryption is not supported yet: use a trusted network, or IPsec";
+constexpr const char *noFile = "the configuration is in /etc/nvmeof/nvmeof.toml: 'nvmeofctl import' converts such a "
+			       "file, 'nvmeofctl connect-all' connects its targets";
 constexpr const char *byIoctl = "use nvme-cli for it: its commands work on /dev/nvmeof0c1 and /dev/nvmeof0n1";
 
 constexpr Habit options[] = {
@@ -29,16 +28,16 @@ constexpr Habit options[] = {
 	{"", "--keyring", noTls},
 	{"", "--concat", noTls},
 	{"-W", "--nr-write-queues",
-	 "queues for writes alone are not supported: leave it out, reads and writes share them"},
-	{"", "--disable-sqflow", "leave it out: without --sq-flow the target is asked to do without flow control"},
+	 "omit it: separate write queues are not supported, reads and writes share the queues"},
+	{"", "--disable-sqflow", "omit it: SQ flow control is off unless --sq-flow is given"},
 	{"-J", "--config", noFile},
 	{"-O", "--dump-config", "'nvmeofctl list-subsys --json' shows what is connected"},
-	{"", "--context", "leave it out: connections have no context"},
-	{"", "--application", "leave it out: connections have no owner"},
-	{"-m", "--matching", "leave it out: a second path joins its subsystem by itself"},
-	{"-p", "--persistent", "'nvmeofctl connect-all' has it; or connect to the discovery service"},
+	{"", "--context", "omit it: connections have no context"},
+	{"", "--application", "omit it: connections have no application name"},
+	{"-m", "--matching", "omit it: another path joins its subsystem automatically"},
+	{"-p", "--persistent", "use it with 'nvmeofctl connect-all', or connect to the discovery service"},
 	{"-r", "--raw", "use --json"},
-	{"-v", "--verbose", "leave it out: 'nvmeofctl show NAME' and --json tell all there is"},
+	{"-v", "--verbose", "omit it: 'nvmeofctl show NAME' and --json show all details"},
 };
 
 constexpr Habit verbs[] = {

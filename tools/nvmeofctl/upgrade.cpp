@@ -31,8 +31,7 @@ namespace {
 constexpr milliseconds step = 10ms;
 constexpr const char *core = "nvmeof";
 constexpr const char *withStop =
-	"this takes a stop: 'nvmeofctl disconnect --all', then 'modprobe -r' and 'modprobe', or a "
-	"reboot";
+	"disks must be stopped: 'nvmeofctl disconnect --all', then 'modprobe -r' and 'modprobe', or reboot";
 
 const ModuleBuild *named(const std::vector<ModuleBuild> &modules, const std::string &name)
 {
@@ -44,7 +43,7 @@ Error notLoaded(const std::string &name)
 {
 	Error error;
 	error.code = ErrorCode::noModule;
-	error.message = name + " is not loaded: there is nothing to exchange";
+	error.message = name + " is not loaded: nothing to replace";
 	error.object = {ErrorObject::Kind::module, name};
 	return error;
 }
@@ -115,7 +114,7 @@ Result<int> apart(const std::function<int()> &work)
 	while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR)
 		;
 	if (ended != child || !WIFEXITED(status))
-		return refused("the process that exchanges the module has died");
+		return refused("the child process that replaces the module died");
 	return WEXITSTATUS(status);
 }
 
@@ -167,16 +166,17 @@ std::optional<int> Upgrade::prepare()
 		return context_.fail("", notLoaded(name_));
 	std::string file = context_.args().textOr("file", loaded->file);
 	if (file.empty())
-		return context_.fail("", refused(name_ + " is not installed for this kernel: name its file by --file"));
+		return context_.fail("",
+				     refused(name_ + " is not installed for this kernel: give its file with --file"));
 	Result<ModuleImage> image = ModuleImage::read(file);
 	if (!image)
 		return context_.fail("", image.error());
 	if (std::string why = image->unfit(name_, *base); !why.empty())
 		return context_.fail("", refused(why), withStop);
 	if (Result<void> admitted = image->admitted(); !admitted)
-		return context_.fail(
-			"", admitted.error(),
-			"nothing was changed: the kernel would not load it; is it signed, and built for it?");
+		return context_.fail("", admitted.error(),
+				     "nothing was changed: the kernel would reject the module; check that it is "
+				     "signed, and built for this kernel");
 	if (same(*image->module().installed, *loaded->loaded) && !context_.args().has("force")) {
 		if (context_.json())
 			context_.print(upgradeDocument({name_,
@@ -187,8 +187,8 @@ std::optional<int> Upgrade::prepare()
 							{},
 							{}}));
 		else
-			context_.note("", fmt::format("{} already runs build {}; --force exchanges it all the same",
-						      name_, words(*loaded->loaded)));
+			context_.note("", fmt::format("{} is already build {}; --force replaces it anyway", name_,
+						      words(*loaded->loaded)));
 		return 0;
 	}
 	Result<std::vector<std::string>> names = liveNames(client_, transport_);
@@ -206,7 +206,7 @@ std::optional<int> Upgrade::prepare()
 Result<void> Upgrade::exchange()
 {
 	if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
-		return errorFromErrno(errno, fmt::format("cannot keep this program in memory: {}", strerror(errno)));
+		return errorFromErrno(errno, fmt::format("cannot lock this program in memory: {}", strerror(errno)));
 	if (Result<void> kept = client_.keepTransport(transport_); !kept)
 		return kept;
 	if (Result<void> unloaded = unloadModule(name_); !unloaded)
@@ -217,11 +217,10 @@ Result<void> Upgrade::exchange()
 		return {};
 	Error error = loaded.error();
 	bool back = old_ && old_->load(parameters_);
-	error.message +=
-		back ? "; the one that was loaded before is again"
-		     : fmt::format("; its controllers wait, and their I/O: 'modprobe {}', or load another build "
-				   "of it, before ctrl-loss-tmo passes",
-				   name_);
+	error.message += back ? "; the previous module has been loaded again"
+			      : fmt::format("; its controllers and their I/O wait until ctrl-loss-tmo expires: run "
+					    "'modprobe {}', or load another build",
+					    name_);
 	return error;
 }
 
@@ -236,7 +235,7 @@ int Upgrade::tellPlan()
 	if (context_.json())
 		context_.print(upgradeDocument(outcome({})));
 	else
-		context_.out() << fmt::format("{} is {}, would be {}: {}\n{} controllers would connect again\n", name_,
+		context_.out() << fmt::format("{} is {}, would be {}: {}\n{} controllers would reconnect\n", name_,
 					      words(from_), words(to), image_->module().file, names_.size());
 	return 0;
 }
@@ -255,7 +254,7 @@ int Upgrade::tell(const std::vector<std::string> &missing)
 	Error error;
 	error.code = ErrorCode::timedOut;
 	error.message = fmt::format("not live yet: {}", fmt::join(missing, " "));
-	return context_.complain("", error, "they go on trying; 'nvmeofctl show NAME' tells why");
+	return context_.complain("", error, "they keep retrying; 'nvmeofctl show NAME' shows the last error");
 }
 
 int Upgrade::carryOut()
@@ -264,7 +263,7 @@ int Upgrade::carryOut()
 	if (Result<void> done = exchange(); !done)
 		return context_.fail("", done.error(),
 				     done.error().sysErrno == EAGAIN || done.error().sysErrno == EBUSY
-					     ? "somebody is connecting: try again"
+					     ? "a connect is in progress: try again"
 					     : "");
 	Result<std::vector<std::string>> missing =
 		waitForAll(client_, transport_, names_, begun + context_.args().seconds("timeout").value_or(30s));
@@ -286,8 +285,8 @@ int Upgrade::carryOutAlone()
 	}
 	if (code)
 		syslog(LOG_DAEMON | LOG_ERR,
-		       "nvmeofctl upgrade %s failed (%d): 'nvmeofctl version' tells what is loaded", transport_.c_str(),
-		       code);
+		       "nvmeofctl upgrade %s failed (%d): 'nvmeofctl version' shows the loaded modules",
+		       transport_.c_str(), code);
 	return code;
 }
 
@@ -298,7 +297,7 @@ int Upgrade::run()
 	if (context_.args().has("dry-run"))
 		return tellPlan();
 	Result<int> status = apart([this] { return carryOutAlone(); });
-	return status ? *status : context_.fail("", status.error(), "'nvmeofctl version' tells what is loaded");
+	return status ? *status : context_.fail("", status.error(), "'nvmeofctl version' shows the loaded modules");
 }
 
 } // namespace

@@ -169,7 +169,8 @@ std::vector<Command> gdsVerbs()
 		  {"another machine, from a recording", "nvmeofctl gds check --root node17.rec"}}},
 		{"config",
 		 "write cufile.json for this machine",
-		 "Shows changes to cufile.json, with reasons, and makes them if --write is given. P2PDMA is not enabled "
+		 "Shows changes to cufile.json, with reasons, and makes them if --write is given. P2PDMA is not "
+		 "enabled "
 		 "where 'gds check' fails for the kernel or the drivers; each failure is shown.",
 		 {preset("/etc/cufile.json", value("", "--file", "FILE", "The file", Completes::files)),
 		  flag("", "--write", "Write the file, and keep the old one as FILE.before-nvmeof"), rootOption()},

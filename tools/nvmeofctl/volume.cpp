@@ -97,7 +97,7 @@ int runVolumeDetach(Context &context)
 		return context.fail("", client.error());
 	Result<Detached> done = detach(*client, *entry, {}, context.args().seconds("timeout").value_or(defaultTimeout));
 	if (!done)
-		return inUse(done.error()) ? refuseInUse(context, done.error(), "it stays attached")
+		return inUse(done.error()) ? refuseInUse(context, done.error(), "the volume remains attached")
 					   : context.fail("", done.error());
 	if (context.json())
 		context.print(detachedDocument(*entry, *done));
@@ -105,7 +105,7 @@ int runVolumeDetach(Context &context)
 		for (const std::string &name : done->disconnected)
 			context.out() << fmt::format("{} disconnected\n", name);
 	if (!done->keeping.empty())
-		context.note(entry->nqn, "stays connected: " + toString(done->keeping));
+		context.note(entry->nqn, "remains connected: " + toString(done->keeping));
 	return 0;
 }
 

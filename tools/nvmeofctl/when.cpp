@@ -20,8 +20,8 @@ Error badTime(std::string_view text)
 {
 	Error error;
 	error.code = ErrorCode::invalid;
-	error.message =
-		fmt::format("'{}' is no time: 2026-11-27, '2026-11-27 05:14', 05:14, 2h (ago) or @SECONDS", text);
+	error.message = fmt::format(
+		"'{}' is not a time such as 2026-11-27, '2026-11-27 05:14', 05:14, 2h (ago) or @SECONDS", text);
 	return error;
 }
 
