@@ -43,7 +43,7 @@ TEST_CASE("requests of the control socket are parsed", "[control]")
 	CHECK(parseControlRequest(R"({"command": "status"})")->what == What::status);
 	CHECK(parseControlRequest(R"({"command": "changes", "follow": true})")->follow);
 	auto set = parseControlRequest(R"({"command": "set", "targets": [{"nqn": "nqn.a", "traddr": "10.0.0.1",
-		"source": "file", "seen_by": 7}], "zones": [{"name": "z", "hosts": ["nqn.*"], "targets": []}]})");
+		"source": "file", "seen_by": 7, "visible_to": 7}], "zones": [{"name": "z", "hosts": ["nqn.*"], "targets": []}]})");
 	REQUIRE(set);
 	CHECK(set->targets[0].origin == Origin{});
 	CHECK(set->zones[0].hosts == std::vector<std::string>{"nqn.*"});

@@ -94,7 +94,7 @@ constexpr std::string_view target_members[] = {"nqn",  "type",    "transport", "
 					       "treq", "sectype", "qptype",    "prtype", "state"};
 constexpr std::string_view zone_members[] = {"name", "hosts", "targets"};
 // Members that status output adds; accepted and ignored in requests
-constexpr std::string_view told_members[] = {"source", "owner", "ends", "seen_by", "hosts_now"};
+constexpr std::string_view told_members[] = {"source", "owner", "ends", "visible_to", "seen_by", "hosts_now"};
 
 bool isIn(Names names, std::string_view name)
 {

@@ -54,6 +54,7 @@ Json storeJson(const StoreState &store)
 {
 	Json json{{"engine", store.engine}, {"place", store.place}, {"writable", store.writable}};
 	putUnless(json, "trouble", store.trouble, std::string());
+	putUnless(json, "stale_since", store.agedSince, std::int64_t(0)); // the old name follows, for one version
 	putUnless(json, "aged_since", store.agedSince, std::int64_t(0));
 	return json;
 }
@@ -160,7 +161,8 @@ Json targetList(const Picture &picture, const Sight &sight)
 	Json list = Json::array();
 	for (const auto &[key, port] : picture.model->targets()) {
 		Json json = port.target.json();
-		json["seen_by"] = seen[list.size()];
+		json["visible_to"] = seen[list.size()];
+		json["seen_by"] = seen[list.size()]; // the old name, for one version
 		list.push_back(std::move(json));
 	}
 	return list;

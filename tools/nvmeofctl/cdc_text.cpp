@@ -94,7 +94,7 @@ std::string alerts(const Json &status)
 			cloned);
 	if (!isTrue(store, "writable"))
 		text += "the store cannot be written: " + nofctl::printable(memberText(store, "trouble")) + "\n";
-	if (const double since = numberOf(store, "aged_since"); since > 0)
+	if (const double since = numberOf(store, "stale_since"); since > 0)
 		text += fmt::format("others' changes do not arrive since {}\n", moment(since));
 	for (const Json &pull : listOf(status, "pulls"))
 		if (const Json &trouble = member(pull, "trouble"); !trouble.is_null())
@@ -187,17 +187,17 @@ std::string cdcHostsText(const Json &document)
 
 std::string cdcTargetsText(const Json &document)
 {
-	Table table({{"NQN"}, {"Port"}, {"State"}, {"Told by"}, {"Seen by", Align::right}});
+	Table table({{"NQN"}, {"Port"}, {"State"}, {"Source"}, {"Visible to", Align::right}});
 	const Json &targets = listOf(document, "targets");
 	for (const Json &target : targets)
 		table.add({memberText(target, "nqn"), portOf(target), memberText(target, "state"), tellerOf(target),
-			   memberText(target, "seen_by")});
+			   memberText(target, "visible_to")});
 	return targets.empty() ? "no target is known\n" : table.render();
 }
 
 std::string cdcZonesText(const Json &document)
 {
-	Table table({{"Zone"}, {"Hosts now", Align::right}, {"Hosts"}, {"Targets"}, {"Told by"}});
+	Table table({{"Zone"}, {"Hosts now", Align::right}, {"Hosts"}, {"Targets"}, {"Source"}});
 	const Json &zones = listOf(document, "zones");
 	for (const Json &zone : zones)
 		table.add({memberText(zone, "name"), memberText(zone, "hosts_now"), some(member(zone, "hosts")),

@@ -125,8 +125,8 @@ function showAlerts() {
 		texts.push('This instance is handing its hosts over, and ends then.');
 	if (!store.writable)
 		texts.push(`The store cannot be written${store.trouble ? `: ${store.trouble}` : ''}.`);
-	if (store.aged_since)
-		texts.push(`Changes of others have not arrived for ${age(state.time - store.aged_since)}.`);
+	if (store.stale_since)
+		texts.push(`Changes of others have not arrived for ${age(state.time - store.stale_since)}.`);
 	byId('alerts').replaceChildren(...texts.map(text => line('p', 'alert', text)));
 }
 
@@ -199,7 +199,7 @@ function showDetail(host, target) {
 		...lines.map(text => line('div', 'muted', text)));
 	detail.replaceChildren(of('Host', host.nqn, hostLines(host)),
 		of('Target', target.nqn, [`${portOf(target)}, ${target.state}, by ${teller(target)}`,
-			`seen by ${plural(target.seen_by, 'host')}; this host ${sees ? 'sees it' : 'does not see it'}`]));
+			`seen by ${plural(target.visible_to, 'host')}; this host ${sees ? 'sees it' : 'does not see it'}`]));
 }
 
 // ---- generations, changes, the service
@@ -328,7 +328,7 @@ function showHosts(hosts) {
 
 function showTargets(targets) {
 	rows('targets', targets, target => [cell(target.nqn, 'code'), cell(portOf(target)), stateCell(target.state),
-		cell(teller(target)), cell(count(target.seen_by), 'number')]);
+		cell(teller(target)), cell(count(target.visible_to), 'number')]);
 }
 
 // ---- what comes
