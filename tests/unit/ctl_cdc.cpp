@@ -211,7 +211,7 @@ TEST_CASE("the status of a service in trouble begins with the trouble", "[cdc]")
 	const std::string text = cdcStatusText(Json::parse(R"({"serving": false, "generation": 7,
 		"instance": {"nqn": "nqn.self", "draining": true}, "store": {"engine": "etcd", "place": "x",
 		"writable": false, "trouble": "no quorum"}, "counters": {"events": 3}})"));
-	CHECK(text.starts_with("no host is served: the store has not told what there is yet\n"
+	CHECK(text.starts_with("no host is served: the store has not loaded its records yet\n"
 			       "draining: hosts are handed over\n"
 			       "the store cannot be written: no quorum\n\n"
 			       "Instance    : -\n"));

@@ -363,8 +363,7 @@ Json cufileWritten()
 	nofctl::gpu::CufilePlan plan;
 	plan.settings = {{"/properties/allow_compat_mode", true, "because"}};
 	plan.mounts = {{"/data", "compat", "nvmeof0c1n1: TCP"}};
-	return cufileDocument("/etc/cufile.json", plan, {"properties/io_batchsize: a whole number is wanted"}, "{}\n",
-			      true);
+	return cufileDocument("/etc/cufile.json", plan, {"properties/io_batchsize: expected an integer"}, "{}\n", true);
 }
 
 Json sized()

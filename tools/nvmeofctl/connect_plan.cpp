@@ -146,7 +146,7 @@ std::string connectNextStep(const Error &error, const ConnectOptions &options)
 	case ErrorCode::nameResolution:
 		return "check the name";
 	case ErrorCode::authentication:
-		return "the target wants authentication or TLS, which this version has not";
+		return "the target wants authentication or TLS, which this version does not support";
 	default:
 		return {};
 	}

@@ -76,7 +76,7 @@ std::string notesOn(const nbft::BootTable &table, const nbft::Namespace &ns)
 	if (ns.security) {
 		const nbft::Security *security = table.security(*ns.security);
 		notes.emplace_back(security && (security->authentication || security->channel)
-					   ? "wants authentication or TLS"
+					   ? "requires authentication or TLS"
 					   : "has a security profile");
 	}
 	return fmt::format("{}", fmt::join(notes, "; "));
