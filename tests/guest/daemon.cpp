@@ -336,7 +336,7 @@ TEST_CASE("connections made by others stay, and wanted connections are restored"
 
 	auto second = run(Daemon::command());
 	CHECK(second.status == 1);
-	CHECK(second.text.find("nvmeofd runs already: process ") != std::string::npos);
+	CHECK(second.text.find("nvmeofd is already running: process ") != std::string::npos);
 	CHECK(stage.live() == 3);
 }
 
@@ -388,7 +388,7 @@ TEST_CASE("nvmeofctl daemon controls nvmeofd over D-Bus", "[daemon]")
 	CHECK(told.text.find("added [exclude]") != std::string::npos);
 	CHECK(told.text.find("no longer wanted: tcp ") != std::string::npos);
 	CHECK(stage.becomes(1));
-	CHECK(must("nvmeofctl daemon reload").find("nothing is different") != std::string::npos);
+	CHECK(must("nvmeofctl daemon reload").find("no change") != std::string::npos);
 	CHECK_FALSE(status()["refusals"].empty());
 	must("nvmeofctl daemon rescan");
 	// Events are recorded with the time of day.

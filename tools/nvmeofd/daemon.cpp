@@ -164,7 +164,7 @@ bool Daemon::topologyChanged()
 {
 	Result<std::vector<TopologyEvent>> events = topology_.dispatch();
 	if (!events) {
-		say(LOG_ERR, fmt::format("the kernel module is gone: {}", events.error().message));
+		say(LOG_ERR, fmt::format("the kernel module is not available: {}", events.error().message));
 		loop_.end(1);
 		return false;
 	}
@@ -377,8 +377,8 @@ LastKnown Daemon::load()
 	aside += ".bad";
 	std::error_code error;
 	std::filesystem::rename(file(), aside, error);
-	say(LOG_WARNING,
-	    fmt::format("{} is of no use, and kept as {}: {}", file().string(), aside.string(), known.error().message));
+	say(LOG_WARNING, fmt::format("{} is unusable and was moved to {}: {}", file().string(), aside.string(),
+				     known.error().message));
 	return {};
 }
 
