@@ -167,12 +167,12 @@ bool Connection::take(const Pdu &pdu)
 	case pdu_command:
 		return state_ != State::hello ? takeCommand(pdu) : fault(fes_sequence, "no ICReq", pdu.head);
 	case pdu_h2c_data:
-		return transfer_ ? takeData(pdu) : fault(fes_sequence, "data not asked for", pdu.head);
+		return transfer_ ? takeData(pdu) : fault(fes_sequence, "data without R2T", pdu.head);
 	case pdu_h2c_term:
 		count(worker_.hall().counters.faults);
 		return false;
 	}
-	return fault(fes_header, "a PDU that hosts do not send", pdu.head);
+	return fault(fes_header, "a PDU type that hosts do not send", pdu.head);
 }
 
 bool Connection::takeHello(const IcReq &request)
@@ -402,13 +402,13 @@ bool Connection::takeData(const Pdu &pdu)
 	const auto data = pdu.as<DataPdu>();
 	const std::size_t end = transfer_->data.size() + pdu.data.size();
 	if (data.cid != transfer_->cmd.cid || data.ttag != data_tag)
-		return fault(fes_parameter, "data of no command", pdu.head);
+		return fault(fes_parameter, "data for a command that is not outstanding", pdu.head);
 	if (data.offset != transfer_->data.size() || data.length != pdu.data.size() || end > transfer_->length)
-		return fault(fes_range, "data not asked for", pdu.head);
+		return fault(fes_range, "data out of order or range", pdu.head);
 	if (data.length > most_h2c_data)
 		return fault(fes_limit, "more data than MAXH2CDATA", pdu.head);
 	if (bool(data.h.flags & f_last) != (end == transfer_->length))
-		return fault(fes_parameter, "the last data are not the last", pdu.head);
+		return fault(fes_parameter, "LAST_PDU flag in the wrong place", pdu.head);
 	append(transfer_->data, pdu.data);
 	inputSince_ = 0; // progress was made
 	since_ = Worker::now();
@@ -541,11 +541,11 @@ const char *Connection::late(Moment now) const
 {
 	const FrontRules &rules = worker_.hall().rules;
 	if (outputSince_ && now - outputSince_ > stalled_ms)
-		return "takes nothing";
+		return "does not receive";
 	if (transfer_ && now - transfer_->since > transfer_ms)
-		return "does not send what it registers";
+		return "does not send its registration";
 	if (inputSince_ && now - inputSince_ > rules.stepMs)
-		return "sends no more of what it has begun";
+		return "does not complete a PDU";
 	switch (state_) {
 	case State::hello:
 	case State::connect:
@@ -553,12 +553,12 @@ const char *Connection::late(Moment now) const
 	case State::waiting:
 		return nullptr;
 	case State::ending:
-		return now - since_ > ending_ms ? "does not go" : nullptr;
+		return now - since_ > ending_ms ? "does not close the connection" : nullptr;
 	case State::live:
 		break;
 	}
 	const Moment patience = controller_->kato() ? 2 * Moment(controller_->kato()) : rules.idleMs;
-	return now - since_ > patience ? "sends nothing any more" : nullptr;
+	return now - since_ > patience ? "no keep-alive" : nullptr;
 }
 
 } // namespace cdc

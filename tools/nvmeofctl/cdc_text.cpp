@@ -84,7 +84,7 @@ std::string alerts(const Json &status)
 	const Json &store = member(status, "store");
 	std::string text;
 	if (!isTrue(status, "serving"))
-		text += "no host is served: the store has not told what there is yet\n";
+		text += "no host is served: the store has not loaded its records yet\n";
 	if (isTrue(member(status, "instance"), "draining"))
 		text += "draining: hosts are handed over\n";
 	if (const double cloned = numberOf(member(status, "counts"), "cloned"); cloned > 0)
