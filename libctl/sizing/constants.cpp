@@ -27,9 +27,9 @@ constexpr Constant table[] = {
 	{"silent-tcp", 0.325, "s", "nvmeof, Documentation/performance.md: tcp/silent-gap"},
 	{"controller-tcp", 696, "KiB", "nvmeof, Documentation/performance.md: mem/controller, with one queue"},
 	{"controller-rdma", 2001, "KiB",
-	 "nvmeof, Documentation/performance.md: rdma/mem/controller, with one queue and what rxe keeps"},
+	 "nvmeof, Documentation/performance.md: rdma/mem/controller, with one queue and the memory of rxe"},
 	{"queue-tcp", 82, "KiB", "nvmeof, Documentation/performance.md: mem/queue"},
-	{"queue-rdma", 1800, "KiB", "nvmeof, Documentation/performance.md: rdma/mem/queue, with what rxe keeps"},
+	{"queue-rdma", 1800, "KiB", "nvmeof, Documentation/performance.md: rdma/mem/queue, with the memory of rxe"},
 	{"instructions-4k", 11281, "", "nvmeof, Documentation/performance.md: host/randread/4k/qd16, TCP"},
 	{"instructions-128k", 70545, "", "nvmeof, Documentation/performance.md: host/read/128k/qd4, TCP"},
 };

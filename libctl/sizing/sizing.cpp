@@ -218,15 +218,15 @@ Sizing size(const Demand &demand)
 std::vector<Shortage> compare(const Demand &demand, const Live &live)
 {
 	std::vector<Shortage> all;
-	addShortage(all, "GPUs", demand.gpus, live.gpus, "'nvmeofctl map' shows which there are");
-	addShortage(all, "network cards", demand.cards, live.cards, "'nvmeofctl map' shows which are up");
+	addShortage(all, "GPUs", demand.gpus, live.gpus, "'nvmeofctl map' shows them");
+	addShortage(all, "network cards", demand.cards, live.cards, "'nvmeofctl map' shows their state");
 	addShortage(all, "Gb/s of the slowest card", demand.cardGigabits, live.cardGigabits,
 		    "look at its link, and at the switch's port");
 	addShortage(all, "targets", demand.targets, live.targets, "'nvmeofctl connect-all'");
 	addShortage(all, "namespaces", demand.namespaces, live.namespaces,
 		    "'nvmeofctl connect-all', or more on the targets");
 	addShortage(all, "usable paths of each namespace", demand.paths, live.leastPaths,
-		    "'nvmeofctl list-subsys' shows which are gone");
+		    "'nvmeofctl list-subsys' shows the missing ones");
 	addShortage(all, "entries of each queue", demand.depth, live.leastDepth,
 		    "connect with --queue-size; the target may grant less");
 	addShortage(all, "queues of each controller", demand.queues, live.leastQueues,

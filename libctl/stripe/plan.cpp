@@ -69,8 +69,7 @@ Result<void> checkMembers(const std::vector<Member> &members, const Wish &wish)
 		if (!seen.insert(one.disk).second)
 			return invalid(one.disk + " is named twice");
 		if (one.zoned)
-			return invalid(one.disk +
-				       " is zoned: a stripe of it would have no zones, and could not be written");
+			return invalid(one.disk + " is zoned: a stripe would have no zones and could not be written");
 		if (one.wwid.empty())
 			return invalid(one.disk + " has no identifier by which to find it later");
 		if (one.bytes == 0)

@@ -386,7 +386,7 @@ TEST_CASE("nvmeofctl daemon controls nvmeofd over D-Bus", "[daemon]")
 	INFO(told.text);
 	CHECK(told.status == 0);
 	CHECK(told.text.find("added [exclude]") != std::string::npos);
-	CHECK(told.text.find("no longer wanted: tcp ") != std::string::npos);
+	CHECK(told.text.find("connection removed from the plan: tcp ") != std::string::npos);
 	CHECK(stage.becomes(1));
 	CHECK(must("nvmeofctl daemon reload").find("no change") != std::string::npos);
 	CHECK_FALSE(status()["refusals"].empty());

@@ -74,9 +74,10 @@ TEST_CASE("the report lists changes of the plan as lines and as JSON", "[daemon]
 	CHECK(reloaded.unwanted == Lines{"tcp 10.0.0.1:4420 nqn.a"});
 	CHECK(reloaded.services == Lines{"tcp 10.0.0.9:8009"});
 	CHECK(reloaded.bygone == Lines{"tcp 10.0.0.8:8009"});
-	CHECK(linesOf(reloaded) ==
-	      Lines{"now wanted: tcp 10.0.0.2:4420 nqn.b", "no longer wanted: tcp 10.0.0.1:4420 nqn.a",
-		    "discovery service, new: tcp 10.0.0.9:8009", "discovery service, removed: tcp 10.0.0.8:8009"});
+	CHECK(linesOf(reloaded) == Lines{"connection added to the plan: tcp 10.0.0.2:4420 nqn.b",
+					 "connection removed from the plan: tcp 10.0.0.1:4420 nqn.a",
+					 "discovery service added: tcp 10.0.0.9:8009",
+					 "discovery service removed: tcp 10.0.0.8:8009"});
 	CHECK(linesOf({}) == Lines{"no change"});
 	reloaded = {};
 	reloaded.changes.push_back({ConfigChange::Kind::added, "defaults", "*", {}, {"tags = 64"}});

@@ -189,7 +189,7 @@ grpc::Status ControllerService::ControllerExpandVolume(grpc::ServerContext *, co
 						       v1::ControllerExpandVolumeResponse *)
 {
 	return {grpc::StatusCode::UNIMPLEMENTED,
-		"a namespace is made larger at its target; the node then grows the file system (NodeExpandVolume)"};
+		"grow the namespace at its target; the node then grows the file system (NodeExpandVolume)"};
 }
 
 grpc::Status ControllerService::ValidateVolumeCapabilities(grpc::ServerContext *,

@@ -233,7 +233,7 @@ void Daemon::reconcile()
 	if (!ready_)
 		sd_notify(0, "READY=1");
 	ready_ = true;
-	sd_notify(0, fmt::format("STATUS={} services, {} connections wanted{}", plan_.services.size(),
+	sd_notify(0, fmt::format("STATUS={} services, {} connections planned{}", plan_.services.size(),
 				 plan_.connections.size(), paused_ ? ", paused" : "")
 			     .c_str());
 }

@@ -188,10 +188,10 @@ std::vector<std::string> linesOf(const Reloaded &reloaded)
 	};
 	for (const ConfigChange &one : reloaded.changes)
 		lines.push_back(one.toString());
-	add(reloaded.wanted, "now wanted");
-	add(reloaded.unwanted, "no longer wanted");
-	add(reloaded.services, "discovery service, new");
-	add(reloaded.bygone, "discovery service, removed");
+	add(reloaded.wanted, "connection added to the plan");
+	add(reloaded.unwanted, "connection removed from the plan");
+	add(reloaded.services, "discovery service added");
+	add(reloaded.bygone, "discovery service removed");
 	if (lines.empty())
 		lines.emplace_back("no change");
 	if (std::ranges::find(reloaded.changes, "defaults", &ConfigChange::table) != reloaded.changes.end())
