@@ -359,6 +359,8 @@ TEST_CASE("nvmeofctl daemon controls nvmeofd over D-Bus", "[daemon]")
 	REQUIRE(now["connections"].size() == 2);
 	CHECK(now["connections"][0]["state"] == "live");
 	CHECK(now["connections"][0]["own"] == true);
+	CHECK(now["connections"][0]["source"] == Json::array({now["services"][0]["service"]}));
+	CHECK(now["connections"][0]["told_by"] == now["connections"][0]["source"]); // the old name
 	CHECK(run("nvmeofctl daemon status").text.find("watching") != std::string::npos);
 
 	must("nvmeofctl daemon pause");
