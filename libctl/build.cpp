@@ -183,7 +183,7 @@ Result<ModuleBuild> moduleInFile(const std::filesystem::path &file)
 	std::optional<nofctl::Modinfo> info = nofctl::modinfoOfFile(file);
 	std::string name = info ? nofctl::valueOf(*info, "name") : "";
 	if (name.empty())
-		return nofctl::badFile(file, "there is no such file, or it is no kernel module");
+		return nofctl::badFile(file, "the file does not exist, or is not a kernel module");
 	utsname system{};
 	uname(&system);
 	if (nofctl::kernelOf(*info) != system.release)

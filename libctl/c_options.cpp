@@ -121,7 +121,7 @@ Result<void> setOption(nvmeof_options &options, const std::string &name, const s
 			continue;
 		if (option.take(options, value))
 			return {};
-		return invalid("'" + value + "' is no value of " + name);
+		return invalid("'" + value + "' is not a valid value of " + name);
 	}
 	return invalid("there is no option '" + name + "'");
 }

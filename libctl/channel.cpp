@@ -90,7 +90,7 @@ Result<void> NetlinkChannel::prepareEvents()
 {
 	end_ = genl_ctrl_resolve_grp(socket_.get(), "nlctrl", "notify");
 	if (end_ < 0)
-		return libnlError("cannot find the group that tells the end of the module", end_);
+		return libnlError("cannot find the multicast group for the end of the module", end_);
 	events_ = genl_ctrl_resolve_grp(socket_.get(), NVMEOF_GENL_NAME, NVMEOF_MCGRP_EVENTS);
 	if (events_ < 0)
 		return libnlError("cannot find the event group", events_);

@@ -68,7 +68,7 @@ void readPolicyFile(ConfigReading &reading, const std::filesystem::path &file)
 	for (const PolicyRule &rule : *rules)
 		reading.config.defaults.push_back({rule.pattern, {}, rule.settings, {file.string(), rule.line}, true});
 	reading.config.notes.push_back(file.string() +
-				       " is read as well, by its own rules: [[defaults]] can say the same");
+				       " is read as well, with its own order of rules; [[defaults]] can replace it");
 }
 
 } // namespace

@@ -139,7 +139,7 @@ Result<std::int64_t> chunkOf(const toml::node &node)
 	constexpr std::int64_t least = 4, most = 16384;
 	Result<std::int64_t> kib = numberOf(node, least, most);
 	if (kib && !std::has_single_bit(static_cast<std::uint64_t>(*kib)))
-		return invalid(std::to_string(*kib) + " is no power of two");
+		return invalid(std::to_string(*kib) + " is not a power of two");
 	return kib;
 }
 
@@ -285,7 +285,7 @@ void Parser::checkAddresses(const toml::table &table, const ConfigTarget &target
 		if (!seen.insert(text).second)
 			note(node, "address: '" + text + "' is named twice");
 		if (isUnspecified(text))
-			note(node, "address: '" + text + "' is the unspecified address: it leads to this host itself");
+			note(node, "address: '" + text + "' is the unspecified address: it refers to this host itself");
 		if (needsInterface(text) && text.find('%') == text.npos && !interface)
 			wrong(node, "address: '" + text + "' is link-local and needs an interface, as in fe80::1%eth0");
 	}
@@ -299,8 +299,8 @@ void Parser::checkFrom(const toml::table &table, const ConfigTarget &target)
 		return;
 	const toml::node &node = *table.get("host-traddr");
 	if (isUnspecified(target.hostTraddr))
-		note(node,
-		     "host-traddr: '" + target.hostTraddr + "' is the unspecified address: this host chooses one");
+		note(node, "host-traddr: '" + target.hostTraddr +
+				   "' is the unspecified address, so the kernel chooses the source address");
 	else if (Result<void> good = checkAddress(target.hostTraddr); !good)
 		note(node, "host-traddr: " + good.error().message);
 	auto isIpv6 = [](std::string_view text) { return std::ranges::count(text, ':') > 1; };
@@ -324,16 +324,17 @@ void Parser::noteNqn(const toml::table &table, const char *key)
 	const toml::node *node = table.get(key);
 	const auto *text = node ? node->as_string() : nullptr;
 	if (text && checkNqn(text->get()) && !conformingNqn(text->get()))
-		note(*node, std::string(key) + ": '" + text->get() + "' does not begin with nqn., as NVMe has it");
+		note(*node, std::string(key) + ": '" + text->get() +
+				    "' does not begin with 'nqn.', as the NVMe specification requires");
 }
 
 // Only a note: another module may provide the selector.
 void Parser::noteSelector(const toml::node &node, const std::string &name)
 {
 	const std::optional<std::string> meant = closest(name, ownSelectors());
-	note(node, "iopolicy: '" + name + "' is no path selector of nvmeof itself" +
-			   (meant ? "; did you mean '" + *meant + "'? Else a" : ": a") +
-			   " module of its own has to bring it");
+	note(node, "iopolicy: '" + name + "' is not a built-in path selector" +
+			   (meant ? "; did you mean '" + *meant + "'? Otherwise a" : ": a") +
+			   " module has to provide it");
 }
 
 void Parser::notePattern(const toml::table &table, const std::string &pattern)
@@ -348,7 +349,7 @@ Put Parser::table(void (Parser::*read)(const toml::table &))
 	return [this, read](const toml::node &node) -> Result<void> {
 		const toml::table *table = node.as_table();
 		if (!table)
-			return invalid("a table is wanted: [...]");
+			return invalid("expected a table: [...]");
 		(this->*read)(*table);
 		return {};
 	};
@@ -430,7 +431,7 @@ void Parser::mdns(const toml::table &table)
 	keys.add("interfaces", [this](const toml::node &node) -> Result<void> {
 		const toml::table *interfaces = node.as_table();
 		if (!interfaces)
-			return invalid("a table is wanted: [mdns.interfaces]");
+			return invalid("expected a table: [mdns.interfaces]");
 		for (const auto &[name, value] : *interfaces) {
 			Result<bool> on = flagOf(value);
 			if (!on)
@@ -490,10 +491,10 @@ void Parser::connection(const toml::table &table)
 	if (!table.contains("nqn"))
 		missing(table, "nqn");
 	if (!one.rail.empty() && !one.hostIface.empty())
-		wrong(table, "rail says which interface, and so does host-iface");
+		wrong(table, "rail and host-iface must not be combined");
 	if (!one.rail.empty() && one.rail != "all" && !isPciAddress(one.rail))
 		note(*table.get("rail"),
-		     "rail: '" + one.rail + "' is neither all nor the PCI address of a GPU, as 0000:07:00.0");
+		     "rail: '" + one.rail + "' is neither 'all' nor the PCI address of a GPU, such as 0000:07:00.0");
 	config_.connections.push_back(std::move(one));
 }
 
@@ -529,7 +530,7 @@ void Parser::exclude(const toml::table &table)
 	noteName(table, "host-iface", one.hostIface);
 	notePattern(table, one.nqn);
 	if (table.empty())
-		wrong(table, "an exclusion that says nothing");
+		wrong(table, "the exclusion is empty");
 	config_.exclusions.push_back(std::move(one));
 }
 
@@ -541,21 +542,20 @@ void Parser::checkStripe(const toml::table &table, const ConfigStripe &one)
 		if (!table.contains(key))
 			missing(table, key);
 	if (!one.members.empty() && (one.members.size() < least || one.members.size() > most))
-		wrong(table, "members: there have to be from 2 to 256");
+		wrong(table, "members: expected 2 to 256");
 	std::set<std::string> seen;
 	for (const ConfigStripe &other : config_.stripes) {
 		seen.insert(other.members.begin(), other.members.end());
 		if (other.name == one.name && !one.name.empty())
-			wrong(table, "there is a stripe '" + one.name + "' already, at " + other.place.toString());
+			wrong(table, "the stripe '" + one.name + "' is already defined at " + other.place.toString());
 	}
 	for (const std::string &member : one.members) {
 		if (!seen.insert(member).second)
 			wrong(table, "members: " + member + " is named twice");
 		if (!isWwid(member))
-			note(*table.get("members"),
-			     "members: '" + member +
-				     "' is no wwid of a namespace, as 'nvmeofctl show NAMESPACE' "
-				     "and /sys/block/NAME/wwid have it");
+			note(*table.get("members"), "members: '" + member +
+							    "' is not the wwid of a namespace; 'nvmeofctl show "
+							    "NAMESPACE' and /sys/block/NAME/wwid show it");
 	}
 }
 

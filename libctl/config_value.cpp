@@ -21,14 +21,14 @@ Error wrongType(const toml::node &node, const char *wanted)
 {
 	auto name = [&]() -> std::string {
 		if (node.is_string())
-			return "a text";
+			return "a string";
 		if (node.is_integer() || node.is_floating_point())
 			return "a number";
 		if (node.is_boolean())
 			return "true or false";
 		return node.is_array() ? "a list" : node.is_table() ? "a table" : "a date or time";
 	};
-	return invalid(name() + " where " + wanted + " is wanted");
+	return invalid(std::string("expected ") + wanted + ", not " + name());
 }
 
 bool isSecret(std::string_view name)
@@ -74,9 +74,9 @@ Result<std::string> textOf(const toml::node &node)
 {
 	const auto *text = node.as_string();
 	if (!text)
-		return wrongType(node, "a text");
+		return wrongType(node, "a string");
 	if (text->get().empty())
-		return invalid("the text is empty");
+		return invalid("the string is empty");
 	if (!isPlain(text->get()))
 		return invalid("blanks or control characters in '" + shown(text->get()) + "'");
 	return text->get();
@@ -113,7 +113,7 @@ Result<std::int64_t> numberOf(const toml::node &node, std::int64_t least, std::i
 {
 	const auto *number = node.as_integer();
 	if (!number)
-		return wrongType(node, "a whole number");
+		return wrongType(node, "an integer");
 	if (number->get() < least || number->get() > most)
 		return invalid(std::to_string(number->get()) + " is not from " + std::to_string(least) + " to " +
 			       std::to_string(most));
@@ -132,9 +132,9 @@ Result<std::chrono::milliseconds> timeOf(const toml::node &node, Never never)
 	if (seconds == -1 && never == Never::allowed)
 		return std::chrono::milliseconds(-1);
 	if (!std::isfinite(seconds) || seconds < 0 || seconds * 1000 > INT32_MAX)
-		return invalid("that is no number of seconds that can be");
+		return invalid("not a valid number of seconds");
 	if (seconds > 0 && seconds < 0.0005)
-		return invalid("that is less than a millisecond");
+		return invalid("less than a millisecond");
 	return std::chrono::milliseconds(std::llround(seconds * 1000));
 }
 
@@ -143,7 +143,7 @@ Result<std::string> wordOf(const toml::node &node, const std::vector<std::string
 	Result<std::string> text = textOf(node);
 	if (!text || std::ranges::find(words, *text) != words.end())
 		return text;
-	std::string message = "'" + *text + "' is none of ";
+	std::string message = "'" + *text + "' is not one of ";
 	for (const std::string &word : words)
 		message += (&word == &words.front() ? "" : ", ") + word;
 	if (std::optional<std::string> meant = closest(*text, words))
@@ -155,7 +155,7 @@ std::string Keys::unknown(std::string_view name) const
 {
 	if (isSecret(name))
 		return "there is no key '" + shown(std::string(name)) +
-		       "': no secret stands in this file, and this version has no authentication";
+		       "': secrets are not supported in this file: this version has no authentication";
 	std::vector<std::string> names;
 	for (const auto &[key, put] : puts_)
 		names.push_back(key);
@@ -188,7 +188,7 @@ std::optional<toml::table> parseToml(std::string_view text, const std::string &f
 				     std::vector<ConfigProblem> &problems)
 {
 	if (unsigned line = strayLine(text)) {
-		problems.push_back({{file, line}, "a character that is not ASCII, outside of texts and comments"});
+		problems.push_back({{file, line}, "a non-ASCII character outside of strings and comments"});
 		return {};
 	}
 	toml::parse_result parsed = toml::parse(text);

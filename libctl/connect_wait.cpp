@@ -257,15 +257,16 @@ Error ConnectWait::incomplete(const Item &item) const
 	error.left = item.controller().state;
 	if (!deaf_ && !late()) { // another controller satisfied Require::any
 		error.sysErrno = EINPROGRESS;
-		error.message = live ? "connected, but its namespaces are not all there yet" : "not connected yet";
+		error.message =
+			live ? "connected, but not all of its namespaces have appeared yet" : "not connected yet";
 		return error;
 	}
 	if (live && !deaf_) {
 		bool one = wait_.nsid || wait_.uuid;
 		error.message = std::string("connected, but ") +
-				(one ? "the namespace that was waited for was not" : "its namespaces") +
-				(wait_.wait == WaitFor::udev ? " or links" : "") + (one ? "" : " were not all") +
-				" there in time";
+				(one ? "the requested namespace" : "not all of its namespaces") +
+				(wait_.wait == WaitFor::udev ? " or links" : "") +
+				(one ? " did not appear in time" : " appeared in time");
 	}
 	return error;
 }

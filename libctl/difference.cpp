@@ -75,7 +75,7 @@ void Comparison::want(std::size_t index, const PlannedConnection &wanted)
 {
 	Change change;
 	change.wanted = index;
-	const std::string who = wanted.toldBy.empty() ? "configured" : "told by a discovery service";
+	const std::string who = wanted.toldBy.empty() ? "configured" : "reported by a discovery service";
 	if (const Controller *there = find(wanted.options)) {
 		taken_.insert(there->name);
 		change.controller = there->name;
@@ -84,7 +84,7 @@ void Comparison::want(std::size_t index, const PlannedConnection &wanted)
 		return;
 	}
 	if (own_ >= rules_.connections) {
-		change.reason = "not connected: there may be " + std::to_string(rules_.connections) + " at most";
+		change.reason = "not connected: the limit is " + std::to_string(rules_.connections);
 	} else {
 		own_++;
 		change.kind = Change::Kind::connect;
@@ -122,14 +122,16 @@ std::string Comparison::openWithout(const Controller &controller) const
 std::string Comparison::whyKept(const Controller &controller) const
 {
 	if (rules_.removal == RemovalPolicy::never)
-		return "nobody tells of it; nothing is removed";
+		return "not in the configuration or a discovery log; the removal policy is 'never'";
 	if (rules_.removal == RemovalPolicy::own && !isOwn(controller))
-		return "nobody tells of it; it was made by " +
-		       (controller.owner.empty() ? "somebody else" : controller.owner);
+		return "not in the configuration or a discovery log; connected by " +
+		       (controller.owner.empty() ? "another program" : controller.owner);
 	if (!complete_)
-		return "nobody tells of it, but not every discovery service could be asked";
+		return "not in the configuration or a discovery log, but not every discovery service could be read";
 	const std::string disk = rules_.removeOpen ? "" : openWithout(controller);
-	return disk.empty() ? "" : "nobody tells of it; it is the last path of " + disk + ", which is open";
+	return disk.empty() ? ""
+			    : "not in the configuration or a discovery log; it is the last path of " + disk +
+				      ", which is open";
 }
 
 void Comparison::leaveRest()
@@ -142,7 +144,7 @@ void Comparison::leaveRest()
 		change.reason = whyKept(one);
 		if (change.reason.empty()) {
 			change.kind = Change::Kind::disconnect;
-			change.reason = "nobody tells of it any more";
+			change.reason = "no longer in the configuration or a discovery log";
 			going_.insert(one.name);
 		}
 		changes_.push_back(std::move(change));

@@ -112,7 +112,7 @@ Result<void> DiscoveryVisit::connect(const ConnectOptions &options)
 	if (Result<void> held = hold(*controller); !held)
 		return held;
 	Result<void> live = await(startWait(engine_, std::move(controller), {WaitFor::controller, left(), {}, {}}));
-	return live && !node_ ? errorFromErrno(ENODEV, "the controller went before it could be used") : live;
+	return live && !node_ ? errorFromErrno(ENODEV, "the controller was removed before it could be used") : live;
 }
 
 Result<void> DiscoveryVisit::await(Pending<Result<Connection>> pending)

@@ -85,7 +85,7 @@ std::string ipv4Defect(const std::string &traddr)
 	in_addr address;
 	if (::inet_pton(AF_INET, traddr.c_str(), &address) != 1)
 		return "TRADDR is not an IPv4 address";
-	return isOne(address) ? "" : "TRADDR is not the address of one machine";
+	return isOne(address) ? "" : "TRADDR is not a unicast address";
 }
 
 // A scope is allowed: parseTraddr() has checked it.
@@ -100,7 +100,7 @@ std::string ipv6Defect(const std::string &traddr)
 		std::memcpy(&mapped, &address.s6_addr[12], sizeof(mapped));
 		one = isOne(mapped);
 	}
-	return one ? "" : "TRADDR is not the address of one machine";
+	return one ? "" : "TRADDR is not a unicast address";
 }
 
 bool isPort(const std::string &text)
@@ -111,7 +111,7 @@ bool isPort(const std::string &text)
 std::string ipDefect(const wire::DiscoveryEntry &raw, const DiscoveryEntry &entry)
 {
 	if (raw.adrfam != wire::fam_ipv4 && raw.adrfam != wire::fam_ipv6)
-		return "ADRFAM is not one of the transport's";
+		return "ADRFAM is not valid for the transport";
 	if (!parseTraddr(entry.traddr))
 		return "TRADDR is not a numeric address";
 	std::string defect = raw.adrfam == wire::fam_ipv4 ? ipv4Defect(entry.traddr) : ipv6Defect(entry.traddr);
@@ -143,10 +143,10 @@ std::string defectOf(const wire::DiscoveryEntry &raw, const DiscoveryEntry &entr
 	if (!checkNqn(entry.subsysnqn))
 		return "SUBNQN is not an NQN";
 	if (entry.kind == EntryKind::subsystem && entry.subsysnqn == discoveryNqn)
-		return "SUBNQN of a subsystem is that of discovery services";
+		return "SUBNQN of a subsystem is the discovery NQN";
 	if (entry.cntlid >= wire::first_reserved_cntlid && entry.cntlid <= wire::last_reserved_cntlid)
-		return "CNTLID is a reserved one";
-	return (raw.treq & wire::treq_channel) == wire::treq_channel ? "TREQ is a reserved one" : "";
+		return "CNTLID has a reserved value";
+	return (raw.treq & wire::treq_channel) == wire::treq_channel ? "TREQ has a reserved value" : "";
 }
 
 RdmaAddress rdmaOf(const wire::RdmaSubtype &raw)

@@ -33,7 +33,7 @@ Error unusable(std::string why)
 {
 	Error error;
 	error.sysErrno = EPROTO;
-	error.message = "the discovery log is of no use: " + std::move(why);
+	error.message = "the discovery log is unusable: " + std::move(why);
 	return error;
 }
 
@@ -41,11 +41,11 @@ Result<Header> decodeHeader(const Block &block)
 {
 	const auto raw = *wire::decode<wire::DiscoveryHeader>(block);
 	if (std::uint16_t format = raw.recfmt)
-		return unusable("its format " + std::to_string(format) + " is not known here");
+		return unusable("its format " + std::to_string(format) + " is not supported");
 	Header header{raw.genctr, raw.numrec};
 	if (header.entries > mostDiscoveryEntries)
-		return unusable("it claims to have " + std::to_string(header.entries) + " entries, and " +
-				std::to_string(mostDiscoveryEntries) + " are taken at most");
+		return unusable("it has " + std::to_string(header.entries) + " entries, more than the limit of " +
+				std::to_string(mostDiscoveryEntries));
 	return header;
 }
 
@@ -86,7 +86,7 @@ Result<void> Reader::piece(std::uint64_t at, std::size_t length)
 	if (at == 0)
 		rest = rest.subspan(blockSize);
 	else if (std::ranges::equal(rest.first(blockSize), first_))
-		return unusable("reads from the middle of it return its beginning");
+		return unusable("reads at an offset return its beginning");
 	for (; !rest.empty(); rest = rest.subspan(blockSize))
 		entries_.push_back(describe(*wire::decode<wire::DiscoveryEntry>(rest)));
 	return {};
@@ -97,8 +97,8 @@ Result<void> Reader::entries(std::uint64_t count)
 	std::uint64_t end = (count + 1) * blockSize;
 	std::size_t most = source_.most() / blockSize * blockSize;
 	if (end > most && !source_.offsets())
-		return unusable("it has " + std::to_string(end) + " bytes, and the controller lets " +
-				std::to_string(most) + " be read");
+		return unusable("it has " + std::to_string(end) + " bytes, but the controller allows to read only " +
+				std::to_string(most));
 	entries_.clear();
 	entries_.reserve(count);
 	for (std::uint64_t at = 0; count && at < end; at += most) {

@@ -151,10 +151,9 @@ std::string Planner::referralLimit(std::size_t from) const
 {
 	const PlannedService &service = plan_.services[from];
 	if (service.depth >= rules_.limits.depth)
-		return "referrals: those behind " + std::to_string(rules_.limits.depth) + " others are not followed";
+		return "referrals: the limit is a depth of " + std::to_string(rules_.limits.depth);
 	if (referred_[service.root] >= rules_.limits.referrals)
-		return "referrals: " + std::to_string(rules_.limits.referrals) +
-		       " of one configured service are followed at most";
+		return "referrals: the limit for a configured service is " + std::to_string(rules_.limits.referrals);
 	return {};
 }
 
@@ -283,11 +282,12 @@ bool Planner::superseded(const PlannedService &service) const
 std::string Planner::cutBy(std::size_t root, const std::string &nqn) const
 {
 	if (led_[root] >= rules_.limits.connections)
-		return "connections: one configured service may lead to " + std::to_string(rules_.limits.connections);
+		return "connections: the limit for a configured service is " +
+		       std::to_string(rules_.limits.connections);
 	auto paths = paths_.find(nqn);
 	if (paths != paths_.end() && paths->second >= rules_.limits.paths)
-		return "addresses of " + nofctl::shown(nqn) + ": " + std::to_string(rules_.limits.paths) +
-		       " of one subsystem are connected to at most";
+		return "addresses of " + nofctl::shown(nqn) + ": the limit for a subsystem is " +
+		       std::to_string(rules_.limits.paths);
 	return {};
 }
 

@@ -177,7 +177,7 @@ static Error notKept(Error error, const std::filesystem::path &file, const char 
 	if (!absent(error))
 		return error;
 	error.code = ErrorCode::invalid;
-	error.message = std::string("no ") + what + " was given, and " + file.string() + " is not there";
+	error.message = std::string("no ") + what + " was given, and " + file.string() + " does not exist";
 	error.object = {ErrorObject::Kind::file, file.string()};
 	return error;
 }

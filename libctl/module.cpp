@@ -26,7 +26,7 @@ std::string reasonOf(int sysErrno)
 {
 	switch (sysErrno) {
 	case ENOENT:
-		return "it is not installed for the running kernel, or a symbol that it needs is not there";
+		return "it is not installed for the running kernel, or a symbol that it needs is missing";
 	case ENOEXEC:
 		return "it was built for another kernel (version magic or format)";
 	case EKEYREJECTED:

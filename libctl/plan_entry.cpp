@@ -46,10 +46,10 @@ std::string securityRefusal(const DiscoveryEntry &entry)
 {
 	const TcpSecurity security = entry.tcpSecurity.value_or(TcpSecurity::none);
 	if (entry.secureChannel == SecureChannel::required)
-		return "it needs a secure channel, which this version has not";
+		return "it requires a secure channel, which this version does not support";
 	if (entry.transport == "tcp" && security != TcpSecurity::none && security != TcpSecurity::unknown &&
 	    entry.secureChannel != SecureChannel::notRequired)
-		return std::string("it is served over ") + toString(security) + ", which this version has not";
+		return std::string("it is served over ") + toString(security) + ", which this version does not support";
 	return {};
 }
 
@@ -59,7 +59,7 @@ std::string rdmaRefusal(const DiscoveryEntry &entry)
 	if (entry.transport != "rdma" || !entry.rdma)
 		return {};
 	if (entry.rdma->queuePair == RdmaQueuePair::datagram)
-		return "it asks for reliable datagrams, which nobody here can send";
+		return "it requires the reliable datagram service, which is not supported";
 	return entry.addressFamily == "infiniband" ? "its address is not an IP address" : "";
 }
 
@@ -96,19 +96,19 @@ std::string refusalOf(const DiscoveryEntry &entry, const ConnectOptions &options
 	if (!entry.defect.empty())
 		return entry.defect;
 	if (entry.transport != "tcp" && entry.transport != "rdma")
-		return "transport " + shown(entry.transport) + " is not known here";
+		return "transport " + shown(entry.transport) + " is not supported";
 	if (std::string why = securityRefusal(entry); !why.empty())
 		return why;
 	if (std::string why = rdmaRefusal(entry); !why.empty())
 		return why;
 	const std::string &traddr = options.address.traddr;
 	if (isLinkLocal(traddr) && traddr.find('%') == traddr.npos)
-		return "it is a link-local address, and nothing tells of which interface";
+		return "it is a link-local address without an interface";
 	if (!options.hostTraddr.empty() && isIpv6(options.hostTraddr) != isIpv6(traddr))
 		return "it cannot be reached from " + options.hostTraddr;
 	// If a service on another machine lists addresses of this host, it is misconfigured or malicious.
 	if (!rules.connectSelf && isOwn(traddr, rules) && !isOwn(normalTraddr(service.address.traddr), rules))
-		return "it is an address of this very host, told by another one";
+		return "it is an address of this host, reported by another host";
 	return {};
 }
 

@@ -48,7 +48,7 @@ nvmeof::Result<void> checkPattern(const std::string &pattern)
 	if (!isPlain(pattern))
 		return invalid("control characters in the pattern");
 	if (!canMatch(pattern))
-		return invalid("the pattern '" + pattern + "' fits no NQN: each begins with 'nqn.'");
+		return invalid("the pattern '" + pattern + "' matches no NQN: an NQN begins with 'nqn.'");
 	return {};
 }
 

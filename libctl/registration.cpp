@@ -60,7 +60,7 @@ Result<wire::Registration> describeHost(const ConnectOptions &options)
 	}
 	std::string address = options.hostTraddr.empty() ? localAddress(options.address) : options.hostTraddr;
 	if (address.empty())
-		return errorFromErrno(ENETUNREACH, "no address of this host leads to " + options.address.toString());
+		return errorFromErrno(ENETUNREACH, "this host has no route to " + options.address.toString());
 	host.interfaces.push_back(
 		wire::makeInterface(options.transport == "rdma" ? wire::tr_rdma : wire::tr_tcp, host.nqn, address));
 	return host;

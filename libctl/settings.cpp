@@ -69,7 +69,7 @@ Result<void> putFencing(std::optional<Fencing> &to, const std::string &value)
 		to = fencing;
 		return {};
 	}
-	return invalid("'" + value + "' is none of immediate, safe and auto");
+	return invalid("'" + value + "' is not one of immediate, safe, auto");
 }
 
 Result<void> putName(std::optional<std::string> &to, const std::string &value)
@@ -77,7 +77,7 @@ Result<void> putName(std::optional<std::string> &to, const std::string &value)
 	if (value.empty())
 		return invalid("the name of a policy is missing");
 	if (value.size() > NVMEOF_POLICY_MAX)
-		return invalid("'" + value + "' is longer than the name of a policy can be");
+		return invalid("'" + value + "' is too long for the name of a policy");
 	if (!nofctl::isPlain(value))
 		return invalid("blanks or control characters in the name of a policy");
 	to = value;

@@ -67,16 +67,16 @@ void tellRedirects(Findings &findings, const std::vector<Pair> &pairs)
 		for (const PciDevice *bridge : pair.redirects) {
 			if (pair.state.distance > Distance::pxb || !told.insert(bridge->address).second)
 				continue;
-			findings.push_back(
-				{Level::fail, "acs", bridge->address,
-				 fmt::format("redirects peers' traffic (ACS control {:#06x})", bridge->config.acs->on),
-				 clearRedirects(*bridge) + ", and pci=disable_acs_redir=" + bridge->address +
-					 " for the next boot; devices below may then reach each other's memory without "
-					 "the "
-					 "IOMMU: not where one of them is given to a virtual machine",
-				 "acs-redirect",
-				 "PCI Express Base 5.0, 7.7.8; Linux, admin-guide/kernel-parameters: "
-				 "pci=disable_acs_redir"});
+			findings.push_back({Level::fail, "acs", bridge->address,
+					    fmt::format("redirects peer-to-peer traffic (ACS control {:#06x})",
+							bridge->config.acs->on),
+					    clearRedirects(*bridge) + ", and pci=disable_acs_redir=" + bridge->address +
+						    " for the next boot; devices below it can then reach each other's "
+						    "memory without the IOMMU: do not do this if one of them is "
+						    "assigned to a virtual machine",
+					    "acs-redirect",
+					    "PCI Express Base 5.0, 7.7.8; Linux, admin-guide/kernel-parameters: "
+					    "pci=disable_acs_redir"});
 		}
 }
 

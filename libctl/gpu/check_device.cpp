@@ -50,11 +50,13 @@ void checkLink(Findings &findings, const Node &node, const PciDevice &device, co
 			  (port->speedMost < express.speedMost || port->widthMost < express.widthMost);
 	findings.push_back(
 		{Level::warn, "link", device.address,
-		 fmt::format("{}, of {} that the device can{}", now, speedText(express.speedMost, express.widthMost),
-			     slot ? fmt::format("; its port can {}", speedText(port->speedMost, port->widthMost)) : ""),
-		 slot ? "put it into a slot that can more"
-		      : "look again while it is busy, as idle GPUs lower their speed; then seat the card or its riser "
-			"anew",
+		 fmt::format("{}, below the device's maximum of {}{}", now,
+			     speedText(express.speedMost, express.widthMost),
+			     slot ? fmt::format("; its port supports {}", speedText(port->speedMost, port->widthMost))
+				  : ""),
+		 slot ? "use a faster slot"
+		      : "check again under load, as idle GPUs lower their link speed; then reseat the card or its "
+			"riser",
 		 "link", expressBase});
 }
 
@@ -72,11 +74,12 @@ void checkPayload(Findings &findings, const Node &node, const PciDevice &device,
 			"",          "payload", expressBase};
 	if (express.payload > taken) {
 		finding.level = Level::fail;
-		finding.what += fmt::format(", but a port above it takes {}: what is longer is an error there", taken);
+		finding.what +=
+			fmt::format(", but a port above it accepts only {}: longer packets are errors there", taken);
 		finding.step = "boot with pci=pcie_bus_safe";
 	} else if (express.payload < possible) {
 		finding.level = Level::warn;
-		finding.what += fmt::format(", where all on the way can {}", possible);
+		finding.what += fmt::format(", although all devices on the route support {}", possible);
 		finding.step = "boot with pci=pcie_bus_perf";
 	}
 	findings.push_back(finding);
@@ -91,9 +94,9 @@ void checkOrdering(Findings &findings, const PciDevice &device, const Express &e
 	else
 		findings.push_back(
 			{Level::warn, "ordering", device.address,
-			 "relaxed ordering is off: writes wait for each other in the root complex, AMD's above all",
-			 fmt::format("setpci -s {} CAP_EXP+{}.w={:04x}:{:04x}, and on in the firmware", device.address,
-				     control, bit, bit),
+			 "relaxed ordering is off: the root complex, in particular AMD's, serializes writes",
+			 fmt::format("setpci -s {} CAP_EXP+{}.w={:04x}:{:04x}, and enable it in the firmware",
+				     device.address, control, bit, bit),
 			 "ordering", tuningGuide});
 }
 
@@ -101,7 +104,7 @@ void checkRead(Findings &findings, const PciDevice &device, const Express &expre
 {
 	if (express.readRequest < smallRead)
 		findings.push_back({Level::warn, "read-request", device.address,
-				    fmt::format("reads at most {} bytes at a time", express.readRequest),
+				    fmt::format("its read requests are at most {} bytes", express.readRequest),
 				    "set MaxReadReq to 4096 in the firmware, or boot with pci=pcie_bus_perf",
 				    "read-request", tuningGuide});
 }
@@ -133,9 +136,9 @@ void checkDevice(Findings &findings, const Node &node, const PciDevice &device)
 		checkOrdering(findings, device, *express);
 	}
 	if (device.numa < 0 && severalNodes(node))
-		findings.push_back(
-			{Level::warn, "numa", device.address, "the firmware does not tell which NUMA node it is at",
-			 "update the firmware; without it no near CPU can be chosen", "numa", "ACPI 6.5, 6.2.14 _PXM"});
+		findings.push_back({Level::warn, "numa", device.address, "the firmware does not report its NUMA node",
+				    "update the firmware; without the node no near CPU can be chosen", "numa",
+				    "ACPI 6.5, 6.2.14 _PXM"});
 }
 
 void checkGpu(Findings &findings, const Node &node, const PciDevice &gpu)
@@ -143,30 +146,28 @@ void checkGpu(Findings &findings, const Node &node, const PciDevice &gpu)
 	checkDevice(findings, node, gpu);
 	const Bar *bar = gpu.largestBar();
 	if (!bar) {
-		findings.push_back({Level::fail, "bar", gpu.address, "no window to its memory has an address",
+		findings.push_back({Level::fail, "bar", gpu.address, "no BAR of its memory has an address",
 				    "turn on Above 4G Decoding in the firmware", "bar", barGuide});
 		return;
 	}
 	const Resizable *resizable = resizableOf(gpu, *bar);
-	Finding finding{Level::pass,
-			"bar",
-			gpu.address,
-			fmt::format("window of {} to its memory, {} bits", sizeText(bar->size), bar->wide ? 64 : 32),
-			"",
-			"bar",
+	Finding finding{Level::pass, "bar",
+			gpu.address, fmt::format("BAR of {}, {} bits", sizeText(bar->size), bar->wide ? 64 : 32),
+			"",          "bar",
 			barGuide};
 	if (!bar->wide) {
 		finding.level = Level::warn;
 		finding.step = "turn on Above 4G Decoding in the firmware";
 	} else if (resizable && resizable->most > bar->size) {
 		finding.level = Level::warn;
-		finding.what +=
-			fmt::format(", of {} that it can: transfers take turns at it", sizeText(resizable->most));
-		finding.step = "turn on Resizable BAR in the firmware; P2PDMA needs a window to all of the memory";
+		finding.what += fmt::format(", smaller than the possible {}: transfers have to share it",
+					    sizeText(resizable->most));
+		finding.step =
+			"turn on Resizable BAR in the firmware; P2PDMA needs a BAR that covers all of the memory";
 	} else if (bar->size <= smallBar) {
 		finding.level = Level::warn;
-		finding.what += ": transfers take turns at it";
-		finding.step = "turn on Resizable BAR in the firmware, or use a GPU that is made for data centres";
+		finding.what += ": transfers have to share it";
+		finding.step = "turn on Resizable BAR in the firmware, or use a data centre GPU";
 	}
 	findings.push_back(finding);
 }
@@ -180,18 +181,18 @@ void checkCard(Findings &findings, const Node &node, const PciDevice &card)
 		auto interface = node.interfaces.find(name);
 		if (interface != node.interfaces.end() && interface->second.state == "down")
 			findings.push_back({Level::warn, "card", card.address, name + " is down",
-					    "ip link set " + name + " up, or look at its cable", "card-down", ""});
+					    "ip link set " + name + " up, or check its cable", "card-down", ""});
 	}
 	for (const RdmaDevice &rdma : node.rdmas)
 		if (rdma.pci == card.address && rdma.state != "ACTIVE")
 			findings.push_back({Level::warn, "card", card.address,
 					    fmt::format("RDMA device {} is {}", rdma.name,
 							rdma.state.empty() ? "in an unknown state" : rdma.state),
-					    "look at its cable and, of InfiniBand, for a subnet manager", "card-down",
+					    "check its cable and, with InfiniBand, the subnet manager", "card-down",
 					    ""});
 	if (card.rdmas.empty())
 		findings.push_back({Level::fail, "card", card.address,
-				    "has no RDMA device: data come through the CPU's memory",
+				    "has no RDMA device: data pass through CPU memory",
 				    "load the card's RDMA driver, or use another card", "card-rdma",
 				    "nvidia-fs 2.28.4, nvfs-dma.c: modules_list; AMD hipFile documentation, NVMe-oF"});
 }

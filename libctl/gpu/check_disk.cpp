@@ -23,12 +23,12 @@ constexpr const char *alignment = "NVIDIA cuFile API Reference Guide, O_DIRECT r
 std::string spoiler(const DiskPath &path)
 {
 	if (path.transport == "tcp")
-		return "TCP copies data by the CPU";
+		return "TCP copies data with the CPU";
 	if (path.transport != "rdma")
 		return "transport " + path.transport;
 	if (path.pci.empty())
-		return "its card is not known, or made of software";
-	return path.rdmaHardware ? "" : "RDMA made of software copies data by the CPU";
+		return "its NIC is unknown, or a software device";
+	return path.rdmaHardware ? "" : "software RDMA copies data with the CPU";
 }
 
 void checkPaths(Findings &findings, const Disk &disk)
@@ -37,12 +37,11 @@ void checkPaths(Findings &findings, const Disk &disk)
 		const std::string why = spoiler(path);
 		const std::string over = path.interface.empty() ? path.traddr : path.traddr + " by " + path.interface;
 		if (!why.empty())
-			findings.push_back({Level::fail, "path", path.name,
-					    fmt::format("{} {}: {}", path.transport, over, why),
-					    "connect over a card with RDMA; the disk takes pages of a GPU when all of "
-					    "its paths can",
-					    "path-" + (path.transport == "tcp" ? std::string("tcp") : "software"),
-					    "nvmeof: Documentation/gpu.md"});
+			findings.push_back(
+				{Level::fail, "path", path.name, fmt::format("{} {}: {}", path.transport, over, why),
+				 "connect over an RDMA NIC; the disk accepts GPU pages if all of its paths do",
+				 "path-" + (path.transport == "tcp" ? std::string("tcp") : "software"),
+				 "nvmeof: Documentation/gpu.md"});
 		else
 			findings.push_back({path.usable ? Level::pass : Level::warn, "path", path.name,
 					    fmt::format("{} {}, {}{}", path.transport, over, path.state,
@@ -62,11 +61,11 @@ void checkHead(Findings &findings, const Disk &disk)
 	auto spoiled = std::ranges::find_if(disk.paths, [](const DiskPath &path) { return !spoiler(path).empty(); });
 	findings.push_back(
 		{*disk.peers ? Level::pass : Level::fail, "head", disk.name,
-		 *disk.peers ? "takes pages of peers"
-			     : "refuses pages of peers" + (spoiled == disk.paths.end()
-								   ? std::string()
-								   : ": " + spoiled->name + " cannot carry them"),
-		 *disk.peers ? "" : "a kernel with CONFIG_PCI_P2PDMA, and all paths over cards with RDMA", "head",
+		 *disk.peers ? "accepts peer-to-peer pages"
+			     : "refuses peer-to-peer pages" + (spoiled == disk.paths.end()
+								       ? std::string()
+								       : ": " + spoiled->name + " cannot carry them"),
+		 *disk.peers ? "" : "use a kernel with CONFIG_PCI_P2PDMA, and connect all paths over RDMA NICs", "head",
 		 "nvmeof: Documentation/gpu.md"});
 }
 
@@ -81,7 +80,7 @@ void checkMount(Findings &findings, const Mount &mount)
 		finding.step = "mount it with data=ordered";
 	} else if (mount.type != "ext4" && mount.type != "xfs") {
 		finding.level = Level::fail;
-		finding.what += ": only ext4 and xfs are known to the libraries";
+		finding.what += ": the libraries support only ext4 and xfs";
 		finding.step = "use xfs, or ext4 with data=ordered";
 	}
 	findings.push_back(finding);
@@ -94,13 +93,13 @@ void checkAlignment(Findings &findings, const Disk &disk)
 		{wide ? Level::warn : Level::pass, "alignment", disk.name,
 		 fmt::format("blocks of {} bytes, memory aligned to {}", disk.logical,
 			     disk.dmaAlignment.value_or(disk.logical ? disk.logical - 1 : 0) + 1),
-		 wide ? fmt::format("align to that in the application: the libraries do so to {} only", directAlignment)
+		 wide ? fmt::format("align to that in the application: the libraries align to {} only", directAlignment)
 		      : "",
 		 "alignment", alignment});
 	if (disk.zoned)
 		findings.push_back({Level::warn, "alignment", disk.name,
-				    "a zoned disk: writes go by zones, which no library of GPUs does",
-				    "use one without zones", "zoned", ""});
+				    "a zoned disk: the GPU libraries cannot write zones", "use a disk without zones",
+				    "zoned", ""});
 }
 
 } // namespace
@@ -109,16 +108,16 @@ void checkDisk(Findings &findings, const Node &node, const Disk &disk)
 {
 	if (disk.kind == Disk::Kind::mapper || disk.kind == Disk::Kind::raid)
 		findings.push_back({Level::fail, "stack", disk.name,
-				    disk.kind == Disk::Kind::mapper ? "device mapper never takes pages of peers"
-								    : "md never takes pages of peers",
-				    "use its members by themselves, or let the libraries copy (compatibility mode)",
+				    disk.kind == Disk::Kind::mapper ? "device mapper never accepts peer-to-peer pages"
+								    : "md never accepts peer-to-peer pages",
+				    "use its members directly, or let the libraries copy (compatibility mode)",
 				    "stacked", stacking});
 	for (const Disk *below : node.bottom(disk)) {
 		if (below->kind == Disk::Kind::head)
 			checkHead(findings, *below);
 		if (below->kind == Disk::Kind::nvme && below->nativeMultipath)
 			findings.push_back({Level::fail, "stack", below->name,
-					    "in-tree multipath never takes pages of peers",
+					    "in-tree multipath never accepts peer-to-peer pages",
 					    "boot with nvme_core.multipath=N", "native-multipath", multipath});
 	}
 	checkAlignment(findings, disk);

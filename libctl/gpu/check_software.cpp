@@ -42,12 +42,12 @@ void checkKernel(Findings &findings, const Node &node, bool p2pdma)
 	Finding finding{Level::pass, "kernel", node.release, "CONFIG_PCI_P2PDMA is set", "", "kernel-p2pdma", p2pGuide};
 	if (!node.p2pdmaOption) {
 		finding.level = Level::warn;
-		finding.what = "its configuration is not there to tell whether CONFIG_PCI_P2PDMA is set";
-		finding.step = "look for it in the configuration that the distribution publishes";
+		finding.what = "the kernel configuration was not found, so CONFIG_PCI_P2PDMA is unknown";
+		finding.step = "check the configuration that the distribution publishes";
 	} else if (*node.p2pdmaOption != "y") {
 		finding.level = bad;
-		finding.what = "CONFIG_PCI_P2PDMA is not set: no page of a GPU is ever one of the kernel's";
-		finding.step = "use a kernel that has it; Debian's have not";
+		finding.what = "CONFIG_PCI_P2PDMA is not set: the kernel cannot use GPU pages";
+		finding.step = "use a kernel with it; Debian's kernels lack it";
 	}
 	findings.push_back(finding);
 }
@@ -59,15 +59,15 @@ void checkIommu(Findings &findings, const Node &node, const std::vector<const Pc
 		seen.insert(gpu->translation);
 	for (Translation translation : seen) {
 		const bool good = translation == Translation::off || translation == Translation::passthrough;
-		findings.push_back({good ? Level::pass : Level::warn, "iommu", "GPUs",
-				    fmt::format("IOMMU {}{}", toString(translation),
-						node.commandLine.find("iommu") == std::string::npos
-							? ", by the kernel's own choice"
-							: ""),
-				    good ? ""
-					 : "boot with iommu=pt (x86), or amd_iommu=off / intel_iommu=off where no "
-					   "virtual machine needs it",
-				    "iommu", iommuGuide});
+		findings.push_back(
+			{good ? Level::pass : Level::warn, "iommu", "GPUs",
+			 fmt::format("IOMMU {}{}", toString(translation),
+				     node.commandLine.find("iommu") == std::string::npos ? ", the kernel's default"
+											 : ""),
+			 good ? ""
+			      : "boot with iommu=pt (x86), or amd_iommu=off / intel_iommu=off where no "
+				"virtual machine needs it",
+			 "iommu", iommuGuide});
 	}
 }
 
@@ -80,13 +80,14 @@ void checkNvidia(Findings &findings, const Node &node, const std::vector<const P
 					    "install nvidia's open kernel modules", "driver-nvidia", p2pGuide});
 	const bool open = node.nvidiaVersion.find("Open Kernel Module") != std::string::npos;
 	if (node.modules.contains("nvidia"))
-		findings.push_back(
-			{open || node.modules.contains("nvidia_fs") ? Level::pass : Level::fail, "driver", "nvidia",
-			 fmt::format("{}, {} kernel module", versionOf(node, "nvidia", "unknown version"),
-				     open ? "open" : "proprietary"),
-			 open || node.modules.contains("nvidia_fs") ? ""
-								    : "P2PDMA needs the open one; nvidia-fs does not",
-			 "driver-nvidia", p2pGuide});
+		findings.push_back({open || node.modules.contains("nvidia_fs") ? Level::pass : Level::fail, "driver",
+				    "nvidia",
+				    fmt::format("{}, {} kernel module", versionOf(node, "nvidia", "unknown version"),
+						open ? "open" : "proprietary"),
+				    open || node.modules.contains("nvidia_fs")
+					    ? ""
+					    : "P2PDMA needs the open module; nvidia-fs does not",
+				    "driver-nvidia", p2pGuide});
 	if (!node.modules.contains("nvidia_fs"))
 		return;
 	findings.push_back({Level::pass, "driver", "nvidia_fs", versionOf(node, "nvidia_fs", "unknown version"), "",
@@ -94,7 +95,7 @@ void checkNvidia(Findings &findings, const Node &node, const std::vector<const P
 	if (!node.modules.contains("nvmeof_nvfs"))
 		findings.push_back({Level::fail, "driver", "nvmeof_nvfs",
 				    "is not loaded: nvidia-fs does not know this driver's disks",
-				    "modprobe nvmeof_nvfs, before anything opens nvidia-fs", "driver-nvmeof-nvfs",
+				    "modprobe nvmeof_nvfs before a program opens nvidia-fs", "driver-nvmeof-nvfs",
 				    "nvidia-fs 2.28.4, nvfs-dma.c: modules_list"});
 	if (node.nvidiaFsStats)
 		checkNvidiaFs(findings, *node.nvidiaFsStats);
@@ -117,8 +118,8 @@ void checkAmd(Findings &findings, const Node &node, const std::vector<const PciD
 void checkSoftware(Findings &findings, const Node &node, const std::vector<const PciDevice *> &gpus)
 {
 	if (gpus.empty())
-		findings.push_back({Level::fail, "gpu", "node", "there is no GPU that is known",
-				    "name one with --gpu ADDRESS", "gpu", ""});
+		findings.push_back({Level::fail, "gpu", "node", "no known GPU was found", "name one with --gpu ADDRESS",
+				    "gpu", ""});
 	checkKernel(findings, node, needs(node, gpus, Means::p2pdma));
 	checkIommu(findings, node, gpus);
 	if (has(gpus, nvidia))

@@ -22,16 +22,17 @@ constexpr std::uint64_t kibibyte = 1 << 10;
 // NVIDIA GPUDirect Storage Configuration Guide, GPUDirect Storage Parameters; use_pci_p2pdma: release notes of 1.16
 constexpr CufileKey keys[] = {
 	{"/properties/allow_compat_mode", Type::flag, 0, 0, nullptr, "true",
-	 "read and write through the CPU's memory where nothing else works"},
+	 "fall back to CPU memory where direct transfers fail"},
 	{"/properties/use_pci_p2pdma", Type::flag, 0, 0, nullptr, "false", "kernel P2PDMA instead of nvidia-fs"},
 	{"/properties/rdma_dev_addr_list", Type::words, 0, 0, nullptr, "none",
 	 "addresses of the cards that file systems over RDMA may use"},
 	{"/properties/rdma_load_balancing_policy", Type::word, 0, 0,
-	 "FirstFit MaxMinFit RoundRobin RoundRobinMaxMin Randomized", "RoundRobin", "which of these cards is taken"},
+	 "FirstFit MaxMinFit RoundRobin RoundRobinMaxMin Randomized", "RoundRobin",
+	 "policy that selects one of these NICs"},
 	{"/properties/rdma_dynamic_routing", Type::flag, 0, 0, nullptr, "false",
-	 "go by another GPU or by the CPU's memory where no card is near"},
+	 "route through another GPU or CPU memory if no NIC is near"},
 	{"/properties/rdma_dynamic_routing_order", Type::words, 0, 0, "GPU_MEM_NVLINKS GPU_MEM SYS_MEM P2P",
-	 "GPU_MEM_NVLINKS GPU_MEM SYS_MEM P2P", "what is tried in turn"},
+	 "GPU_MEM_NVLINKS GPU_MEM SYS_MEM P2P", "routes in the order in which they are tried"},
 	{"/properties/max_direct_io_size_kb", Type::number, 64, 1 << 20, nullptr, "16384",
 	 "longest request, a multiple of 64"},
 	{"/properties/max_device_cache_size_kb", Type::number, 4, anyNumber, nullptr, "131072",
@@ -44,19 +45,17 @@ constexpr CufileKey keys[] = {
 	 "largest request that is polled for"},
 	{"/properties/io_batchsize", Type::number, 1, 256, nullptr, "128", "requests in one batch"},
 	{"/execution/max_io_threads", Type::number, 0, 1024, nullptr, "4", "host threads for each GPU"},
-	{"/execution/max_io_queue_depth", Type::number, 1, 65536, nullptr, "128", "requests that wait"},
+	{"/execution/max_io_queue_depth", Type::number, 1, 65536, nullptr, "128", "waiting requests"},
 	{"/execution/parallel_io", Type::flag, 0, 0, nullptr, "true", "split large requests"},
 	{"/execution/min_io_threshold_size_kb", Type::number, 1, anyNumber, nullptr, "8192",
-	 "what is split from this size on"},
+	 "size from which on requests are split"},
 	{"/execution/max_request_parallelism", Type::number, 0, 1024, nullptr, "4", "parts of one request"},
-	{"/denylist/mounts", Type::words, 0, 0, nullptr, "none",
-	 "mounts that are read and written through the CPU's memory"},
-	{"/denylist/filesystems", Type::words, 0, 0, nullptr, "none", "types of file systems, likewise"},
-	{"/denylist/devices", Type::words, 0, 0, nullptr, "none", "disks, likewise"},
-	{"/denylist/drivers", Type::words, 0, 0, nullptr, "none", "drivers, likewise"},
-	{"/logging/level", Type::word, 0, 0, "ERROR WARN NOTICE INFO DEBUG TRACE", "ERROR",
-	 "what is written to cufile.log"},
-	{"/profile/cufile_stats", Type::number, 0, 3, nullptr, "0", "figures for gds_stats"},
+	{"/denylist/mounts", Type::words, 0, 0, nullptr, "none", "mounts that use CPU memory"},
+	{"/denylist/filesystems", Type::words, 0, 0, nullptr, "none", "file system types that use CPU memory"},
+	{"/denylist/devices", Type::words, 0, 0, nullptr, "none", "disks that use CPU memory"},
+	{"/denylist/drivers", Type::words, 0, 0, nullptr, "none", "drivers that use CPU memory"},
+	{"/logging/level", Type::word, 0, 0, "ERROR WARN NOTICE INFO DEBUG TRACE", "ERROR", "log level of cufile.log"},
+	{"/profile/cufile_stats", Type::number, 0, 3, nullptr, "0", "level of the statistics for gds_stats"},
 };
 
 bool among(const char *choices, const std::string &word)
@@ -70,21 +69,21 @@ std::string wrongWith(const CufileKey &key, const CufileJson &value)
 {
 	switch (key.type) {
 	case Type::flag:
-		return value.is_boolean() ? "" : "true or false is wanted";
+		return value.is_boolean() ? "" : "expected true or false";
 	case Type::number:
 		if (!value.is_number_integer() ||
 		    (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX))
-			return "a whole number is wanted";
+			return "expected an integer";
 		if (value.get<std::int64_t>() < key.least || value.get<std::int64_t>() > key.most)
-			return key.most == anyNumber ? fmt::format("at least {} is wanted", key.least)
+			return key.most == anyNumber ? fmt::format("expected at least {}", key.least)
 						     : fmt::format("it is not from {} to {}", key.least, key.most);
 		return std::string_view(key.path).ends_with("max_direct_io_size_kb") && value.get<std::int64_t>() % 64
-			       ? "no multiple of 64"
+			       ? "not a multiple of 64"
 			       : "";
 	case Type::word:
 		return value.is_string() && among(key.choices, value.get<std::string>())
 			       ? ""
-			       : fmt::format("one of {} is wanted", key.choices);
+			       : fmt::format("expected one of {}", key.choices);
 	case Type::words:
 		break;
 	}
@@ -92,8 +91,8 @@ std::string wrongWith(const CufileKey &key, const CufileJson &value)
 				   return one.is_string() && among(key.choices, one.get<std::string>());
 			   });
 	return texts         ? ""
-	       : key.choices ? fmt::format("a list of some of {} is wanted", key.choices)
-			     : "a list of texts is wanted";
+	       : key.choices ? fmt::format("expected a list of values from {}", key.choices)
+			     : "expected a list of strings";
 }
 
 const CufileJson *at(const CufileJson &file, const std::string &path)
@@ -143,7 +142,7 @@ MountMode modeOf(const Node &node, const Mount &mount, Means means)
 	std::erase_if(findings, [&](const Finding &one) { return one.check == "mount" && one.subject != mount.point; });
 	if (!broken(findings))
 		return {mount.point, means == Means::p2pdma ? "p2pdma" : "nvidia-fs",
-			"its file system and all paths can"};
+			"its file system and all of its paths support it"};
 	auto first = std::ranges::find(findings, Level::fail, &Finding::level);
 	return {mount.point, "compat", first->subject + ": " + first->what};
 }
@@ -172,11 +171,11 @@ void planRouting(CufilePlan &plan, const std::vector<Rail> &rails)
 		std::ranges::any_of(rails, [](const Rail &rail) { return rail.pair.state.distance > Distance::pxb; });
 	plan.settings.push_back(
 		{"/properties/rdma_dynamic_routing", far,
-		 far ? "a GPU has no card behind its own root port" : "each GPU has a card behind its own root port"});
+		 far ? "a GPU has no NIC behind its own root port" : "each GPU has a NIC behind its own root port"});
 	if (far)
 		plan.settings.push_back({"/properties/rdma_dynamic_routing_order",
 					 CufileJson::array({"GPU_MEM_NVLINKS", "GPU_MEM", "SYS_MEM", "P2P"}),
-					 "another GPU beside a card is nearer than the CPU"});
+					 "another GPU beside a NIC is nearer than the CPU"});
 }
 
 void planPinned(CufilePlan &plan, const std::vector<const PciDevice *> &gpus)
@@ -190,7 +189,7 @@ void planPinned(CufilePlan &plan, const std::vector<const PciDevice *> &gpus)
 		return;
 	// leaves an eighth of the BAR for other mappings
 	plan.settings.push_back({"/properties/max_device_pinned_mem_size_kb", (least - least / 8) / kibibyte,
-				 "no more fits the window to a GPU's memory"});
+				 "limited by the BAR of a GPU"});
 }
 
 } // namespace
@@ -211,9 +210,9 @@ Result<CufileJson> parseCufile(std::string_view text)
 	};
 	CufileJson file = CufileJson::parse(text, shallow, false, true);
 	if (file.is_discarded())
-		return invalid("it is no JSON, comments apart");
+		return invalid("it is not valid JSON (comments are allowed)");
 	if (!file.is_object() || depth > deepest)
-		return invalid(file.is_object() ? "it is nested too deep" : "an object is wanted: {...}");
+		return invalid(file.is_object() ? "it is nested too deep" : "expected an object: {...}");
 	return file;
 }
 
@@ -248,7 +247,7 @@ CufilePlan planCufile(const Node &node, const std::vector<std::pair<std::string,
 					if (std::ranges::find(list, CufileJson(address)) == list.end())
 						list.push_back(address);
 	if (!list.empty())
-		plan.settings.push_back({"/properties/rdma_dev_addr_list", list, "the card of each GPU, the nearest"});
+		plan.settings.push_back({"/properties/rdma_dev_addr_list", list, "the nearest NIC of each GPU"});
 	planRouting(plan, rails);
 	planPinned(plan, gpus);
 	CufileJson denied = CufileJson::array();
@@ -261,10 +260,10 @@ CufilePlan planCufile(const Node &node, const std::vector<std::pair<std::string,
 			denied.push_back(mount.point);
 	}
 	plan.settings.push_back({"/properties/allow_compat_mode", true,
-				 "what cannot go directly still goes; gds check tells what does not"});
+				 "transfers that cannot go directly use CPU memory; see gds check"});
 	if (!denied.empty())
 		plan.settings.push_back({"/denylist/mounts", denied,
-					 "they cannot take a GPU's pages: refused at once, not in the middle"});
+					 "they cannot transfer GPU pages: refused at once, not during a transfer"});
 	return plan;
 }
 

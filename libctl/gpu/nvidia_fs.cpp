@@ -55,13 +55,13 @@ void checkNvidiaFs(Findings &findings, std::string_view stats)
 			guide};
 	if (errors) {
 		finding.level = Level::warn;
-		finding.step = "cufile.log, at level TRACE, tells what failed";
+		finding.step = "cufile.log at level TRACE shows what failed";
 	} else if (!found.reads && !found.writes) {
 		finding.level = Level::warn;
-		finding.what = "nothing has gone through it: nothing was asked for yet, statistics are off, or "
+		finding.what = "it has transferred nothing: no request was made yet, statistics are off, or "
 			       "applications run in compatibility mode";
-		finding.step = "echo 1 > /sys/module/nvidia_fs/parameters/rw_stats_enabled, run one, and look again; "
-			       "cufile.log tells why it falls back";
+		finding.step = "echo 1 > /sys/module/nvidia_fs/parameters/rw_stats_enabled, run an application, and "
+			       "check again; cufile.log shows why it falls back";
 		finding.row = "nvidia-fs-idle";
 	}
 	findings.push_back(finding);

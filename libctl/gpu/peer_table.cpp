@@ -25,41 +25,40 @@ constexpr const char *socketGuide = "NVIDIA GPUDirect Storage Design Guide, Path
 constexpr const char *acsStep = "clear the redirect bits of the bridges named";
 constexpr const char *iommuStep = "boot with iommu=pt, or with the IOMMU off";
 constexpr const char *moveStep =
-	"move one of the cards to a slot of the other one's switch, or give the GPU another card";
+	"move one of the cards to a slot of the other card's switch, or use another NIC for the GPU";
 
 constexpr PeerRow table[] = {
 	{"same-device", Distance::same, Distance::same, any, any, any, pass, pass, "functions of one device", "",
 	 linux612},
 	{"switch-acs-unknown-root", Distance::pix, Distance::pxb, yes, any, no, fail, fail,
-	 "ACS sends what one says to the other up to the root complex, which Linux does not know to pass it on",
-	 acsStep, acsGuide},
-	{"switch-acs-translated", Distance::pix, Distance::pxb, yes, yes, yes, fail, fail,
-	 "ACS sends what one says to the other up through the root complex and the IOMMU, instead of across the switch",
-	 acsStep, acsGuide},
-	{"switch-acs", Distance::pix, Distance::pxb, yes, no, yes, fail, fail,
-	 "ACS sends what one says to the other up through the root complex, instead of across the switch", acsStep,
+	 "ACS redirects peer-to-peer traffic to the root complex, which Linux does not know to forward it", acsStep,
 	 acsGuide},
+	{"switch-acs-translated", Distance::pix, Distance::pxb, yes, yes, yes, fail, fail,
+	 "ACS redirects peer-to-peer traffic through the root complex and the IOMMU instead of the switch", acsStep,
+	 acsGuide},
+	{"switch-acs", Distance::pix, Distance::pxb, yes, no, yes, fail, fail,
+	 "ACS redirects peer-to-peer traffic through the root complex instead of the switch", acsStep, acsGuide},
 	{"switch-translated", Distance::pix, Distance::pxb, no, yes, any, warn, fail,
-	 "the switch is the way, but addresses are translated: kernel P2PDMA uses the peer's own, nvidia-fs may get "
-	 "some "
-	 "that lead nowhere",
+	 "the route is across the switch, but addresses are translated: kernel P2PDMA uses the peer's bus addresses, "
+	 "nvidia-fs may get invalid ones",
 	 iommuStep, iommuGuide},
 	{"switch", Distance::pix, Distance::pxb, no, no, any, pass, pass, "across the switch, at its full rate", "",
 	 linux612},
 	{"root-complex-unknown", Distance::phb, Distance::phb, any, any, no, fail, warn,
-	 "only through a root complex that Linux does not know to pass peers' traffic on", moveStep, linuxList},
+	 "only through a root complex that Linux does not know to forward peer-to-peer traffic", moveStep, linuxList},
 	{"root-complex-translated", Distance::phb, Distance::phb, any, yes, yes, warn, fail,
 	 "through the root complex and the IOMMU: slower than a switch", iommuStep, iommuGuide},
 	{"root-complex", Distance::phb, Distance::phb, any, no, yes, warn, warn,
 	 "through the root complex: slower than a switch", moveStep, switchGuide},
 	{"root-complexes-unknown", Distance::node, Distance::node, any, any, no, fail, fail,
-	 "from one root complex to another, which Linux does not know to pass peers' traffic on", moveStep, linuxList},
+	 "from one root complex to another, which Linux does not know to forward peer-to-peer traffic", moveStep,
+	 linuxList},
 	{"root-complexes-translated", Distance::node, Distance::node, any, yes, yes, warn, fail,
 	 "from one root complex to another, and through the IOMMU", iommuStep, iommuGuide},
 	{"root-complexes", Distance::node, Distance::node, any, no, yes, warn, fail, "from one root complex to another",
 	 moveStep, switchGuide},
 	{"sockets", Distance::sys, Distance::sys, any, any, any, fail, fail,
-	 "across the link between the sockets, which carries little of peers' traffic", moveStep, socketGuide},
+	 "across the link between the sockets, which is slow for peer-to-peer traffic", moveStep, socketGuide},
 };
 
 bool translated(Translation translation)

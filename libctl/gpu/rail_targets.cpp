@@ -24,7 +24,7 @@ std::vector<std::string> spreadOverRails(Config &config, const Tree &tree)
 				     : railInterfaces(node, rail);
 		if (!interfaces) {
 			notes.push_back(one.place.toString() + ": rail " + rail + ": " + interfaces.error().message +
-					"; it goes as Linux routes it");
+					"; the kernel's routing applies");
 			interfaces = std::vector<std::string>{""};
 		}
 		for (const std::string &interface : *interfaces) {

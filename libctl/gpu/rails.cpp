@@ -87,7 +87,7 @@ Result<std::vector<std::string>> railInterfaces(const Node &node, const std::str
 			interfaces.push_back(rail.interface);
 	if (interfaces.empty())
 		return absent(gpus.empty() ? "there is no GPU"
-					   : "no card with an interface that is up is there for it");
+					   : "no NIC with an interface that is up was found for it");
 	return interfaces;
 }
 

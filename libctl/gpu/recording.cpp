@@ -172,7 +172,7 @@ Result<MemoryTree> parseRecording(std::string_view text)
 		const bool known = line.size() > 2 && line[1] == ' ' &&
 				   std::string_view("fbln").find(line[0]) != std::string_view::npos;
 		if (!known || !putLine(tree, line[0], std::string_view(line).substr(2)))
-			return invalid("line " + std::to_string(i + 1) + " is none of a recording");
+			return invalid("line " + std::to_string(i + 1) + " is not valid in a recording");
 	}
 	return tree;
 }

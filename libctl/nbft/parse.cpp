@@ -84,7 +84,7 @@ std::string Reader::text(const layout::Object &at, const std::string &what)
 	std::optional<Bytes> bytes = object(at);
 	std::optional<std::string> text = bytes ? plainText(*bytes) : std::nullopt;
 	if (!text)
-		odd(what + (bytes ? " is no text" : " is not within the heap"));
+		odd(what + (bytes ? " is not text" : " is not within the heap"));
 	return text.value_or("");
 }
 
@@ -93,7 +93,7 @@ std::string Reader::nqn(const layout::Object &at, const std::string &what)
 	std::string nqn = text(at, what);
 	if (nqn.empty() || checkNqn(nqn))
 		return nqn;
-	odd(what + " is none");
+	odd(what + " is not a valid NQN");
 	return {};
 }
 
@@ -106,7 +106,7 @@ Result<void> Reader::readHost(const layout::Control &control)
 	Host &host = table_.host;
 	host.nqn = nqn(raw->nqn, "the host's NQN");
 	if (host.nqn.empty())
-		return invalid(table_.problems.empty() ? "it does not say who the host is" : table_.problems.back());
+		return invalid(table_.problems.empty() ? "it has no host NQN" : table_.problems.back());
 	Uuid id;
 	std::ranges::copy(raw->id, id.bytes.begin());
 	if (!id.isNil())
@@ -132,7 +132,7 @@ Result<void> Reader::readList(const layout::List &list, std::uint8_t structure, 
 		if (!(raw.flags & layout::f_valid)) // unused element
 			continue;
 		if (raw.structure != structure)
-			odd(fmt::format("entry {} of the {}s is something else", i + 1, called));
+			odd(fmt::format("entry {} of the {}s has another structure type", i + 1, called));
 		else
 			(this->*put)(raw, who);
 	}
@@ -146,7 +146,7 @@ void Reader::readAddresses(Interface &to, const layout::Transport &raw, const st
 	to.prefix = raw.prefix;
 	const bool v6 = to.address.find(':') != to.address.npos;
 	if (!to.address.empty() && to.prefix > (v6 ? ipv6Bits : ipv4Bits)) {
-		odd(fmt::format("{}: no network has a prefix of {} bits", who, to.prefix));
+		odd(fmt::format("{}: invalid prefix length {}", who, to.prefix));
 		to.address.clear();
 	}
 	to.gateway = ipText(raw.gateway);
@@ -165,14 +165,14 @@ void Reader::putInterface(const layout::Interface &entry, const std::string &who
 {
 	constexpr unsigned mostVlan = 4094; // IEEE 802.1Q
 	if (find(table_.interfaces, entry.index))
-		return odd(who + " is there twice");
+		return odd(who + " occurs twice");
 	if (entry.transport != layout::transport_tcp)
 		return odd(fmt::format("{}: its transport, {}, is unknown", who, entry.transport));
 	std::optional<Bytes> bytes = object(entry.info);
 	std::optional<layout::Transport> raw = bytes ? wire::decode<layout::Transport>(*bytes) : std::nullopt;
 	if (!raw || raw->structure != layout::s_transport || !(raw->flags & layout::f_valid) ||
 	    raw->transport != layout::transport_tcp)
-		return odd(who + ": there is nothing about it");
+		return odd(who + ": its transport info descriptor is missing");
 	Interface one;
 	one.index = entry.index;
 	one.mac = macText(raw->mac);
@@ -180,14 +180,14 @@ void Reader::putInterface(const layout::Interface &entry, const std::string &who
 		odd(who + ": it has no MAC address");
 	one.vlan = raw->vlan;
 	if (one.vlan > mostVlan)
-		return odd(fmt::format("{}: there is no VLAN {}", who, one.vlan));
+		return odd(fmt::format("{}: invalid VLAN ID {}", who, one.vlan));
 	readAddresses(one, *raw, who);
 	one.dhcp = raw->flags & layout::t_dhcp;
 	one.defaultRoute = raw->flags & layout::t_default_route;
 	one.metric = raw->metric;
 	one.hostName = text(raw->host_name, who + ": its host name");
 	if (!isHostName(one.hostName)) {
-		odd(who + ": its host name is none");
+		odd(who + ": its host name is invalid");
 		one.hostName.clear();
 	}
 	table_.interfaces.push_back(std::move(one));
@@ -196,7 +196,7 @@ void Reader::putInterface(const layout::Interface &entry, const std::string &who
 void Reader::putSecurity(const layout::Security &raw, const std::string &who)
 {
 	if (find(table_.securities, raw.index))
-		return odd(who + " is there twice");
+		return odd(who + " occurs twice");
 	const unsigned flags = raw.flags;
 	table_.securities.push_back({raw.index, (flags & layout::x_authentication) == layout::x_authentication_required,
 				     (flags & layout::x_channel) == layout::x_channel_required});
@@ -205,7 +205,7 @@ void Reader::putSecurity(const layout::Security &raw, const std::string &who)
 void Reader::putDiscovery(const layout::Discovery &raw, const std::string &who)
 {
 	if (find(table_.discoveries, raw.index))
-		return odd(who + " is there twice");
+		return odd(who + " occurs twice");
 	Discovery one;
 	one.index = raw.index;
 	one.interface = raw.interface;
@@ -275,7 +275,7 @@ void Reader::readExtended(Namespace &to, const layout::Namespace &raw, const std
 	std::optional<layout::Extended> more = bytes ? wire::decode<layout::Extended>(*bytes) : std::nullopt;
 	if (!more || more->structure != layout::s_extended || !(more->flags & layout::f_valid) ||
 	    more->index != raw.index)
-		return odd(who + ": what else there is about it is of no use");
+		return odd(who + ": its extended information descriptor is invalid");
 	to.cntlid = more->cntlid;
 	to.adminQueueSize = more->asqsz;
 	if (to.dhcp)
@@ -293,7 +293,7 @@ std::optional<std::string> traddrOf(std::optional<Bytes> bytes)
 void Reader::putNamespace(const layout::Namespace &raw, const std::string &who)
 {
 	if (find(table_.namespaces, raw.index))
-		return odd(who + " is there twice");
+		return odd(who + " occurs twice");
 	if (raw.transport != layout::transport_tcp)
 		return odd(fmt::format("{}: its transport, {}, is unknown", who, raw.transport));
 	Namespace one;
@@ -361,15 +361,16 @@ Result<BootTable> parse(std::span<const std::uint8_t> bytes)
 {
 	const std::optional<layout::Header> header = wire::decode<layout::Header>(bytes);
 	if (!header || std::string_view(header->signature, sizeof(header->signature)) != "NBFT")
-		return invalid("it is no NVMe Boot Firmware Table");
+		return invalid("it is not an NVMe Boot Firmware Table");
 	if (header->length < sizeof(layout::Header) || header->length > bytes.size())
-		return invalid(fmt::format("it says that it has {} bytes, and there are {}",
-					   std::uint32_t(header->length), bytes.size()));
+		return invalid(fmt::format("its header says {} bytes, but there are {}", std::uint32_t(header->length),
+					   bytes.size()));
 	bytes = bytes.first(header->length);
 	if (std::accumulate(bytes.begin(), bytes.end(), 0U) & 0xff)
 		return invalid("its checksum is wrong");
 	if (header->major != layout::major_revision)
-		return invalid(fmt::format("its revision is {}.{}: 1 is known", header->major, header->minor));
+		return invalid(
+			fmt::format("its revision {}.{} is not supported: only 1 is", header->major, header->minor));
 	if (!part(bytes, header->heap_offset, header->heap_length))
 		return invalid("its heap is not within the table");
 	return Reader(bytes, *header).read();

@@ -55,12 +55,12 @@ private:
 std::string Planner::refusal(const BootTable &table, const Namespace &ns) const
 {
 	if (ns.subsysnqn == discoveryNqn)
-		return "it is a discovery service: 'nvmeofctl connect-all' connects to what it tells of";
+		return "it is a discovery service: 'nvmeofctl connect-all' connects to its entries";
 	if (!all_ && ns.availability == Availability::unavailable)
 		return "the firmware could not reach it; --all connects to it, too";
 	const Security *security = ns.security ? table.security(*ns.security) : nullptr;
 	if (security && (security->authentication || security->channel))
-		return "it wants authentication or TLS, which this version has not";
+		return "it requires authentication or TLS, which this version does not support";
 	return {};
 }
 
@@ -99,8 +99,8 @@ void Planner::addFrom(const BootTable &table, const Namespace &ns, const Interfa
 		options.hostIface = link->name;
 	if (isLinkLocal(options.address.traddr)) {
 		if (!link)
-			return note(fmt::format(
-				"subsystem {}: a link-local address, and none of its interfaces is there", ns.index));
+			return note(fmt::format("subsystem {}: a link-local address, but none of its interfaces exists",
+						ns.index));
 		options.address.traddr += "%" + link->name;
 	}
 	auto [known, fresh] = known_.try_emplace(connectionKey(options), found_.paths.size());

@@ -73,15 +73,15 @@ void addStripe(Sizing &sizing, const Demand &demand)
 {
 	const Stage &cards = sizing.stages[2];
 	const double width = std::ceil(std::min(cards.write, sizing.stages[3].write) / demand.writeRate);
-	sizing.lines.push_back({"stripe", "members that fill the cards, writing", width, "",
-				"network cards, by what one namespace writes", "",
+	sizing.lines.push_back({"stripe", "members needed to saturate the NICs, writing", width, "",
+				"network cards divided by what one namespace writes", "",
 				width <= demand.namespaces ? Verdict::enough : Verdict::short_});
 	sizing.lines.push_back({"stripe", "full stripe", demand.namespaces * demand.chunk, "B",
 				fmt::format("{} members of {}", demand.namespaces, formatValue(demand.chunk, "B")), "",
 				Verdict::none});
 	sizing.lines.push_back({"stripe", "members that one request keeps busy",
 				std::min<double>(demand.namespaces, std::ceil(demand.io / demand.chunk)), "",
-				"request by chunk", "", Verdict::none});
+				"request divided by chunk", "", Verdict::none});
 }
 
 void addCheckpoint(Sizing &sizing, const Demand &demand)
@@ -93,11 +93,11 @@ void addCheckpoint(Sizing &sizing, const Demand &demand)
 	const double needed = bytes / demand.window, takes = bytes / all;
 	const std::string source = sourceOf({"parameter"});
 	sizing.lines.push_back(
-		{"checkpoint", "state", bytes, "B", "parameters by bytes of each", source, Verdict::none});
+		{"checkpoint", "state", bytes, "B", "parameters times bytes of each", source, Verdict::none});
 	sizing.lines.push_back({"checkpoint", "needed in the window", needed, "B/s",
-				fmt::format("state by {}", formatValue(demand.window, "s")), source,
+				fmt::format("state divided by {}", formatValue(demand.window, "s")), source,
 				needed <= all ? Verdict::enough : Verdict::short_});
-	sizing.lines.push_back({"checkpoint", "takes", takes, "s", "state by what all hosts write", source,
+	sizing.lines.push_back({"checkpoint", "takes", takes, "s", "state divided by what all hosts write", source,
 				takes <= demand.window ? Verdict::enough : Verdict::short_});
 }
 
@@ -108,25 +108,25 @@ void addQueues(Sizing &sizing, const Demand &demand)
 	const double flight =
 		std::ceil(std::ranges::min(sizing.stages, {}, &Stage::read).read * demand.latency / demand.io);
 	const std::string entries = sourceOf({"sqe", "cqe"});
-	sizing.lines.push_back({"queues", "requests in flight that fill it", flight, "",
-				"bandwidth by latency, in requests (Little)", "", Verdict::none});
+	sizing.lines.push_back({"queues", "requests in flight to saturate it", flight, "",
+				"bandwidth times latency, in requests (Little)", "", Verdict::none});
 	sizing.lines.push_back(
 		{"queues", "requests in flight that fit",
 		 static_cast<double>(demand.queues) * demand.depth * demand.paths * demand.targets, "",
-		 "queues by entries, of all paths", "",
+		 "queues times entries, over all paths", "",
 		 static_cast<double>(demand.queues) * demand.depth * demand.paths * demand.targets >= flight
 			 ? Verdict::enough
 			 : Verdict::short_});
 	sizing.lines.push_back({"queues", "queue pairs of the GPUs' agents", queues, "",
-				fmt::format("{} GPUs by {} agents", demand.gpus, demand.agents), "", Verdict::none});
+				fmt::format("{} GPUs times {} agents", demand.gpus, demand.agents), "", Verdict::none});
 	sizing.lines.push_back({"queues", "memory of a queue pair", one, "B", fmt::format("{} entries", demand.depth),
 				entries, Verdict::none});
-	sizing.lines.push_back(
-		{"queues", "memory of them all", one * queues, "B", "pairs by memory of one", entries, Verdict::none});
+	sizing.lines.push_back({"queues", "memory of them all", one * queues, "B", "pairs times memory of one", entries,
+				Verdict::none});
 	sizing.lines.push_back({"queues", "doorbells", queues * 2 * constant("doorbell").value, "B", "two of each pair",
 				sourceOf({"doorbell"}), Verdict::none});
 	sizing.lines.push_back({"queues", "command identifiers of a queue", constant("cids").value, "",
-				fmt::format("{} wanted", demand.depth), sourceOf({"cids"}),
+				fmt::format("{} needed", demand.depth), sourceOf({"cids"}),
 				demand.depth <= constant("cids").value ? Verdict::enough : Verdict::short_});
 }
 
@@ -135,10 +135,10 @@ void addExpress(Sizing &sizing, const Demand &demand)
 	const std::string source = sourceOf({"sqe", "cqe", "doorbell", "tlp"});
 	for (double bytes : {512.0, 4096.0, 65536.0, demand.io}) {
 		const std::string name = formatValue(bytes, "B");
-		sizing.lines.push_back({"PCIe", "data of what is sent, at " + name,
-					100 * expressEfficiency(bytes, bytes), "%",
-					"data in one TLP, as it is published", source, Verdict::none});
-		sizing.lines.push_back({"PCIe", fmt::format("likewise, MaxPayload {}", demand.payload),
+		sizing.lines.push_back({"PCIe", "data fraction on PCIe, at " + name,
+					100 * expressEfficiency(bytes, bytes), "%", "data in one TLP, as published",
+					source, Verdict::none});
+		sizing.lines.push_back({"PCIe", fmt::format("data fraction, MaxPayload {}", demand.payload),
 					100 * expressEfficiency(bytes, demand.payload), "%",
 					"data in TLPs of that size", source, Verdict::none});
 	}
@@ -168,22 +168,22 @@ void addOperation(Sizing &sizing, const Demand &demand)
 	const double memory =
 		controllers * (constant(controller).value + (demand.queues - 1) * constant(queue).value) * kibibyte;
 	sizing.lines.push_back(
-		{"operation", "controllers of a host", controllers, "", "targets by paths", "", Verdict::none});
-	sizing.lines.push_back(measured("operation", "a host is connected in",
+		{"operation", "controllers of a host", controllers, "", "targets times paths", "", Verdict::none});
+	sizing.lines.push_back(measured("operation", "time to connect a in",
 					controllers / constant("connect-rate").value, "s",
 					"controllers by the rate of one host", {"connect-rate"}));
-	sizing.lines.push_back(measured("operation", "likewise, in-tree",
+	sizing.lines.push_back(measured("operation", "time to connect a host, in-tree",
 					controllers / constant("intree-connect-rate").value, "s",
 					"controllers by the rate of one host", {"intree-connect-rate"}));
-	sizing.lines.push_back(measured("operation", "a silent path costs", constant(silent).value, "s",
+	sizing.lines.push_back(measured("operation", "delay by a silent path", constant(silent).value, "s",
 					"longest time without a completion", {silent}));
 	sizing.lines.push_back(measured("operation", "kernel memory of a host", memory, "B",
 					"controllers and their queues", {controller, queue}));
 	if (!demand.rdma)
-		sizing.lines.push_back(measured("operation", "instructions a second to read it all, in 128 KiB",
+		sizing.lines.push_back(measured("operation", "instructions a second to read at full rate, in 128 KiB",
 						std::ranges::min(sizing.stages, {}, &Stage::read).read /
 							(128 * kibibyte) * constant("instructions-128k").value,
-						"1/s", "requests by instructions of each", {"instructions-128k"}));
+						"1/s", "requests times instructions of each", {"instructions-128k"}));
 }
 
 // All hosts boot at the same moment: they read the discovery log, then connect.
@@ -195,9 +195,9 @@ void addBootStorm(Sizing &sizing, const Demand &demand)
 	const double accepts = demand.targetConnects > 0 ? target / demand.targetConnects : 0;
 	const double host = controllersOf(demand) / constant("connect-rate").value;
 	sizing.lines.push_back({"boot storm", "connections of all hosts", target * demand.targets, "",
-				"hosts by controllers by queues", "", Verdict::none});
-	sizing.lines.push_back({"boot storm", "connections that a target sees when all boot", target, "",
-				"hosts by paths by queues", "", Verdict::none});
+				"hosts times controllers times queues", "", Verdict::none});
+	sizing.lines.push_back({"boot storm", "connections of a target when all hosts boot", target, "",
+				"hosts times paths times queues", "", Verdict::none});
 	sizing.lines.push_back(measured("boot storm", "one processor of nvmeof-cdc answers all hosts in", discovery,
 					"s", "hosts by processor time of each", {"discovery-host"}));
 	if (accepts > 0)
@@ -255,15 +255,15 @@ Sizing size(const Demand &demand)
 std::vector<Shortage> compare(const Demand &demand, const Live &live)
 {
 	std::vector<Shortage> all;
-	addShortage(all, "GPUs", demand.gpus, live.gpus, "'nvmeofctl map' shows which there are");
-	addShortage(all, "network cards", demand.cards, live.cards, "'nvmeofctl map' shows which are up");
+	addShortage(all, "GPUs", demand.gpus, live.gpus, "'nvmeofctl map' shows them");
+	addShortage(all, "network cards", demand.cards, live.cards, "'nvmeofctl map' shows their state");
 	addShortage(all, "Gb/s of the slowest card", demand.cardGigabits, live.cardGigabits,
 		    "look at its link, and at the switch's port");
 	addShortage(all, "targets", demand.targets, live.targets, "'nvmeofctl connect-all'");
 	addShortage(all, "namespaces", demand.namespaces, live.namespaces,
 		    "'nvmeofctl connect-all', or more on the targets");
 	addShortage(all, "usable paths of each namespace", demand.paths, live.leastPaths,
-		    "'nvmeofctl list-subsys' shows which are gone");
+		    "'nvmeofctl list-subsys' shows the missing ones");
 	addShortage(all, "entries of each queue", demand.depth, live.leastDepth,
 		    "connect with --queue-size; the target may grant less");
 	addShortage(all, "queues of each controller", demand.queues, live.leastQueues,

@@ -29,7 +29,7 @@ Result<void> becomes(const std::string &name, const std::string &from)
 	if (!below)
 		return below.error();
 	if (!*below)
-		return invalid(from + " is not there");
+		return invalid(from + " does not exist");
 	if (Result<void> done = replaceTable(name, (*below)->table); !done)
 		return done;
 	for (const std::string &part : {oldName(name), newName(name)})
@@ -77,7 +77,7 @@ Result<void> beginCopy(const Mapped &stripe, const Target &to)
 {
 	const std::string &name = stripe.name;
 	if (to.length < stripe.sectors())
-		return invalid("what it is to move to is smaller than it is");
+		return invalid("the new stripe is smaller than the existing one");
 	const std::string before = oldName(name), after = newName(name);
 	if (Result<void> made = createMapped(before, uuidStart + before, stripe.table); !made)
 		return made;

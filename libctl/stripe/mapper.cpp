@@ -116,9 +116,9 @@ Result<std::optional<Mapped>> findMapped(const std::string &name)
 	dm_info info{};
 	if (!task.run())
 		return task.number() == ENXIO ? Result<std::optional<Mapped>>(std::nullopt)
-					      : Result<std::optional<Mapped>>(task.error("cannot be looked at:"));
+					      : Result<std::optional<Mapped>>(task.error("cannot be queried:"));
 	if (!dm_task_get_info(task.get(), &info))
-		return task.error("cannot be looked at:");
+		return task.error("cannot be queried:");
 	if (!info.exists)
 		return std::optional<Mapped>();
 	const char *uuid = dm_task_get_uuid(task.get());
@@ -130,7 +130,7 @@ Result<std::vector<std::string>> mappedNames()
 	Task task(DM_DEVICE_LIST);
 	std::vector<std::string> names;
 	if (!task.run())
-		return task.error("cannot be asked:");
+		return task.error("cannot list its devices:");
 	const dm_names *entry = dm_task_get_names(task.get());
 	if (!entry || !entry->dev)
 		return names;
@@ -146,7 +146,7 @@ Result<void> createMapped(const std::string &name, const std::string &uuid, cons
 	Task task(DM_DEVICE_CREATE, name);
 	if (!task.get() || !dm_task_set_uuid(task.get(), uuid.c_str()) || !addTargets(task, table) ||
 	    !task.runWithNodes())
-		return task.error("cannot be made:");
+		return task.error("cannot be created:");
 	return {};
 }
 
@@ -154,7 +154,7 @@ Result<void> replaceTable(const std::string &name, const std::vector<Target> &ta
 {
 	Task load(DM_DEVICE_RELOAD, name);
 	if (!addTargets(load, table) || !load.run())
-		return load.error("does not take the table:");
+		return load.error("refuses the table:");
 	if (Result<void> done = change(DM_DEVICE_SUSPEND, name, "cannot be suspended:"); !done)
 		return done;
 	Result<void> resumed = change(DM_DEVICE_RESUME, name, "cannot be resumed:");
@@ -174,7 +174,7 @@ Result<std::string> mappedStatus(const std::string &name)
 {
 	Task task(DM_DEVICE_STATUS, name);
 	if (!task.run())
-		return task.error("cannot be looked at:");
+		return task.error("cannot be queried:");
 	const std::vector<Target> table = targetsOf(task);
 	return table.empty() ? std::string() : table.front().parameters;
 }

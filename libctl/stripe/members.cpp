@@ -77,7 +77,7 @@ Result<void> checkFree(const Member &member, bool force)
 		return failure(member.disk, errno, errno == EBUSY ? "is in use" : "");
 	std::unique_ptr<blkid_struct_probe, FreeProbe> probe(blkid_new_probe());
 	if (!probe || blkid_probe_set_device(probe.get(), fd.get(), 0, 0))
-		return failure(member.disk, EIO, "cannot be looked at");
+		return failure(member.disk, EIO, "cannot be read");
 	const std::string content = force ? "" : contentOf(probe.get());
 	if (!content.empty())
 		return failure(member.disk, EEXIST, "there is " + content + " on it");

@@ -69,10 +69,9 @@ Result<void> checkMembers(const std::vector<Member> &members, const Wish &wish)
 		if (!seen.insert(one.disk).second)
 			return invalid(one.disk + " is named twice");
 		if (one.zoned)
-			return invalid(one.disk +
-				       " is zoned: a stripe of it would have no zones, and could not be written");
+			return invalid(one.disk + " is zoned: a stripe would have no zones and could not be written");
 		if (one.wwid.empty())
-			return invalid(one.disk + " has no identifier by which it could be found again");
+			return invalid(one.disk + " has no identifier by which to find it later");
 		if (one.bytes == 0)
 			return invalid(one.disk + " has no capacity");
 	}
@@ -80,7 +79,7 @@ Result<void> checkMembers(const std::vector<Member> &members, const Wish &wish)
 		return invalid(
 			fmt::format("a stripe has from {} to {} members, not {}", least, mostMembers, members.size()));
 	if (wish.width > members.size() || wish.width == 1)
-		return invalid(fmt::format("{} members are wanted of {}", wish.width, members.size()));
+		return invalid(fmt::format("{} members requested, but there are only {}", wish.width, members.size()));
 	return {};
 }
 
@@ -91,7 +90,7 @@ Result<void> checkChunk(const std::vector<Member> &members, std::uint64_t chunk)
 					   sizeText(mostChunk), sizeText(chunk)));
 	for (const Member &one : members) {
 		if (one.block && chunk % one.block)
-			return invalid(fmt::format("{} has blocks of {} bytes, of which {} is no multiple", one.disk,
+			return invalid(fmt::format("{} has blocks of {} bytes, and {} is not a multiple", one.disk,
 						   one.block, sizeText(chunk)));
 		if (one.bytes < chunk)
 			return invalid(one.disk + " is smaller than a chunk");
@@ -108,21 +107,21 @@ void addNotes(Layout &layout)
 	const auto most = std::ranges::max_element(ofSubsystem, more),
 		   fewest = std::ranges::min_element(ofSubsystem, more);
 	if (most->second > fewest->second)
-		layout.notes.push_back(fmt::format("{} members are of {}, {} of {}: the first sets the pace",
-						   most->second, most->first, fewest->second, fewest->first));
+		layout.notes.push_back(
+			fmt::format("{} members are in {}, {} in {}: the first subsystem limits the throughput",
+				    most->second, most->first, fewest->second, fewest->first));
 	for (const Member &one : layout.members)
 		if (one.usable < 2)
-			layout.notes.push_back(
-				fmt::format("{} has {} usable path{}: with its last one the whole stripe stands still",
-					    one.disk, one.usable, one.usable == 1 ? "" : "s"));
+			layout.notes.push_back(fmt::format(
+				"{} has {} usable path{}: if it loses the last one, the whole stripe stalls", one.disk,
+				one.usable, one.usable == 1 ? "" : "s"));
 	for (const Member &one : layout.members)
 		if (one.optimal && layout.chunk % one.optimal)
-			layout.notes.push_back(
-				fmt::format("{} would like requests of {}, of which a chunk is no multiple", one.disk,
-					    sizeText(one.optimal)));
+			layout.notes.push_back(fmt::format("{} prefers requests of {}, and a chunk is not a multiple",
+							   one.disk, sizeText(one.optimal)));
 	if (layout.unused)
 		layout.notes.push_back(fmt::format("{} of larger members are not used", sizeText(layout.unused)));
-	layout.notes.push_back("device mapper takes no pages of peers: from and to a GPU data go through the CPU's "
+	layout.notes.push_back("device mapper accepts no peer-to-peer pages: data to and from a GPU pass through CPU "
 			       "memory (gds check: stacked)");
 }
 

@@ -166,7 +166,7 @@ Error Attach::missing(bool seen) const
 	if (!seen)
 		return errorOf(ErrorCode::noSuchObject, "the subsystem has no namespace " + id + " for this host");
 	const std::string disk = places_.dev / result_.ns.name;
-	return errorOf(ErrorCode::timedOut, result_.ns.usablePaths ? disk + ": udev is not through with it"
+	return errorOf(ErrorCode::timedOut, result_.ns.usablePaths ? disk + ": udev has not processed it yet"
 								   : disk + ": no path of it is usable");
 }
 
@@ -185,7 +185,8 @@ Result<void> Attach::awaitDisk()
 			result_.ns = *found;
 			if (genericOnly(*found))
 				return errorOf(ErrorCode::failed,
-					       found->name + " has a generic node only: its command set has no blocks");
+					       found->name +
+						       " has only a character device: its command set has no blocks");
 			const UdevEntry entry = udevEntry(places_, found->name);
 			if (entry.ready && found->usablePaths) {
 				result_.byId = entry.byId;
@@ -211,7 +212,7 @@ Result<void> Attach::applySettings()
 		return all.error();
 	auto found = std::ranges::find(*all, subsystem_, &Subsystem::id);
 	if (found == all->end())
-		return errorOf(ErrorCode::connectionReset, "the subsystem went while it was being attached");
+		return errorOf(ErrorCode::connectionReset, "the subsystem was removed while it was being attached");
 	result_.subsystem = *found;
 	return options_.settings == SubsystemSettings() ? Result<void>() : client_.set(found->name, options_.settings);
 }
@@ -248,7 +249,7 @@ Result<Attached> attach(Client &client, const AttachOptions &options, const Plac
 {
 	auto other = [&](const ConnectOptions &path) { return path.subsysnqn != options.paths.front().subsysnqn; };
 	if (options.paths.empty() || std::ranges::any_of(options.paths, other))
-		return errorOf(ErrorCode::invalid, "a volume has one subsystem, at one address or more");
+		return errorOf(ErrorCode::invalid, "a volume needs one subsystem and at least one address");
 	return Attach(client, options, places, std::move(stop)).run();
 }
 

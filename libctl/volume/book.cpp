@@ -105,7 +105,7 @@ Result<Page> Page::open(const Places &places, const std::string &nqn, Clock::tim
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return fileError(lock, errno);
 		if (Clock::now() >= deadline)
-			return errorFromErrno(ETIMEDOUT, nqn + ": another attach or detach is at it all the time");
+			return errorFromErrno(ETIMEDOUT, nqn + ": timed out waiting for another attach or detach");
 		std::this_thread::sleep_for(10ms);
 	}
 	return page;

@@ -109,7 +109,7 @@ Result<Detached> release(Client &client, const std::string &nqn, const Page &pag
 			continue;
 		claims.emplace_back(places, ns.name);
 		if (claims.back().refused())
-			done.keeping.push_back({"unseen", ns.name + ", which somebody has for himself"});
+			done.keeping.push_back({"unseen", "a program that has opened " + ns.name + " exclusively"});
 	}
 	if (!done.keeping.empty())
 		return done;

@@ -170,9 +170,9 @@ FenceStep nextFenceStep(const ReservationReport &report, FenceKey key)
 		if (!other.ours())
 			step.refusal = fmt::format("host {} is registered by other software", one.host);
 		else if (!other.sameVolume(key))
-			step.refusal = fmt::format("host {} has it as another volume", one.host);
+			step.refusal = fmt::format("host {} is registered for another volume", one.host);
 		else if (other.publication() >= key.publication())
-			step.refusal = fmt::format("host {} has it by a later publication of the volume", one.host);
+			step.refusal = fmt::format("host {} holds a later publication of the volume", one.host);
 		if (step.refusal)
 			return step;
 		if (std::ranges::find(step.victims, one.key) == step.victims.end())
@@ -189,7 +189,7 @@ Result<void> takeFence(const Namespace &ns, const std::optional<Uuid> &self, Fen
 	constexpr int tries = 4; // other hosts may change registrations between a report and the commands that follow
 	Disk disk(ns);
 	std::optional<std::uint64_t> enrolled;
-	Result<void> done = refusalOf(ns, "others register all the time");
+	Result<void> done = refusalOf(ns, "other hosts keep changing the registrations");
 	for (int i = 0; i < tries; i++) {
 		Result<ReservationReport> report = readReservation(ns, self);
 		if (!report) {

@@ -132,7 +132,8 @@ Result<std::optional<Mount>> mountAt(const Places &places, const std::string &pa
 	if (handle.isLink()) { // otherwise operations on the path would affect the link's target
 		Error error;
 		error.code = ErrorCode::invalid;
-		error.message = path + " is a symbolic link: only its directories may be; remove it";
+		error.message =
+			path + " is a symbolic link, which is allowed only for its parent directories; remove it";
 		return error;
 	}
 	Result<std::vector<Mount>> all = mountsOf(places);
@@ -141,7 +142,7 @@ Result<std::optional<Mount>> mountAt(const Places &places, const std::string &pa
 	const std::string name = handle.name();
 	auto found = std::ranges::find(*all, handle.mountId(), &Mount::id);
 	if (name.empty() || found == all->end()) // /proc is missing, or the file system was just unmounted
-		return untold(path + ": the kernel does not tell on which mount it is; try again");
+		return untold(path + ": cannot determine its mount; try again");
 	return found->point == name ? std::optional(*found) : std::nullopt; // otherwise the path is below a mount point
 }
 

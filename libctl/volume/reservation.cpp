@@ -107,7 +107,7 @@ Result<ReservationReport> readReservation(const Namespace &ns, const std::option
 	std::optional<ReservationReport> report = parseReservation(*bytes, self);
 	if (report)
 		return *report;
-	Error error = errorFromErrno(EPROTO, ns.name + ": the target's report of reservations contradicts itself");
+	Error error = errorFromErrno(EPROTO, ns.name + ": the target's report of reservations is inconsistent");
 	error.object = ErrorObject::named(ns.name);
 	return error;
 }

@@ -147,8 +147,8 @@ Result<std::vector<User>> allUsersOf(const Places &places, Client &client, const
 			continue;
 		}
 		if (users.empty())
-			users.push_back(
-				{"unseen", fmt::format("the kernel counts {} that cannot be seen from here", openers)});
+			users.push_back({"unseen", fmt::format("{} opener{} not visible from here", openers,
+							       openers == 1 ? "" : "s")});
 		return users;
 	}
 }
@@ -162,7 +162,7 @@ std::string toString(const std::vector<User> &users)
 				    : user.kind == "bind" ? "given to a container at "
 				    : user.kind == "swap" ? "swap on "
 							  : "in use by ",
-				    user.kind == "unseen" ? "somebody: " + user.what : user.what);
+				    user.what);
 	return text;
 }
 

@@ -345,7 +345,7 @@ TEST_CASE("connections made by others stay, and wanted connections are restored"
 
 	auto second = run(Daemon::command());
 	CHECK(second.status == 1);
-	CHECK(second.text.find("nvmeofd runs already: process ") != std::string::npos);
+	CHECK(second.text.find("nvmeofd is already running: process ") != std::string::npos);
 	CHECK(stage.live() == 3);
 }
 
@@ -368,6 +368,8 @@ TEST_CASE("nvmeofctl daemon controls nvmeofd over D-Bus", "[daemon]")
 	REQUIRE(now["connections"].size() == 2);
 	CHECK(now["connections"][0]["state"] == "live");
 	CHECK(now["connections"][0]["own"] == true);
+	CHECK(now["connections"][0]["source"] == Json::array({now["services"][0]["service"]}));
+	CHECK(now["connections"][0]["told_by"] == now["connections"][0]["source"]); // the old name
 	CHECK(run("nvmeofctl daemon status").text.find("watching") != std::string::npos);
 
 	must("nvmeofctl daemon pause");
@@ -395,9 +397,9 @@ TEST_CASE("nvmeofctl daemon controls nvmeofd over D-Bus", "[daemon]")
 	INFO(told.text);
 	CHECK(told.status == 0);
 	CHECK(told.text.find("added [exclude]") != std::string::npos);
-	CHECK(told.text.find("no longer wanted: tcp ") != std::string::npos);
+	CHECK(told.text.find("connection removed from the plan: tcp ") != std::string::npos);
 	CHECK(stage.becomes(1));
-	CHECK(must("nvmeofctl daemon reload").find("nothing is different") != std::string::npos);
+	CHECK(must("nvmeofctl daemon reload").find("no change") != std::string::npos);
 	CHECK_FALSE(status()["refusals"].empty());
 	must("nvmeofctl daemon rescan");
 	// Events are recorded with the time of day.

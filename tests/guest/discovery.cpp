@@ -180,7 +180,8 @@ TEST_CASE("referrals are followed once, even in circles", "[discovery]")
 	second.discovery.refer("127.0.0.1", first.server.port());
 	const auto shown = json("connect-all -a " + first.address());
 	CHECK(shown["services"].size() == 2);
-	CHECK(shown["services"][1]["told_by"] == first.address());
+	CHECK(shown["services"][1]["source"] == first.address());
+	CHECK(shown["services"][1]["told_by"] == first.address()); // the old name
 	CHECK(shown["results"].size() == 2);
 	CHECK(first.server.counters().discoveryConnects == 1);
 	CHECK(second.server.counters().discoveryConnects == 1);

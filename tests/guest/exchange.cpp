@@ -183,8 +183,8 @@ TEST_CASE("a module that does not fit is refused, and nothing is changed", "[exc
 	REQUIRE(contract.size() == 16);
 	refused(changed(contract, "0123456789abcdef"), "was built for another version of nvmeof");
 	refused(installed("nvmeof"), "is the module nvmeof, not " + module());
-	refused("/etc/passwd", "it is no kernel module");
-	refused("/nonexistent.ko", "there is no such file");
+	refused("/etc/passwd", "is not a kernel module");
+	refused("/nonexistent.ko", "the file does not exist");
 	refused(changed("vermagic=" + must("uname -r | cut -c 1-3 | tr -d '\\n'"), "vermagic=9.9"),
 		"it was built for kernel");
 	// The kernel finds this before it finds that a module of that name is loaded.

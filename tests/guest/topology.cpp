@@ -199,7 +199,7 @@ TEST_CASE("the rail of a GPU is the card beside it, and connect uses it", "[topo
 	REQUIRE(document["cards"].size() == 1);
 	CHECK(document["cards"][0] == place.cards[0]);
 	const std::string told = run("nvmeofctl gds check --gpu " + place.gpus[0]).text;
-	CHECK(namesIt(told, "TCP copies data by the CPU"));
+	CHECK(namesIt(told, "TCP copies data with the CPU"));
 	map = Json::parse(must("nvmeofctl map --json"));
 	for (const Json &card : map["cards"])
 		CHECK(card["paths"].size() == (card["address"] == place.cards[0] ? 1 : 0));

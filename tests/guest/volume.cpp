@@ -127,7 +127,7 @@ TEST_CASE("a volume in use is not detached", "[volume]")
 	{
 		Background elsewhere("unshare -m sh -c 'mount " + disk + " /mnt/v && exec sleep 60'");
 		REQUIRE(eventually([&] { return take(node.host.client().namespaces())[0].openers > 0; }));
-		refused("that cannot be seen from here");
+		refused("1 opener not visible from here");
 	}
 	CHECK(eventually([&] { return take(node.host.client().namespaces())[0].openers == 0; }));
 	must("modprobe dm-mod && dmsetup create --noudevsync above --table '0 8192 linear " + disk + " 0'");

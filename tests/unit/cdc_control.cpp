@@ -43,7 +43,8 @@ TEST_CASE("requests of the control socket are parsed", "[control]")
 	CHECK(parseControlRequest(R"({"command": "status"})")->what == What::status);
 	CHECK(parseControlRequest(R"({"command": "changes", "follow": true})")->follow);
 	auto set = parseControlRequest(R"({"command": "set", "targets": [{"nqn": "nqn.a", "traddr": "10.0.0.1",
-		"source": "file", "seen_by": 7}], "zones": [{"name": "z", "hosts": ["nqn.*"], "targets": []}]})");
+		"source": "file", "seen_by": 7, "visible_to": 7}],
+		"zones": [{"name": "z", "hosts": ["nqn.*"], "targets": []}]})");
 	REQUIRE(set);
 	CHECK(set->targets[0].origin == Origin{});
 	CHECK(set->zones[0].hosts == std::vector<std::string>{"nqn.*"});
@@ -63,7 +64,7 @@ TEST_CASE("invalid requests are refused with a reason", "[control]")
 	CHECK(refusal(R"({"command": "fly"})") == "unknown command 'fly'");
 	CHECK(refusal(R"({"command": "status", "follow": true})") == "'follow' is not expected here");
 	CHECK(refusal(R"({"command": "changes", "follow": 1})") == "follow must be true or false");
-	CHECK(refusal(R"({"command": "set"})") == "no record is named");
+	CHECK(refusal(R"({"command": "set"})") == "the request names no record");
 	CHECK(refusal(R"({"command": "set", "targets": {}})") == "targets must be a list, and not too long");
 	CHECK(refusal(R"({"command": "set", "targets": [1]})") == "a record must be an object");
 	CHECK(refusal(R"({"command": "set", "targets": [{"nqn": "nqn.a"}]})") == "target: traddr is missing");
@@ -71,7 +72,7 @@ TEST_CASE("invalid requests are refused with a reason", "[control]")
 	      "'stat' is not expected in a record");
 	CHECK(refusal(R"({"command": "set", "zones": [{"name": "a b"}]})") ==
 	      "zone: its name is empty, or has a blank or a slash in it");
-	CHECK(refusal(R"({"command": "remove", "zones": [1]})") == "zones must be a list of texts");
+	CHECK(refusal(R"({"command": "remove", "zones": [1]})") == "zones must be a list of strings");
 	CHECK(refusal(std::string(100000, '[')) == "the line is not a JSON object");
 	CHECK(refusal(R"({"command": "set", "targets": )" + std::string(1000, '[') + std::string(1000, ']') + "}") ==
 	      "the line is not a JSON object");
@@ -89,10 +90,10 @@ TEST_CASE("a record of another source is not removed by hand, because the source
 				      {.what = What::remove, .force = force, .keys = {someTarget(number).key()}});
 	};
 	CHECK(removal(0, true).error().message ==
-	      "the target nqn.2024-01.com.example:s0 tcp 10.0.0.1 4420 is told of by the configuration of the "
+	      "the target nqn.2024-01.com.example:s0 tcp 10.0.0.1 4420 is defined by the configuration of the "
 	      "instance " +
-		      std::string(self_id) + ", which would tell of it again: it is to be taken away there");
-	CHECK(removal(1, false).error().message.ends_with("taken away there, or by force"));
+		      std::string(self_id) + ", which would write it again: remove it there");
+	CHECK(removal(1, false).error().message.ends_with("remove it there, or use --force"));
 	CHECK(removal(1, true).ok());
 	CHECK(removal(2, false).error().message.find("the discovery service 10.0.0.9:8009") != std::string::npos);
 	CHECK(removal(2, true).ok());
@@ -280,7 +281,7 @@ TEST_CASE("the socket is accessible to its group, and a second instance cannot t
 	running.in([&] {
 		serving::Loop loop(serving::Loop::Watchdog::none);
 		Control other(loop, *running.service, {});
-		CHECK(other.start(running.rules.control).error().message.find("another nvmeof-cdc serves there") !=
+		CHECK(other.start(running.rules.control).error().message.find("another nvmeof-cdc uses this socket") !=
 		      std::string::npos);
 		CHECK(other.start(running.dir.path() / std::string(200, 'x')).error().code ==
 		      nvmeof::ErrorCode::invalid);

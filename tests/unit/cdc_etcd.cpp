@@ -175,7 +175,7 @@ TEST_CASE("an instance resumes after etcd was killed and restarted", "[cdc][etcd
 		std::string outcome;
 		one.store.write({is(aTarget("b"))},
 				[&](const nvmeof::Result<void> &done) { outcome = done ? "" : done.error().message; });
-		CHECK_THAT(outcome, Contains("does not answer since") && Contains(server.endpoint())); // fails at once
+		CHECK_THAT(outcome, Contains("unreachable since") && Contains(server.endpoint())); // fails at once
 		CHECK(one.told.has(aTarget("a")));
 		before = one.told.generation;
 	}
@@ -231,8 +231,8 @@ TEST_CASE("a stopped etcd is detected, and so is its return", "[cdc][etcd]")
 	one.store.write({is(aTarget("b"))},
 			[&](const nvmeof::Result<void> &done) { outcome = done ? "" : done.error().message; });
 	REQUIRE(stage.until([&] { return !one.store.state().writable && !outcome.empty(); }));
-	CHECK_THAT(outcome, Contains("is not known")); // etcd may execute the write later
-	CHECK_THAT(stage.write(one, {is(aTarget("c"))}), Contains("does not answer"));
+	CHECK_THAT(outcome, Contains("unknown")); // etcd may execute the write later
+	CHECK_THAT(stage.write(one, {is(aTarget("c"))}), Contains("unreachable"));
 	server.thaw();
 	REQUIRE(stage.synced(one));
 	CHECK(stage.writeAtLast(one, {is(aTarget("c"))}));

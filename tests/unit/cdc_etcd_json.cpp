@@ -132,7 +132,7 @@ TEST_CASE("invalid etcd options are refused", "[cdc][etcd]")
 {
 	auto wrong = [](etcd::Options options) { return check(options) ? "" : check(options).error().message; };
 	CHECK(wrong({.endpoints = {"http://10.0.0.1:2379", "https://etcd.example:2379"}}) == "");
-	CHECK_THAT(wrong({.endpoints = {}}), Contains("no member"));
+	CHECK_THAT(wrong({.endpoints = {}}), Contains("no etcd member"));
 	for (const char *endpoint : {"10.0.0.1:2379", "http://", "ftp://a", "http://a/b", "http://user@host"})
 		CHECK_THAT(wrong({.endpoints = {endpoint}}), Contains("http://HOST:PORT"));
 	CHECK_THAT(wrong({.tls = {.ca = "/none"}}), Contains("/none"));

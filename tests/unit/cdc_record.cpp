@@ -97,7 +97,7 @@ TEST_CASE("an invalid record is refused with the reason", "[cdc][record]")
 {
 	CHECK_THAT(refusal<Target>("[]"), Contains("must be an object"));
 	CHECK_THAT(refusal<Target>(R"({"nqn":"nqn.a:b"})"), Contains("traddr is missing"));
-	CHECK_THAT(refusal<Target>(R"({"nqn":7,"traddr":"10.0.0.1"})"), Contains("nqn is not a text"));
+	CHECK_THAT(refusal<Target>(R"({"nqn":7,"traddr":"10.0.0.1"})"), Contains("nqn is not a string"));
 	CHECK_THAT(refusal<Target>(R"({"nqn":"nqn.a:b","traddr":"nowhere"})"), Contains("target: "));
 	CHECK_THAT(refusal<Target>(R"({"nqn":"nqn.a:b","traddr":"10.0.0.1","trsvcid":"99999"})"),
 		   Contains("not a port"));
@@ -106,7 +106,7 @@ TEST_CASE("an invalid record is refused with the reason", "[cdc][record]")
 	CHECK_THAT(refusal<Target>(R"({"nqn":"nqn.a:b","traddr":"10.0.0.1","transport":"fc"})"), Contains("'fc'"));
 	CHECK_THAT(refusal<Zone>(R"({"name":"a/b"})"), Contains("slash"));
 	CHECK_THAT(refusal<Zone>(R"({"name":"a","hosts":"nqn"})"), Contains("hosts must be a list"));
-	CHECK_THAT(refusal<Zone>(R"({"name":"a","hosts":[1]})"), Contains("something in hosts"));
+	CHECK_THAT(refusal<Zone>(R"({"name":"a","hosts":[1]})"), Contains("an element of hosts"));
 	CHECK_THAT(refusal<Instance>(R"({"id":"a","nqn":"n","addresses":["nowhere"]})"), Contains("instance: "));
 	CHECK_THAT(refusal<Instance>(R"({"id":"a","nqn":"n","draining":"no"})"), Contains("must be true or false"));
 }

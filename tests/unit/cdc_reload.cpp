@@ -80,7 +80,7 @@ struct Reloading : Running {
 	}
 };
 
-const std::string next = "; 'nvmeofctl cdc reload --dry-run' lists them, 'nvmeofctl cdc reload --force' takes it over";
+const std::string next = "; 'nvmeofctl cdc reload --dry-run' lists them, 'nvmeofctl cdc reload --force' applies it";
 
 } // namespace
 

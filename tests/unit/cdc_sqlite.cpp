@@ -154,7 +154,7 @@ TEST_CASE("records and the generation survive a restart", "[cdc][sqlite]")
 	CHECK(again.told.records.size() == 2);
 	CHECK(again.told.has(aTarget("a")));
 	CHECK(again.told.has(aHost("h")));
-	CHECK_THAT(refusal(file), Contains("another nvmeof-cdc has it"));
+	CHECK_THAT(refusal(file), Contains("another nvmeof-cdc uses it"));
 }
 
 TEST_CASE("all writes of one turn of the loop are one change", "[cdc][sqlite]")
@@ -247,9 +247,9 @@ TEST_CASE("a file of an older version is migrated, of a newer one or another pro
 	sql(file, "PRAGMA user_version = 99");
 	CHECK_THAT(refusal(file), Contains("newer version (schema 99"));
 	sql(folder.path() / "other", "CREATE TABLE bookmark(url)");
-	CHECK_THAT(refusal(folder.path() / "other"), Contains("another program's"));
+	CHECK_THAT(refusal(folder.path() / "other"), Contains("another program"));
 	REQUIRE(RecordFile(folder.path() / "cache", RecordFile::Purpose::cache).open(false).ok());
-	CHECK_THAT(refusal(folder.path() / "cache"), Contains("no store"));
+	CHECK_THAT(refusal(folder.path() / "cache"), Contains("not a store"));
 }
 
 TEST_CASE("a damaged file is refused, and moved aside if the operator requests it", "[cdc][sqlite]")
@@ -299,9 +299,9 @@ TEST_CASE("a full disk fails the write that does not fit, and loses nothing", "[
 		REQUIRE(embedded.write({is(aTarget("a"))}) == "");
 		const std::uint64_t before = embedded.told.generation;
 		Disk::full = true;
-		CHECK_THAT(embedded.write({is(aTarget("b"))}), Contains("full") && Contains("make room"));
+		CHECK_THAT(embedded.write({is(aTarget("b"))}), Contains("full") && Contains("free space"));
 		CHECK_FALSE(embedded.store.state().writable);
-		CHECK_THAT(embedded.store.state().trouble, Contains("make room"));
+		CHECK_THAT(embedded.store.state().trouble, Contains("free space"));
 		CHECK_FALSE(embedded.told.has(aTarget("b")));
 		CHECK(embedded.told.generation == before);
 		int refused = 0;
@@ -323,7 +323,7 @@ TEST_CASE("a read-only file is refused with the next step", "[cdc][sqlite]")
 {
 	Scratch folder;
 	Disk disk;
-	CHECK_THAT(refusal(folder.path() / "none" / "store"), Contains("cannot open") && Contains("its folder"));
+	CHECK_THAT(refusal(folder.path() / "none" / "store"), Contains("cannot open") && Contains("its directory"));
 	REQUIRE(Embedded(folder.path() / "store").start().ok());
 	Disk::readOnly = true;
 	CHECK_THAT(refusal(folder.path() / "store"), Contains("read-only"));

@@ -115,6 +115,19 @@ TEST_CASE("each member of nvmeof-cdc's documents is in the reference", "[golden]
 	}
 }
 
+TEST_CASE("renamed members have their old names, too, for one version", "[status]")
+{
+	const Picture picture = wholePicture();
+	const auto store = statusJson(picture)["store"];
+	CHECK(store["stale_since"] == 1699999990);
+	CHECK(store["aged_since"] == store["stale_since"]);
+	const auto targets = targetsJson(picture)["targets"];
+	REQUIRE(targets.size() == 2);
+	for (const auto &target : targets)
+		CHECK(target["seen_by"] == target["visible_to"]);
+	CHECK(targets[0]["visible_to"] == 2);
+}
+
 TEST_CASE("hosts are the connected and the registered ones, with the best values of their connections", "[status]")
 {
 	const Picture picture = wholePicture();

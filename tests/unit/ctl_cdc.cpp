@@ -206,10 +206,10 @@ TEST_CASE("documents are printed as tables", "[cdc]")
 				     "nqn.a   10.0.0.1  current           7  subscribed  here                2  x, y\n"
 				     "nqn.b?  -         away              -  -           elsewhere           -  -\n");
 	const Json targets = Json::parse(R"({"targets": [{"nqn": "nqn.t", "transport": "tcp", "traddr": "fd00::1",
-		"trsvcid": "4420", "state": "optimized", "source": "push", "owner": "nqn.d", "seen_by": 12}]})");
-	CHECK(cdcTargetsText(targets) == "NQN    Port                State      Source      Hosts\n"
-					 "-----  ------------------  ---------  ----------  -----\n"
-					 "nqn.t  tcp [fd00::1]:4420  optimized  push nqn.d     12\n");
+		"trsvcid": "4420", "state": "optimized", "source": "push", "owner": "nqn.d", "visible_to": 12}]})");
+	CHECK(cdcTargetsText(targets) == "NQN    Port                State      Source      Visible to\n"
+					 "-----  ------------------  ---------  ----------  ----------\n"
+					 "nqn.t  tcp [fd00::1]:4420  optimized  push nqn.d          12\n");
 	const Json zones = Json::parse(R"({"zones": [{"name": "z", "hosts": ["a", "b", "c", "d"], "targets": ["t"],
 		"source": "file", "hosts_now": 3}]})");
 	CHECK(cdcZonesText(zones).find("z             3  a, b, and 2 more  t        file\n") != std::string::npos);
@@ -225,7 +225,7 @@ TEST_CASE("the status of a service in trouble begins with the trouble", "[cdc]")
 	const std::string text = cdcStatusText(Json::parse(R"({"serving": false, "generation": 7,
 		"instance": {"nqn": "nqn.self", "draining": true}, "store": {"engine": "etcd", "place": "x",
 		"writable": false, "trouble": "no quorum"}, "counters": {"events": 3}})"));
-	CHECK(text.starts_with("not serving hosts: the records have not been read from the store yet\n"
+	CHECK(text.starts_with("not serving hosts: the records have not loaded its records yet\n"
 			       "draining: handing hosts over to other instances\n"
 			       "the store cannot be written: no quorum\n\n"
 			       "Instance    : -\n"));

@@ -171,23 +171,23 @@ TEST_CASE("an error in a configuration has its line and a suggestion", "[config]
 	CHECK(problemOf("[[discovery]]\naddress = \"a\"\nkeep_alive_tmo = 1\n") ==
 	      "3: there is no key 'keep_alive_tmo' here; did you mean 'keep-alive-tmo'?");
 	CHECK(problemOf("[removal]\npolicy = \"nevr\"\n") ==
-	      "2: policy: 'nevr' is none of never, own, all; did you mean 'never'?");
+	      "2: policy: 'nevr' is not one of never, own, all; did you mean 'never'?");
 	CHECK(problemOf("[limits]\n\nreferrals = -1\n") == "3: referrals: -1 is not from 0 to 1024");
-	CHECK(problemOf("[limits]\nreferrals = \"many\"\n") == "2: referrals: a text where a whole number is wanted");
+	CHECK(problemOf("[limits]\nreferrals = \"many\"\n") == "2: referrals: expected an integer, not a string");
 	CHECK(problemOf("[[connection]]\naddress = \"10.0.0.1\"\n") == "1: nqn is missing");
 	CHECK(problemOf("\n[[discovery]]\n") == "2: address is missing");
 	CHECK(problemOf("[discovery]\naddress = \"a\"") == "1: discovery: it is a list: write it as [[...]]");
 	CHECK(problemOf("[[defaults]]\nnqn = \"example*\"\n") ==
-	      "2: nqn: the pattern 'example*' fits no NQN: each begins with 'nqn.'");
+	      "2: nqn: the pattern 'example*' matches no NQN: an NQN begins with 'nqn.'");
 	CHECK(problemOf("[[defaults]]\nspill-us = 99999999\n") ==
 	      "2: spill-us: '99999999' is not a number of microseconds from 0 to 60000000");
-	CHECK(problemOf("[[exclude]]\n") == "1: an exclusion that says nothing");
+	CHECK(problemOf("[[exclude]]\n") == "1: the exclusion is empty");
 	CHECK(problemOf("[[exclude]]\naddress = \"host.example\"\n").starts_with("2: address: "));
 	CHECK(problemOf("[host]\nnqn = \"nqn.a\\u001bb\"\n") == "2: nqn: blanks or control characters in 'nqn.a?b'");
 	CHECK(problemOf("[host]\nnqn = \"nqn.a\"\nnqn = \"nqn.b\"\n").starts_with("3: "));
 	CHECK(problemOf("[host\n").starts_with("1: "));
 	CHECK(problemOf("[limits]\n[,x]\n").starts_with("2: "));
-	CHECK(problemOf("# \xcb\x9d\n\xcb\x9d") == "2: a character that is not ASCII, outside of texts and comments");
+	CHECK(problemOf("# \xcb\x9d\n\xcb\x9d") == "2: a non-ASCII character outside of strings and comments");
 	CHECK(parsed("[host]\nnqn = \"nqn.\\\"\xcb\x9d\" # \xcb\x9d\n").hostnqn == "nqn.\"\xcb\x9d");
 }
 
@@ -236,19 +236,17 @@ using Notes = std::vector<std::string>;
 TEST_CASE("an unusual value that may be intended gives a note", "[config]")
 {
 	CHECK(notesOf("[[defaults]]\niopolicy = \"sample\"\n") ==
-	      Notes{"f:2: iopolicy: 'sample' is no path selector of nvmeof itself: a module of its own has to bring "
-		    "it"});
+	      Notes{"f:2: iopolicy: 'sample' is not a built-in path selector: a module has to provide it"});
 	CHECK(notesOf("[[connection]]\naddress = \"10.0.0.1\"\nnqn = \"testnqn\"\n") ==
-	      Notes{"f:3: nqn: 'testnqn' does not begin with nqn., as NVMe has it"});
+	      Notes{"f:3: nqn: 'testnqn' does not begin with 'nqn.', as the NVMe specification requires"});
 	CHECK(notesOf("[[defaults]]\niopolicy = \"queue-depth\"\n[host]\nnqn = \"nqn.x\"\n").empty());
 }
 
 TEST_CASE("an unknown selector is accepted with a note that suggests a similar name", "[config]")
 {
 	CHECK(notesOf("[[defaults]]\niopolicy = \"latncy\"\n") ==
-	      Notes{"f:2: iopolicy: 'latncy' is no path selector of nvmeof itself; did you mean 'latency'? Else a "
-		    "module "
-		    "of its own has to bring it"});
+	      Notes{"f:2: iopolicy: 'latncy' is not a built-in path selector; did you mean 'latency'? Otherwise a "
+		    "module has to provide it"});
 	for (const char *name : {"queue-length", "numa2", "queue-depth2", "queue", "round_robin"}) {
 		CAPTURE(name);
 		CHECK(notesOf("[[defaults]]\niopolicy = \"" + std::string(name) + "\"\n").size() == 1);
@@ -266,11 +264,12 @@ TEST_CASE("suspicious values that earlier versions accepted are accepted with a 
 	      Notes{"f:4: host-traddr and address are of different families: '10.0.0.9' and 'fd00::1'"});
 	CHECK(notesOf(to + "\"target.example\"\nhost-traddr = \"fd00::9\"\n").empty());
 	CHECK(notesOf(at + "host-traddr = \"0.0.0.0\"\n") ==
-	      Notes{"f:4: host-traddr: '0.0.0.0' is the unspecified address: this host chooses one"});
+	      Notes{"f:4: host-traddr: '0.0.0.0' is the unspecified address, so the kernel chooses the source "
+		    "address"});
 	CHECK(notesOf(to + "\"0.0.0.0:4420\"\n").size() == 1);
 	CHECK(notesOf(to + "\"fe80::1\"\nhost-traddr = \"fe80::2%eth0\"\n").empty());
 	CHECK(notesOf(at + "rail = \"gpu0\"\n") ==
-	      Notes{"f:4: rail: 'gpu0' is neither all nor the PCI address of a GPU, as 0000:07:00.0"});
+	      Notes{"f:4: rail: 'gpu0' is neither 'all' nor the PCI address of a GPU, such as 0000:07:00.0"});
 	CHECK(notesOf(at + "host-iface = \"enp129s0f0np0-storage\"\n") ==
 	      Notes{"f:4: host-iface: 'enp129s0f0np0-storage' is not the name of a network interface"});
 	CHECK(notesOf("[[exclude]]\nhost-iface = \"a/b\"\n").size() == 1);
@@ -291,15 +290,15 @@ TEST_CASE("suspicious values that earlier versions accepted are accepted with a 
 	for (const char *wwid : {"uuid.6f1b2c3d", "uuid.6F1B2C3D-0000-4000-8000-000000000001", "eui.12", "nvmeof0n1"})
 		CHECK(notesOf(stripe + "\"" + wwid + "\"]\n")
 			      .at(0)
-			      .starts_with("f:3: members: '" + std::string(wwid) + "' is no wwid of a namespace"));
+			      .starts_with("f:3: members: '" + std::string(wwid) + "' is not the wwid of a namespace"));
 }
 
 TEST_CASE("a secret in the configuration is an error that does not repeat the secret", "[config]")
 {
 	const std::string problem = problemOf("[[connection]]\naddress = \"10.0.0.1\"\nnqn = \"nqn.s\"\n"
 					      "dhchap-secret = \"DHHC-1:00:hush:\"\n");
-	CHECK(problem == "4: there is no key 'dhchap-secret': no secret stands in this file, and this version has no "
-			 "authentication");
+	CHECK(problem == "4: there is no key 'dhchap-secret': secrets are not supported in this file: this version has "
+			 "no authentication");
 	CHECK(problem.find("hush") == std::string::npos);
 }
 

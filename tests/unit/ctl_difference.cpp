@@ -133,8 +133,9 @@ TEST_CASE("the removal policy and the owner decide which connections are removed
 			       controller("nvmeof0c3", "10.1.0.3", "admin")};
 	DifferenceRules rules = usual;
 	CHECK(changes({}, present, rules) == Strings{"disconnect nvmeof0c1", "keep nvmeof0c2", "keep nvmeof0c3"});
-	CHECK(reasonFor("nvmeof0c2", present) == "nobody tells of it; it was made by somebody else");
-	CHECK(reasonFor("nvmeof0c3", present) == "nobody tells of it; it was made by admin");
+	CHECK(reasonFor("nvmeof0c2", present) ==
+	      "not in the configuration or a discovery log; connected by another program");
+	CHECK(reasonFor("nvmeof0c3", present) == "not in the configuration or a discovery log; connected by admin");
 	rules.removal = RemovalPolicy::never;
 	CHECK(changes({}, present, rules).front() == "keep nvmeof0c1");
 	rules.removal = RemovalPolicy::all;
@@ -152,7 +153,7 @@ TEST_CASE("an unwanted connection stays while not every discovery service has be
 	rules.removal = GENERATE(RemovalPolicy::own, RemovalPolicy::all);
 	CHECK(changes({}, present, rules, false) == Strings{"keep nvmeof0c1"});
 	CHECK(reasonFor("nvmeof0c1", present, rules, false) ==
-	      "nobody tells of it, but not every discovery service could be asked");
+	      "not in the configuration or a discovery log, but not every discovery service could be read");
 }
 
 TEST_CASE("the last path of an open disk stays", "[difference]")
@@ -162,7 +163,8 @@ TEST_CASE("the last path of an open disk stays", "[difference]")
 	addDisk(present, {"nvmeof0c1", "nvmeof0c2"}, 1);
 	// Both are unwanted. The second one is the last path.
 	CHECK(changes({}, present) == Strings{"disconnect nvmeof0c1", "keep nvmeof0c2"});
-	CHECK(reasonFor("nvmeof0c2", present) == "nobody tells of it; it is the last path of nvmeof0n1, which is open");
+	CHECK(reasonFor("nvmeof0c2", present) ==
+	      "not in the configuration or a discovery log; it is the last path of nvmeof0n1, which is open");
 	CHECK(changes({wanted("10.1.0.2")}, present) == Strings{"keep nvmeof0c2", "disconnect nvmeof0c1"});
 	present.paths[1].usable = false; // an unusable path does not count
 	CHECK(changes({wanted("10.1.0.2")}, present).back() == "keep nvmeof0c1");

@@ -202,7 +202,7 @@ TEST_CASE("entries that no host can use have a defect", "[discovery]")
 	CHECK(defect([](Raw &e) { e = {}; }) == "SUBTYPE is unknown");
 	CHECK(defect([](Raw &e) { e.subtype = 77; }) == "SUBTYPE is unknown");
 	CHECK(defect([](Raw &e) { e.trtype = 42; }) == "TRTYPE is unknown");
-	CHECK(defect([](Raw &e) { e.adrfam = 9; }) == "ADRFAM is not one of the transport's");
+	CHECK(defect([](Raw &e) { e.adrfam = 9; }) == "ADRFAM is not valid for the transport");
 	CHECK(defect([](Raw &e) { e.adrfam = NVMF_ADDR_FAMILY_IP6; }) == "TRADDR is not an IPv6 address");
 	CHECK(defect([](Raw &e) { put(e.traddr, "2001:db8::1"); }) == "TRADDR is not an IPv4 address");
 	CHECK(defect([](Raw &e) { put(e.traddr, "target.invalid"); }) == "TRADDR is not a numeric address");
@@ -211,15 +211,15 @@ TEST_CASE("entries that no host can use have a defect", "[discovery]")
 	for (const char *many : {"0.0.0.0", "224.0.0.1", "255.255.255.255"}) {
 		nvmf_disc_log_entry raw = good();
 		put(raw.traddr, many);
-		CHECK(decoded(raw).defect == "TRADDR is not the address of one machine");
+		CHECK(decoded(raw).defect == "TRADDR is not a unicast address");
 	}
 	CHECK(defect([](Raw &e) { e.adrfam = NVMF_ADDR_FAMILY_IP6, put(e.traddr, "ff02::1"); }) ==
-	      "TRADDR is not the address of one machine");
+	      "TRADDR is not a unicast address");
 	for (const char *many : {"::ffff:0.0.0.0", "::ffff:224.0.0.1", "::"}) {
 		nvmf_disc_log_entry raw = good();
 		raw.adrfam = NVMF_ADDR_FAMILY_IP6;
 		put(raw.traddr, many);
-		CHECK(decoded(raw).defect == "TRADDR is not the address of one machine");
+		CHECK(decoded(raw).defect == "TRADDR is not a unicast address");
 	}
 	for (const char *port : {"", "0", "-1", "4420x", "69956", " 4420", "+4420"}) {
 		nvmf_disc_log_entry raw = good();
@@ -236,10 +236,9 @@ TEST_CASE("entries that no host can use have a defect", "[discovery]")
 			  0);
 	      }) == "SUBNQN is not an NQN"); // a C1 control character
 	CHECK(defect([](Raw &e) { put(e.subnqn, "nqn.a:\xc3\xa9\xc2", 0); }).empty());
-	CHECK(defect([](Raw &e) { put(e.subnqn, discoveryNqn, 0); }) ==
-	      "SUBNQN of a subsystem is that of discovery services");
-	CHECK(defect([](Raw &e) { e.cntlid = htole16(0xfff5); }) == "CNTLID is a reserved one");
-	CHECK(defect([](Raw &e) { e.treq = 0xff; }) == "TREQ is a reserved one");
+	CHECK(defect([](Raw &e) { put(e.subnqn, discoveryNqn, 0); }) == "SUBNQN of a subsystem is the discovery NQN");
+	CHECK(defect([](Raw &e) { e.cntlid = htole16(0xfff5); }) == "CNTLID has a reserved value");
+	CHECK(defect([](Raw &e) { e.treq = 0xff; }) == "TREQ has a reserved value");
 }
 
 TEST_CASE("a discovery log is read in pieces", "[discovery]")
@@ -264,7 +263,7 @@ TEST_CASE("a controller without log page offset support", "[discovery]")
 	Service large(4);
 	large.takesOffset = false;
 	CHECK(errorOf(large) ==
-	      "the discovery log is of no use: it has 5120 bytes, and the controller lets 4096 be read");
+	      "the discovery log is unusable: it has 5120 bytes, but the controller allows to read only 4096");
 }
 
 TEST_CASE("a discovery log that changes during the read", "[discovery]")
@@ -294,14 +293,14 @@ TEST_CASE("a discovery log that changes during the read", "[discovery]")
 	SECTION("is given up after ten reads")
 	{
 		service.after = [&](int) { service.setNumber(0, ++service.generation); };
-		CHECK(errorOf(service) == "the discovery log is of no use: it changed while it was read, 10 times");
+		CHECK(errorOf(service) == "the discovery log is unusable: it changed while it was read, 10 times");
 		CHECK(service.reads == 10 * 5);
 	}
 	SECTION("is not read again without time left")
 	{
 		service.hasTime = false;
 		service.after = [&](int) { service.setNumber(0, ++service.generation); };
-		CHECK(errorOf(service) == "the discovery log is of no use: it changed while it was read, 1 time");
+		CHECK(errorOf(service) == "the discovery log is unusable: it changed while it was read, 1 time");
 	}
 	SECTION("is read again when the target reports Discover Restart")
 	{
@@ -325,19 +324,18 @@ TEST_CASE("an unreadable discovery log is an error", "[discovery]")
 	SECTION("because the format is unknown")
 	{
 		service.setNumber(16, 1);
-		CHECK(errorOf(service) == "the discovery log is of no use: its format 1 is not known here");
+		CHECK(errorOf(service) == "the discovery log is unusable: its format 1 is not supported");
 	}
 	SECTION("because the number of entries is above the limit")
 	{
 		auto many = GENERATE(as<std::uint64_t>{}, nofctl::mostDiscoveryEntries + 1, 1ull << 54, ~0ull);
 		service.setNumber(8, many);
-		CHECK(errorOf(service).find("claims to have " + std::to_string(many)) != std::string::npos);
+		CHECK(errorOf(service).find("it has " + std::to_string(many) + " entries") != std::string::npos);
 	}
 	SECTION("because the target ignores offsets")
 	{
 		service.ignoresOffset = true;
-		CHECK(errorOf(service) ==
-		      "the discovery log is of no use: reads from the middle of it return its beginning");
+		CHECK(errorOf(service) == "the discovery log is unusable: reads at an offset return its beginning");
 	}
 }
 

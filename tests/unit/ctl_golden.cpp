@@ -366,8 +366,7 @@ Json cufileWritten()
 	plan.mounts = {{"/data", "compat", "nvmeof0c1n1: TCP"}};
 	plan.failed = {
 		{nofctl::gpu::Level::fail, "kernel", "6.12", "no P2PDMA", "use another", "kernel-p2pdma", "guide"}};
-	return cufileDocument("/etc/cufile.json", plan, {"properties/io_batchsize: a whole number is wanted"}, "{}\n",
-			      true);
+	return cufileDocument("/etc/cufile.json", plan, {"properties/io_batchsize: expected an integer"}, "{}\n", true);
 }
 
 Json sized()

@@ -161,16 +161,16 @@ TEST_CASE("identifiers of namespaces are formatted as in sysfs", "[nbft]")
 
 TEST_CASE("a table that is invalid as a whole is refused with a reason", "[nbft]")
 {
-	CHECK(refusalOfTable({}) == "it is no NVMe Boot Firmware Table");
-	CHECK(refusalOfTable(nofctl::wire::Bytes(64)) == "it is no NVMe Boot Firmware Table");
+	CHECK(refusalOfTable({}) == "it is not an NVMe Boot Firmware Table");
+	CHECK(refusalOfTable(nofctl::wire::Bytes(64)) == "it is not an NVMe Boot Firmware Table");
 	nofctl::wire::Bytes bytes = wholeBoot().bytes();
 	bytes[100]++;
 	CHECK(refusalOfTable(bytes) == "its checksum is wrong");
 	bytes[4] = 0xff;
-	CHECK(refusalOfTable(bytes).find("it says that it has") == 0);
+	CHECK(refusalOfTable(bytes).find("its header says") == 0);
 	Builder boot = wholeBoot();
 	boot.header.major = 2;
-	CHECK(refusalOfTable(boot.bytes()).find("its revision is 2.0") == 0);
+	CHECK(refusalOfTable(boot.bytes()).find("its revision 2.0") == 0);
 	boot = wholeBoot();
 	boot.control.flags = 0;
 	CHECK(refusalOfTable(boot.bytes()) == "it has no control descriptor");
@@ -179,9 +179,9 @@ TEST_CASE("a table that is invalid as a whole is refused with a reason", "[nbft]
 	CHECK(refusalOfTable(boot.bytes()) == "it has no host descriptor");
 	boot = wholeBoot();
 	boot.host.nqn = {};
-	CHECK(refusalOfTable(boot.bytes()) == "it does not say who the host is");
+	CHECK(refusalOfTable(boot.bytes()) == "it has no host NQN");
 	boot.host.nqn = boot.text("an NQN");
-	CHECK(refusalOfTable(boot.bytes()) == "the host's NQN is none");
+	CHECK(refusalOfTable(boot.bytes()) == "the host's NQN is not a valid NQN");
 	bytes = wholeBoot().bytes();
 	bytes[64 + 23] = 255; // number of interfaces
 	nbft_table::seal(bytes);
@@ -207,11 +207,11 @@ TEST_CASE("an unusable entry is left out and reported, and the other entries sta
 	};
 	const layout::Namespace good = bad;
 	bad.nqn = boot.text("two words");
-	without("subsystem 1: its NQN is none");
+	without("subsystem 1: its NQN is not a valid NQN");
 	bad.nqn = boot.text(std::string(300, 'x'));
-	without("subsystem 1: its NQN is none");
+	without("subsystem 1: its NQN is not a valid NQN");
 	bad.nqn = boot.text("nqn.\x1b[2J");
-	without("subsystem 1: its NQN is no text");
+	without("subsystem 1: its NQN is not text");
 	bad.nqn = {0xfffffff0, 0x20};
 	without("subsystem 1: its NQN is not within the heap");
 	bad.nqn = {0, 4}; // offset 0 is the header, whose signature is text
@@ -231,11 +231,11 @@ TEST_CASE("an unusable entry is left out and reported, and the other entries sta
 	without("subsystem 1: its transport, 1, is unknown");
 	bad = good;
 	bad.structure = layout::s_host;
-	without("entry 1 of the subsystems is something else");
+	without("entry 1 of the subsystems has another structure type");
 	bad = good;
 	bad.index = 3;
 	boot.namespaces.back().index = 3;
-	CHECK(tellsOf(parsedWell(boot), "subsystem 3 is there twice"));
+	CHECK(tellsOf(parsedWell(boot), "subsystem 3 occurs twice"));
 	bad = good;
 	bad.flags = 0; // an invalid descriptor is not a problem
 	boot.namespaces.back().index = 2;
@@ -254,20 +254,20 @@ TEST_CASE("an invalid interface loses its address or is left out, and its subsys
 		CHECK(table.namespaces.size() == 1);
 		return table;
 	};
-	CHECK(tellsOf(with(Builder::transport("192.168.10.77", 33)), "no network has a prefix of 33 bits"));
-	CHECK(tellsOf(with(Builder::transport("fd00::7", 129)), "no network has a prefix of 129 bits"));
+	CHECK(tellsOf(with(Builder::transport("192.168.10.77", 33)), "invalid prefix length 33"));
+	CHECK(tellsOf(with(Builder::transport("fd00::7", 129)), "invalid prefix length 129"));
 	layout::Transport card = Builder::transport("192.168.10.77", 24);
 	card.gateway = nbft_table::ip("fd00::1");
 	CHECK(with(card).interfaces[0].gateway.empty());
 	card.vlan = 4095;
 	const nbft::BootTable none = with(card);
 	CHECK(none.interfaces.empty());
-	CHECK(tellsOf(none, "there is no VLAN 4095"));
+	CHECK(tellsOf(none, "invalid VLAN ID 4095"));
 	CHECK(tellsOf(none, "subsystem 1: there is no interface 1"));
 	CHECK(none.namespaces[0].interfaces.empty());
 	card.vlan = 0;
 	card.flags = 0;
-	CHECK(tellsOf(with(card), "interface 1: there is nothing about it"));
+	CHECK(tellsOf(with(card), "interface 1: its transport info descriptor is missing"));
 }
 
 TEST_CASE("an invalid host name is left out", "[nbft]")
@@ -278,7 +278,7 @@ TEST_CASE("an invalid host name is left out", "[nbft]")
 	boot.interface(card);
 	const nbft::BootTable table = parsedWell(boot);
 	CHECK(table.interfaces[0].hostName.empty());
-	CHECK(tellsOf(table, "its host name is none"));
+	CHECK(tellsOf(table, "its host name is invalid"));
 }
 
 TEST_CASE("every truncation and every flipped bit of a table is refused or read within the table", "[nbft]")
@@ -401,7 +401,7 @@ TEST_CASE("a subsystem that cannot be connected is left out with a reason", "[nb
 	boot.securities.push_back(security);
 	CHECK(reason().empty()); // the profile requires nothing
 	boot.securities[0].flags = layout::f_valid | layout::x_authentication_required;
-	CHECK(reason(true).find("it wants authentication or TLS") == 0);
+	CHECK(reason(true).find("it requires authentication or TLS") == 0);
 	ns.flags = layout::f_valid;
 	ns.nqn = boot.text("nqn.2014-08.org.nvmexpress.discovery");
 	CHECK(reason().find("it is a discovery service") == 0);
@@ -419,7 +419,7 @@ TEST_CASE("tables are found by name and read from files", "[nbft]")
 	CHECK(nbft::filesIn(scratch.path() / "nowhere").empty());
 	const Result<nbft::BootTable> broken = nbft::read(scratch.path() / "NBFT");
 	REQUIRE_FALSE(broken);
-	CHECK(broken.error().message.find("NBFT: it is no NVMe Boot Firmware Table") != std::string::npos);
+	CHECK(broken.error().message.find("NBFT: it is not an NVMe Boot Firmware Table") != std::string::npos);
 	CHECK(nbft::read(scratch.path() / "nowhere").error().code == ErrorCode::noSuchObject);
 	const Result<nbft::BootTable> folder = nbft::read(scratch.path()); // it can be opened, but not read
 	REQUIRE_FALSE(folder);
@@ -451,7 +451,7 @@ TEST_CASE("the text output has all objects and problems", "[nbft]")
 	for (const char *part :
 	     {"nqn.2024-01.com.example:node7", "192.168.10.77/24", "[fd00::5]:4421",
 	      "uuid 6f1b2c3d-0000-4000-8000-0123456789ab", "the firmware could not reach it",
-	      "wants authentication or TLS", "nvme+tcp://[fd00::5]:8009/", "subsystem 9: it has no NQN"}) {
+	      "requires authentication or TLS", "nvme+tcp://[fd00::5]:8009/", "subsystem 9: it has no NQN"}) {
 		CAPTURE(part, text);
 		CHECK(text.find(part) != std::string::npos);
 	}

@@ -172,8 +172,8 @@ TEST_CASE("referrals are bounded in depth and number", "[plan]")
 	const Plan plan = fabric.plan();
 	CHECK(plan.services.size() == 2 + fabric.rules.limits.depth + fabric.rules.limits.referrals);
 	CHECK_FALSE(plan.complete);
-	CHECK(reasonFor(plan, "9936 more") == "referrals: 64 of one configured service are followed at most");
-	CHECK(reasonFor(plan, "1 more") == "referrals: those behind 4 others are not followed");
+	CHECK(reasonFor(plan, "9936 more") == "referrals: the limit for a configured service is 64");
+	CHECK(reasonFor(plan, "1 more") == "referrals: the limit is a depth of 4");
 }
 
 TEST_CASE("of services with the same entries one is read, and the next one if it fails", "[plan]")
@@ -300,15 +300,15 @@ TEST_CASE("unusable entries are refused with a reason", "[plan]")
 	CHECK(plan.connections[1].options.transport == "rdma");
 	CHECK(reasonFor(plan, "10.1.0.1") == "SUBNQN is not an NQN");
 	CHECK(plan.refusals[0].what.find('\x1b') == std::string::npos);
-	CHECK(reasonFor(plan, "10.1.0.2") == "it is served over TLS 1.3, which this version has not");
-	CHECK(reasonFor(plan, "10.1.0.4") == "it needs a secure channel, which this version has not");
-	CHECK(reasonFor(plan, "nn-0x1") == "transport fc is not known here");
-	CHECK(reasonFor(plan, "10.1.0.6") == "it asks for reliable datagrams, which nobody here can send");
-	const std::string own = "it is an address of this very host, told by another one";
+	CHECK(reasonFor(plan, "10.1.0.2") == "it is served over TLS 1.3, which this version does not support");
+	CHECK(reasonFor(plan, "10.1.0.4") == "it requires a secure channel, which this version does not support");
+	CHECK(reasonFor(plan, "nn-0x1") == "transport fc is not supported");
+	CHECK(reasonFor(plan, "10.1.0.6") == "it requires the reliable datagram service, which is not supported");
+	const std::string own = "it is an address of this host, reported by another host";
 	CHECK(reasonFor(plan, "tcp 127.0.0.1:4420") == own);
 	CHECK(reasonFor(plan, "10.0.0.77") == own);
 	CHECK(reasonFor(plan, "referral to tcp 127.1.2.3") == own);
-	CHECK(reasonFor(plan, "fe80::1") == "it is a link-local address, and nothing tells of which interface");
+	CHECK(reasonFor(plan, "fe80::1") == "it is a link-local address without an interface");
 	CHECK(plan.refusals.size() == 10);
 }
 
@@ -340,7 +340,7 @@ TEST_CASE("the number of connections through one configured service is bounded",
 	fabric.tell("10.0.0.2", {disk("10.3.0.1", "nqn.other")});
 	const Plan plan = fabric.plan();
 	CHECK(plan.connections.size() == 1024 + 1);
-	CHECK(reasonFor(plan, "976 more") == "connections: one configured service may lead to 1024");
+	CHECK(reasonFor(plan, "976 more") == "connections: the limit for a configured service is 1024");
 	CHECK(plan.complete); // the entries exist, and their connections are not removed
 }
 
@@ -353,7 +353,7 @@ TEST_CASE("the addresses of one subsystem are bounded, and connections in use st
 	fabric.tell("10.0.0.1", many);
 	Plan plan = fabric.plan();
 	CHECK(plan.connections.size() == 64);
-	CHECK(reasonFor(plan, "936 more") == "addresses of nqn.s: 64 of one subsystem are connected to at most");
+	CHECK(reasonFor(plan, "936 more") == "addresses of nqn.s: the limit for a subsystem is 64");
 	fabric.rules.present = [](const ConnectOptions &options) { return options.address.traddr == "10.1.3.250"; };
 	plan = fabric.plan();
 	CHECK(plan.connections.size() == 64);

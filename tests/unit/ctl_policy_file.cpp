@@ -88,7 +88,7 @@ TEST_CASE("errors in a policy file name file and line", "[policy]")
 		      .starts_with("p.conf:1: there is no setting 'spill'; a subsystem has: iopolicy,"));
 	CHECK(errorOf("nqn.a degrade").starts_with("p.conf:1: 'degrade' is not NAME=VALUE"));
 	CHECK(errorOf("iopolicy=latency degrade=on") ==
-	      "p.conf:1: the pattern 'iopolicy=latency' fits no NQN: each begins with 'nqn.'");
+	      "p.conf:1: the pattern 'iopolicy=latency' matches no NQN: an NQN begins with 'nqn.'");
 	CHECK(errorOf("nqn.a degrade=on degrade=off") == "p.conf:1: degrade is given twice");
 }
 

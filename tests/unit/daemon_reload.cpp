@@ -57,7 +57,7 @@ TEST_CASE("the report lists changed sections and entries of the configuration", 
 	CHECK(changed(first, "[[connection]]\nnqn = \"nqn.a\"\naddress = [\"10.0.0.1\", \"10.0.0.3\"]\n") ==
 	      Lines{"changed [connection] nqn.a: address = [\"10.0.0.1\", \"10.0.0.3\"] (was: address = "
 		    "\"10.0.0.1\")"});
-	CHECK(changed(perPattern + others, others + perPattern) == Lines{"moved [defaults]: another order"});
+	CHECK(changed(perPattern + others, others + perPattern) == Lines{"moved [defaults]: order changed"});
 	// one of two equal entries is removed
 	CHECK(changed(first + first, first).size() == 1);
 }
@@ -74,18 +74,18 @@ TEST_CASE("the report lists changes of the plan as lines and as JSON", "[daemon]
 	CHECK(reloaded.unwanted == Lines{"tcp 10.0.0.1:4420 nqn.a"});
 	CHECK(reloaded.services == Lines{"tcp 10.0.0.9:8009"});
 	CHECK(reloaded.bygone == Lines{"tcp 10.0.0.8:8009"});
-	CHECK(linesOf(reloaded) == Lines{"now wanted: tcp 10.0.0.2:4420 nqn.b",
-					 "no longer wanted: tcp 10.0.0.1:4420 nqn.a",
-					 "discovery service, new: tcp 10.0.0.9:8009",
-					 "discovery service, no longer asked: tcp 10.0.0.8:8009"});
-	CHECK(linesOf({}) == Lines{"nothing is different"});
+	CHECK(linesOf(reloaded) == Lines{"connection added to the plan: tcp 10.0.0.2:4420 nqn.b",
+					 "connection removed from the plan: tcp 10.0.0.1:4420 nqn.a",
+					 "discovery service added: tcp 10.0.0.9:8009",
+					 "discovery service removed: tcp 10.0.0.8:8009"});
+	CHECK(linesOf({}) == Lines{"no change"});
 	reloaded = {};
 	reloaded.changes.push_back({ConfigChange::Kind::added, "defaults", "*", {}, {"tags = 64"}});
 	reloaded.notes = {"f:1: worth knowing"};
-	CHECK(linesOf(reloaded) == Lines{"added [defaults] *: tags = 64",
-					 "[defaults] hold for what is connected from now on; 'nvmeofctl apply-policy' "
-					 "sets the subsystems that are there",
-					 "note: f:1: worth knowing"});
+	CHECK(linesOf(reloaded) ==
+	      Lines{"added [defaults] *: tags = 64",
+		    "[defaults] apply to new connections; 'nvmeofctl apply-policy' applies them to existing subsystems",
+		    "note: f:1: worth knowing"});
 	CHECK(toJson(reloaded)["changes"][0]["change"] == "added");
 	// lists are bounded
 	for (int i = 0; i < 1000; i++)

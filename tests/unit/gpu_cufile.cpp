@@ -35,12 +35,13 @@ TEST_CASE("cufile.json with comments is read, and its problems are reported", "[
 		"[1],\n"
 		"\"use_poll_mode\": true, \"unknown\": {} }, \"logging\": { \"level\": \"INFO\" } }");
 	CHECK(cufileProblems(file) ==
-	      std::vector<std::string>{"properties/allow_compat_mode: true or false is wanted",
-				       "properties/rdma_dev_addr_list: a list of texts is wanted",
-				       "properties/rdma_load_balancing_policy: one of FirstFit MaxMinFit RoundRobin "
-				       "RoundRobinMaxMin Randomized is wanted",
-				       "properties/max_direct_io_size_kb: no multiple of 64",
-				       "properties/io_batchsize: it is not from 1 to 256"});
+	      std::vector<std::string>{
+		      "properties/allow_compat_mode: expected true or false",
+		      "properties/rdma_dev_addr_list: expected a list of strings",
+		      "properties/rdma_load_balancing_policy: expected one of FirstFit MaxMinFit RoundRobin "
+		      "RoundRobinMaxMin Randomized",
+		      "properties/max_direct_io_size_kb: not a multiple of 64",
+		      "properties/io_batchsize: it is not from 1 to 256"});
 	CHECK_FALSE(parseCufile("{"));
 	CHECK_FALSE(parseCufile("[]"));
 	CHECK_FALSE(parseCufile("{\"a\":" + std::string(40, '[') + std::string(40, ']') + "}"));

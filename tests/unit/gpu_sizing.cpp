@@ -62,7 +62,8 @@ TEST_CASE("a checkpoint of ten trillion parameters over 3.2 Tb/s", "[sizing]")
 	demand.namespaces = 16; // 96 GB/s
 	CHECK(find(size(demand), "takes").verdict == Verdict::short_);
 	CHECK(size(demand).stages[size(demand).narrowest].name == "drives");
-	CHECK(find(size(demand), "members that fill the cards, writing").value == std::ceil(400e9 * 4096 / 4194 / 6e9));
+	CHECK(find(size(demand), "members needed to saturate the NICs, writing").value ==
+	      std::ceil(400e9 * 4096 / 4194 / 6e9));
 	demand.parameters = 0;
 	CHECK(std::ranges::none_of(size(demand).lines, [](const Line &one) { return one.group == "checkpoint"; }));
 }
@@ -78,7 +79,7 @@ TEST_CASE("queues of GPUs have the expected number and memory", "[sizing]")
 	CHECK(find(sizing, "doorbells").value == 256 * 8);
 	CHECK(find(sizing, "command identifiers of a queue").verdict == Verdict::enough);
 	// 192 GB/s for 200 us in requests of 1 MiB
-	CHECK(find(sizing, "requests in flight that fill it").value == std::ceil(16 * 12e9 * 200e-6 / (1 << 20)));
+	CHECK(find(sizing, "requests in flight to saturate it").value == std::ceil(16 * 12e9 * 200e-6 / (1 << 20)));
 }
 
 TEST_CASE("hosts share targets, and boots and failures take time", "[sizing]")
@@ -88,10 +89,10 @@ TEST_CASE("hosts share targets, and boots and failures take time", "[sizing]")
 	demand.rdma = false;
 	const Sizing sizing = size(demand);
 	CHECK(sizing.stages[0].read == Approx(16 * 12e9 / 100));
-	CHECK(find(sizing, "connections that a target sees when all boot").value == 100 * 2 * 17);
-	CHECK(find(sizing, "a silent path costs").value == constant("silent-tcp").value);
+	CHECK(find(sizing, "connections of a target when all hosts boot").value == 100 * 2 * 17);
+	CHECK(find(sizing, "delay by a silent path").value == constant("silent-tcp").value);
 	CHECK(find(sizing, "kernel memory of a host").value == Approx(8 * (696 + 15 * 82) * 1024.0));
-	CHECK(find(sizing, "a host is connected in").value == Approx(8 / constant("connect-rate").value));
+	CHECK(find(sizing, "time to connect a host").value == Approx(8 / constant("connect-rate").value));
 }
 
 TEST_CASE("figures that were measured in an emulator are marked as such", "[sizing]")

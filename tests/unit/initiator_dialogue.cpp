@@ -128,35 +128,35 @@ TEST_CASE("unexpected data are a fault", "[initiator]")
 	const auto bad = [&](const Bytes &bytes) { return faultOf(talk.hear(bytes)); };
 	SECTION("without a command")
 	{
-		CHECK(bad(c2h("00", "00 00 00 00")) == "an answer to nothing that was asked");
+		CHECK(bad(c2h("00", "00 00 00 00")) == "response for a command that is not outstanding");
 	}
 	SECTION("for another command")
 	{
 		talk.ask(16);
 		CHECK(bad(c2h("00", "00 00 00 00", "01 02 03 04 05 06 07 08", "08 00")) ==
-		      "an answer to nothing that was asked");
+		      "response for a command that is not outstanding");
 	}
 	SECTION("for a command without data")
 	{
 		talk.dialogue.command(talk.out, Slot::command, setFeature(feat_keep_alive, 0), {}, 0);
 		talk.out.clear();
-		CHECK(bad(c2h("00", "00 00 00 00")) == "data for a command that reads nothing");
+		CHECK(bad(c2h("00", "00 00 00 00")) == "data for a command that is not a read");
 	}
 	SECTION("with a gap")
 	{
 		talk.ask(16);
-		CHECK(bad(c2h("00", "08 00 00 00")) == "data that are not the next ones");
+		CHECK(bad(c2h("00", "08 00 00 00")) == "data out of order");
 	}
 	SECTION("more than requested")
 	{
 		talk.ask(12);
-		CHECK(bad(joined({c2h("00", "00 00 00 00"), c2h("04", "08 00 00 00")})) ==
-		      "more data than were asked for");
+		CHECK(bad(joined({c2h("00", "00 00 00 00"), c2h("04", "08 00 00 00")})) == "more data than requested");
 	}
 	SECTION("after the last data")
 	{
 		talk.ask(16);
-		CHECK(bad(joined({c2h("04", "00 00 00 00"), c2h("04", "08 00 00 00")})) == "data after the last ones");
+		CHECK(bad(joined({c2h("04", "00 00 00 00"), c2h("04", "08 00 00 00")})) ==
+		      "data after the last data PDU");
 	}
 	SECTION("SUCCESS before the last data")
 	{
@@ -166,13 +166,13 @@ TEST_CASE("unexpected data are a fault", "[initiator]")
 	SECTION("too few with SUCCESS")
 	{
 		talk.ask(16);
-		CHECK(bad(c2h("0c", "00 00 00 00")) == "success with less data than were asked for");
+		CHECK(bad(c2h("0c", "00 00 00 00")) == "success with less data than requested");
 	}
 	SECTION("too few with a completion")
 	{
 		talk.ask(16);
 		CHECK(bad(joined({c2h("04", "00 00 00 00"), response("04 00")})) ==
-		      "success with less data than were asked for");
+		      "success with less data than requested");
 	}
 	SECTION("a PDU longer than any request")
 	{
@@ -196,15 +196,16 @@ TEST_CASE("an error with incomplete data is a valid answer", "[initiator]")
 TEST_CASE("a completion without a command, or a second one, is a fault", "[initiator]")
 {
 	Talk talk;
-	CHECK(faultOf(talk.hear(response("04 00"))) == "an answer to nothing that was asked");
+	CHECK(faultOf(talk.hear(response("04 00"))) == "response for a command that is not outstanding");
 	Talk other;
 	other.dialogue.command(other.out, Slot::event, plain(op_async_event), {}, 0);
 	const News told = other.hear(response("06 00"));
 	CHECK(told.kind == Kind::done);
 	CHECK(told.slot == Slot::event);
-	CHECK(faultOf(other.hear(response("06 00"))) == "an answer to nothing that was asked");
+	CHECK(faultOf(other.hear(response("06 00"))) == "response for a command that is not outstanding");
 	Talk third;
-	CHECK(faultOf(third.hear(response("07 00"))) == "an answer to nothing that was asked"); // a CID of no slot
+	CHECK(faultOf(third.hear(response("07 00"))) ==
+	      "response for a command that is not outstanding"); // a CID of no slot
 }
 
 TEST_CASE("ICResp is validated, and valid only once at the beginning", "[initiator]")
@@ -218,8 +219,8 @@ TEST_CASE("ICResp is validated, and valid only once at the beginning", "[initiat
 	};
 	CHECK(answered(8, "01") == "the version of the PDU format");
 	CHECK(answered(10, "20") == "the alignment of data");
-	CHECK(answered(11, "01") == "digests other than were asked for");
-	CHECK(answered(11, "01", {true, true}) == "digests other than were asked for");
+	CHECK(answered(11, "01") == "digests other than requested");
+	CHECK(answered(11, "01", {true, true}) == "digests other than requested");
 	CHECK(answered(12, "ff 0f 00 00") == "MAXH2CDATA");
 	CHECK(answered(12, "02 10 00 00") == "MAXH2CDATA");
 	CHECK(answered(2, "18") == "header length");
@@ -229,7 +230,7 @@ TEST_CASE("ICResp is validated, and valid only once at the beginning", "[initiat
 	CHECK(faultOf(Talk(false).hear(response("04 00"))) == "a PDU before ICResp");
 	CHECK(faultOf(Talk().hear(hello)) == "second ICResp");
 	CHECK(faultOf(Talk().hear(hex("06 00 18 18 20 00 00 00", 32))) == "data length");
-	CHECK(faultOf(Talk().hear(hex("00 00 80 00 80 00 00 00", 128))) == "a PDU of a type that no controller sends");
+	CHECK(faultOf(Talk().hear(hex("00 00 80 00 80 00 00 00", 128))) == "a PDU type that controllers do not send");
 }
 
 TEST_CASE("data are sent to the controller as its R2T PDUs request", "[initiator]")
@@ -258,29 +259,26 @@ TEST_CASE("data are sent to the controller as its R2T PDUs request", "[initiator
 	}
 	SECTION("an R2T with a gap")
 	{
-		CHECK(faultOf(talk.hear(r2t("01 00 00 00", "88 13 00 00"))) ==
-		      "R2T for something else than what comes next");
+		CHECK(faultOf(talk.hear(r2t("01 00 00 00", "88 13 00 00"))) == "R2T out of order");
 	}
 	SECTION("an R2T beyond the data")
 	{
-		CHECK(faultOf(talk.hear(r2t("00 00 00 00", "11 27 00 00"))) ==
-		      "R2T for something else than what comes next");
+		CHECK(faultOf(talk.hear(r2t("00 00 00 00", "11 27 00 00"))) == "R2T out of order");
 	}
 	SECTION("an empty R2T")
 	{
-		CHECK(faultOf(talk.hear(r2t("00 00 00 00", "00 00 00 00"))) ==
-		      "R2T for something else than what comes next");
+		CHECK(faultOf(talk.hear(r2t("00 00 00 00", "00 00 00 00"))) == "R2T out of order");
 	}
 	SECTION("success before all data were requested")
 	{
-		CHECK(faultOf(talk.hear(response("04 00"))) == "success before all data were asked for");
+		CHECK(faultOf(talk.hear(response("04 00"))) == "success before all data were requested");
 	}
 	SECTION("an R2T for a command without data")
 	{
 		Talk other;
 		other.ask(8);
 		CHECK(faultOf(other.hear(r2t("00 00 00 00", "08 00 00 00"))) ==
-		      "R2T for a command that writes nothing");
+		      "R2T for a command that is not a write");
 	}
 }
 

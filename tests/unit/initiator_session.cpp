@@ -170,7 +170,7 @@ TEST_CASE("a failed connect has the reason and the step", "[initiator]")
 		CHECK_FALSE(host.visit());
 		CHECK(host.failure.reason == Reason::refused);
 		CHECK(host.failure.step == Step::tcp);
-		CHECK(describe(host.failure) == "nobody listens there (tcp)");
+		CHECK(describe(host.failure) == "connection refused (tcp)");
 	}
 	SECTION("the target does not answer")
 	{

@@ -152,10 +152,10 @@ TEST_CASE("invalid entries are reported", "[storm]")
 		{[](DiscoveryEntry &e) { e.treq = 3; }, "an entry with a reserved TREQ"},
 		{[](DiscoveryEntry &e) { e.cntlid = 0xfff0; }, "an entry with a reserved controller ID"},
 		{[](DiscoveryEntry &e) { e.tsas[0] = 3; }, "an entry with a reserved SECTYPE"},
-		{[](DiscoveryEntry &e) { setText(e.trsvcid, "", ' '); }, "an entry whose address is no text"},
-		{[](DiscoveryEntry &e) { e.traddr[200] = 'x'; }, "an entry whose address is no text"},
-		{[](DiscoveryEntry &e) { e.subnqn[3] = '\n'; }, "an entry whose NQN is none"},
-		{[](DiscoveryEntry &e) { setText(e.subnqn, "", 'x'); }, "an entry whose NQN is none"},
+		{[](DiscoveryEntry &e) { setText(e.trsvcid, "", ' '); }, "an entry whose address is not text"},
+		{[](DiscoveryEntry &e) { e.traddr[200] = 'x'; }, "an entry whose address is not text"},
+		{[](DiscoveryEntry &e) { e.subnqn[3] = '\n'; }, "an entry with an invalid NQN"},
+		{[](DiscoveryEntry &e) { setText(e.subnqn, "", 'x'); }, "an entry with an invalid NQN"},
 	};
 	for (const auto &[change, what] : wrong) {
 		DiscoveryEntry entry = good;

@@ -127,7 +127,7 @@ Dialogue::Fault Dialogue::header(Bytes &out)
 	case pdu_response:
 		return response(receiver_.as<ResponsePdu>().cqe);
 	}
-	return wrong(fes_header, 0, "a PDU of a type that no controller sends");
+	return wrong(fes_header, 0, "a PDU type that controllers do not send");
 }
 
 Dialogue::Fault Dialogue::hello(const IcResp &response)
@@ -138,7 +138,7 @@ Dialogue::Fault Dialogue::hello(const IcResp &response)
 	if (response.cpda > longest_cpda)
 		return wrong(fes_header, offsetof(IcResp, cpda), "the alignment of data");
 	if ((response.digest & 3) != asked)
-		return wrong(fes_header, offsetof(IcResp, digest), "digests other than were asked for");
+		return wrong(fes_header, offsetof(IcResp, digest), "digests other than requested");
 	if (response.maxh2cdata < least_h2c_data || response.maxh2cdata % 4)
 		return wrong(fes_header, offsetof(IcResp, maxh2cdata), "MAXH2CDATA");
 	longestData_ = response.maxh2cdata;
@@ -151,7 +151,7 @@ Dialogue::Fault Dialogue::isNext(std::uint16_t cid, Slot &slot) const
 {
 	const auto index = static_cast<std::uint16_t>(cid & slot_mask);
 	if (index >= slot_count || !open(static_cast<Slot>(index)) || cids_[index] != cid)
-		return wrong(fes_header, sizeof(PduHeader), "an answer to nothing that was asked");
+		return wrong(fes_header, sizeof(PduHeader), "response for a command that is not outstanding");
 	slot = static_cast<Slot>(index);
 	return {};
 }
@@ -162,20 +162,20 @@ Dialogue::Fault Dialogue::data(const DataPdu &pdu)
 	if (const Fault fault = isNext(pdu.cid, slot))
 		return fault;
 	if (slot != Slot::command || !expected_)
-		return wrong(fes_header, offsetof(DataPdu, cid), "data for a command that reads nothing");
+		return wrong(fes_header, offsetof(DataPdu, cid), "data for a command that is not a read");
 	if (lastData_)
-		return wrong(fes_sequence, 0, "data after the last ones");
+		return wrong(fes_sequence, 0, "data after the last data PDU");
 	if (pdu.offset != received_)
-		return wrong(fes_range, offsetof(DataPdu, offset), "data that are not the next ones");
+		return wrong(fes_range, offsetof(DataPdu, offset), "data out of order");
 	if (pdu.length > expected_ - received_)
-		return wrong(fes_range, offsetof(DataPdu, length), "more data than were asked for");
+		return wrong(fes_range, offsetof(DataPdu, length), "more data than requested");
 	lastData_ = pdu.h.flags & f_last;
 	if (!(pdu.h.flags & f_success))
 		return {};
 	if (!lastData_)
 		return wrong(fes_header, offsetof(PduHeader, flags), "SUCCESS before the last data");
 	if (pdu.length != expected_ - received_)
-		return wrong(fes_sequence, 0, "success with less data than were asked for");
+		return wrong(fes_sequence, 0, "success with less data than requested");
 	return {};
 }
 
@@ -185,9 +185,9 @@ Dialogue::Fault Dialogue::askedFor(Bytes &out, const R2tPdu &pdu)
 	if (const Fault fault = isNext(pdu.cid, slot))
 		return fault;
 	if (slot != Slot::command || data_.empty())
-		return wrong(fes_header, offsetof(R2tPdu, cid), "R2T for a command that writes nothing");
+		return wrong(fes_header, offsetof(R2tPdu, cid), "R2T for a command that is not a write");
 	if (pdu.offset != sent_ || !pdu.length || pdu.length > data_.size() - sent_)
-		return wrong(fes_range, offsetof(R2tPdu, offset), "R2T for something else than what comes next");
+		return wrong(fes_range, offsetof(R2tPdu, offset), "R2T out of order");
 	sendData(out, pdu);
 	return {};
 }
@@ -215,9 +215,9 @@ Dialogue::Fault Dialogue::response(const Completion &completion)
 	if (slot != Slot::command || completion.status >> 1 & st_type_and_code)
 		return {};
 	if (received_ != expected_)
-		return wrong(fes_sequence, 0, "success with less data than were asked for");
+		return wrong(fes_sequence, 0, "success with less data than requested");
 	if (sent_ != data_.size())
-		return wrong(fes_sequence, 0, "success before all data were asked for");
+		return wrong(fes_sequence, 0, "success before all data were requested");
 	return {};
 }
 
@@ -272,7 +272,7 @@ const char *Dialogue::oddity() const
 	if (flags)
 		return "reserved flags in a PDU";
 	if (header.type != pdu_c2h_data && header.pdo)
-		return "a data offset where there are no data";
+		return "a data offset without data";
 	switch (header.type) {
 	case pdu_ic_resp:
 		return allZero(receiver_.as<IcResp>().reserved) ? nullptr : "reserved bytes in ICResp";

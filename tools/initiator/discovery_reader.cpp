@@ -102,14 +102,14 @@ DiscoveryReader::Outcome DiscoveryReader::judgeHeader()
 {
 	first_ = now_;
 	if (first_.format)
-		return unusable("the discovery log has a format that is not known");
+		return unusable("the discovery log has an unknown format");
 	if (first_.count > most_entries)
-		return unusable("the discovery log claims to have more entries than are taken");
+		return unusable("the discovery log has more entries than the limit");
 	const bool offsets = session_.told().offsets();
 	end_ = (first_.count + 1) * discovery_block;
 	at_ = offsets ? discovery_block : 0;
 	if (!offsets && end_ > most_)
-		return unusable("the discovery log is longer than what can be read of it");
+		return unusable("the discovery log is longer than the controller allows to read");
 	if (!first_.count)
 		at_ = end_;
 	part_ = Part::entries;
@@ -132,7 +132,7 @@ DiscoveryReader::Outcome DiscoveryReader::check()
 	if (now_ != first_)
 		return Outcome::torn;
 	if (astray_)
-		return unusable("reads from the middle of the discovery log return its beginning");
+		return unusable("reads at an offset of the discovery log return its beginning");
 	return refused_ ? fail(failureOfStatus(refused_, "a part of the discovery log")) : Outcome::whole;
 }
 

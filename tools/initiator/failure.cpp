@@ -21,19 +21,19 @@ struct Words {
 
 constexpr const char *steps[] = {"tcp",    "hello", "connect",  "cap",    "vs",
 				 "enable", "ready", "identify", "events", "live"};
-constexpr std::array<Words, 13> reasons{{{"none", "nothing is wrong"},
-					 {"local", "this machine cannot"},
-					 {"refused", "nobody listens there"},
-					 {"unreachable", "no way there"},
+constexpr std::array<Words, 13> reasons{{{"none", "no error"},
+					 {"local", "local error"},
+					 {"refused", "connection refused"},
+					 {"unreachable", "no route"},
 					 {"timed_out", "no answer in time"},
-					 {"closed", "the other side has closed the connection"},
+					 {"closed", "connection closed by the peer"},
 					 {"reset", "the connection was reset"},
-					 {"terminated", "the other side has ended the connection"},
-					 {"protocol", "the other side breaks the protocol"},
-					 {"digest", "what came was damaged"},
+					 {"terminated", "connection terminated by the peer"},
+					 {"protocol", "protocol violation by the peer"},
+					 {"digest", "digest error"},
 					 {"busy", "the service is busy"},
 					 {"status", "refused"},
-					 {"unusable", "of no use"}}};
+					 {"unusable", "unusable response"}}};
 
 const Words &wordsOf(Reason reason)
 {

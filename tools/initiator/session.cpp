@@ -111,7 +111,7 @@ void Session::advance(const Completion &completion)
 	switch (step_) {
 	case Step::connect:
 		if (result & authentication_required)
-			return unusable("it wants authentication");
+			return unusable("the controller requires authentication");
 		told_.cntlid = static_cast<std::uint16_t>(result);
 		pass(Step::cap);
 		return submit(propertyGet(prop_cap));
@@ -143,13 +143,13 @@ void Session::advance(const Completion &completion)
 void Session::lookReady(std::uint32_t csts)
 {
 	if (csts & csts_fatal)
-		return unusable("the controller says that it has failed");
+		return unusable("the controller reports a fatal error");
 	if (csts & csts_ready) {
 		pass(Step::identify);
 		return submit(nofctl::wire::identify(cns_ctrl), identify_size);
 	}
 	if (Clock::now() > until_)
-		return fail({Reason::timedOut, step_, 0, "the controller does not become ready"});
+		return fail({Reason::timedOut, step_, 0, "the controller did not become ready in time"});
 	shared_.wheel.set(*this, look_again);
 }
 

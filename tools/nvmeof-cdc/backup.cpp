@@ -34,7 +34,7 @@ public:
 	StoreState state() const override { return {.engine = "backup", .place = place_, .writable = false}; }
 
 private:
-	nvmeof::Error readOnly() const { return wrong(place_ + ": a backup is not written to"); }
+	nvmeof::Error readOnly() const { return wrong(place_ + ": backups are read-only"); }
 
 	std::string place_;
 	News news_;
@@ -65,16 +65,16 @@ Result<std::unique_ptr<Store>> openBackup(const std::filesystem::path &file)
 	const Json json = Json::parse(*text, nullptr, false);
 	const auto no = [&](const char *why) { return wrong(file.string() + ": " + why); };
 	if (!json.is_object() || !json.contains("backup") || !json.contains("records") || !json["records"].is_array())
-		return no("that is no backup, as 'nvmeofctl cdc backup' prints it");
+		return no("not a backup made by 'nvmeofctl cdc backup'");
 	if (json["backup"] != backup_version)
-		return no("that backup is of a newer version: update");
+		return no("the backup was made by a newer version: update nvmeof-cdc");
 	if (!json.contains("generation") || !json["generation"].is_number_unsigned())
-		return no("the generation is missing in it");
+		return no("the generation is missing");
 	News news{.whole = true, .changes = {}, .generation = json["generation"].get<std::uint64_t>()};
 	for (const Json &record : json["records"]) {
 		if (!record.is_object() || !record.contains("key") || !record["key"].is_string() ||
 		    !record.contains("value"))
-			return no("something in it is no record");
+			return no("it contains an invalid record");
 		news.changes.push_back({record["key"].get<std::string>(), storedText(record["value"])});
 	}
 	Model model; // validates the records, so that a record that the service rejects is not restored either

@@ -44,7 +44,7 @@ Result<std::int64_t> leaseOf(const toml::node &node)
 {
 	Result<std::int64_t> seconds = secondsOf(node);
 	if (seconds && *seconds < 10)
-		return invalid("a lease is at least 10 s long");
+		return invalid("a lease must be at least 10 s long");
 	return seconds;
 }
 
@@ -159,7 +159,7 @@ private:
 	{
 		return [this, read](const toml::node &node) -> Result<void> {
 			if (!node.is_table())
-				return invalid("a value where a table is wanted");
+				return invalid("expected a table, not a value");
 			(this->*read)(*node.as_table());
 			return {};
 		};
@@ -168,7 +168,7 @@ private:
 	{
 		return [this, read](const toml::node &node) -> Result<void> {
 			if (!node.is_array_of_tables())
-				return invalid("a value where [[tables]] are wanted");
+				return invalid("expected [[tables]], not a value");
 			for (const toml::node &element : *node.as_array())
 				(this->*read)(*element.as_table());
 			return {};

@@ -168,12 +168,12 @@ bool Connection::take(const Pdu &pdu)
 	case pdu_command:
 		return state_ != State::hello ? takeCommand(pdu) : fault(fes_sequence, "no ICReq", pdu.head);
 	case pdu_h2c_data:
-		return transfer_ ? takeData(pdu) : fault(fes_sequence, "data not asked for", pdu.head);
+		return transfer_ ? takeData(pdu) : fault(fes_sequence, "data without R2T", pdu.head);
 	case pdu_h2c_term:
 		count(worker_.hall().counters.faults);
 		return false;
 	}
-	return fault(fes_header, "a PDU that hosts do not send", pdu.head);
+	return fault(fes_header, "a PDU type that hosts do not send", pdu.head);
 }
 
 bool Connection::takeHello(const IcReq &request)
@@ -405,13 +405,14 @@ bool Connection::takeData(const Pdu &pdu)
 	if (data.cid != transfer_->cmd.cid)
 		return fault(fes_parameter, "data of no command", pdu.head, offsetof(DataPdu, cid));
 	if (data.ttag != data_tag)
-		return fault(fes_parameter, "data of no transfer", pdu.head, offsetof(DataPdu, ttag));
+		return fault(fes_parameter, "data for a command that is not outstanding", pdu.head,
+			     offsetof(DataPdu, ttag));
 	if (data.offset != transfer_->data.size() || data.length != pdu.data.size() || end > transfer_->length)
-		return fault(fes_range, "data not asked for", pdu.head);
+		return fault(fes_range, "data out of order or range", pdu.head);
 	if (data.length > most_h2c_data)
 		return fault(fes_limit, "more data than MAXH2CDATA", pdu.head);
 	if (bool(data.h.flags & f_last) != (end == transfer_->length))
-		return fault(fes_parameter, "the last data are not the last", pdu.head, offsetof(PduHeader, flags));
+		return fault(fes_parameter, "LAST_PDU flag in the wrong place", pdu.head, offsetof(PduHeader, flags));
 	append(transfer_->data, pdu.data);
 	inputSince_ = 0; // progress was made
 	since_ = Worker::now();

@@ -48,8 +48,8 @@ Result<sockaddr_un> addressOf(const std::filesystem::path &path)
 	address.sun_family = AF_UNIX;
 	const std::string text = path.string();
 	if (text.size() >= sizeof(address.sun_path))
-		return invalid(
-			fmt::format("{}: a socket's path may have {} characters", text, sizeof(address.sun_path) - 1));
+		return invalid(fmt::format("{}: the path of a socket is limited to {} characters", text,
+					   sizeof(address.sun_path) - 1));
 	std::ranges::copy(text, address.sun_path);
 	return address;
 }
@@ -76,7 +76,7 @@ Result<int> listenAt(const std::filesystem::path &path)
 	};
 	if (somebodyAnswers(*address))
 		return failed(EADDRINUSE,
-			      "another nvmeof-cdc serves there; 'control' in the configuration is to differ");
+			      "another nvmeof-cdc uses this socket; set a different 'control' in the configuration");
 	std::error_code ignored;
 	std::filesystem::create_directories(path.parent_path(), ignored);
 	if (std::filesystem::is_socket(path, ignored))
@@ -164,7 +164,7 @@ public:
 			busy_ = true;
 			control_.take(id_, line);
 		} else if (end == in_.npos && in_.size() > longest_request && !ends_) {
-			send(errorJson(invalid("that line is too long")));
+			send(errorJson(invalid("the line is too long")));
 			endWhenSent();
 		}
 		if (over_ && !busy_ && !follows_ && out_.empty() && in_.find('\n') == in_.npos)
@@ -299,7 +299,7 @@ void Control::accept()
 	const std::uint64_t id = ++lastId_;
 	auto &client = clients_[id] = std::make_unique<Client>(*this, id, socket);
 	if (clients_.size() > limits_.clients) {
-		client->send(errorJson(nvmeof::errorFromErrno(EBUSY, "too many are connected")));
+		client->send(errorJson(nvmeof::errorFromErrno(EBUSY, "too many connections")));
 		client->endWhenSent();
 	}
 	sweep_.startUnlessRunning(sweep_every);
@@ -311,7 +311,10 @@ void Control::take(std::uint64_t id, std::string_view line)
 	if (!request)
 		return refuse(id, request.error());
 	if (request->changes() && !clients_.at(id)->trusted())
-		return refuse(id, nvmeof::errorFromErrno(EPERM, "that is for root and the service's own user"));
+		return refuse(
+			id,
+			nvmeof::errorFromErrno(
+				EPERM, "permission denied: only root and the user of the service may change records"));
 	run(id, *request);
 }
 
@@ -398,7 +401,7 @@ void Control::happened(const Happening &happening)
 void Control::change(std::uint64_t id, const ControlRequest &request)
 {
 	if (!service_.sharedViews())
-		return refuse(id, nvmeof::errorFromErrno(EAGAIN, "the store has not told what there is yet"));
+		return refuse(id, nvmeof::errorFromErrno(EAGAIN, "the store has not loaded its records yet"));
 	service_.knownHosts([this, id, request, alive = std::weak_ptr(alive_)](const std::set<std::string> &hosts) {
 		if (alive.expired() || !clients_.contains(id))
 			return;
@@ -446,7 +449,7 @@ void Control::write(std::uint64_t id, const ControlRequest &request, std::vector
 void Control::drain(std::uint64_t id)
 {
 	if (service_.draining())
-		return refuse(id, nvmeof::errorFromErrno(EALREADY, "it is leaving already"));
+		return refuse(id, nvmeof::errorFromErrno(EALREADY, "already draining"));
 	hooks_.drain([this, id, alive = std::weak_ptr(alive_)] {
 		if (!alive.expired())
 			answer(id, {{"done", "drain"}});

@@ -94,7 +94,7 @@ constexpr std::string_view target_members[] = {"nqn",  "type",    "transport", "
 					       "treq", "sectype", "qptype",    "prtype", "state"};
 constexpr std::string_view zone_members[] = {"name", "hosts", "targets"};
 // Members that status output adds; accepted and ignored in requests
-constexpr std::string_view told_members[] = {"source", "owner", "ends", "seen_by", "hosts_now"};
+constexpr std::string_view told_members[] = {"source", "owner", "ends", "visible_to", "seen_by", "hosts_now"};
 
 bool isIn(Names names, std::string_view name)
 {
@@ -136,7 +136,7 @@ Result<void> names(const Plain &json, const char *list, Kind kind, std::vector<s
 		return {};
 	for (const Plain &one : *found) {
 		if (!one.is_string())
-			return invalid(fmt::format("{} must be a list of texts", list));
+			return invalid(fmt::format("{} must be a list of strings", list));
 		keys.push_back(std::string(prefixOf(kind)) + one.get<std::string>());
 	}
 	return {};
@@ -176,7 +176,7 @@ std::string teller(const Origin &origin)
 		return fmt::format("the discovery service {}", origin.owner);
 	if (origin.source == "push")
 		return fmt::format("the registration of {}", origin.owner);
-	return "somebody else";
+	return "another source";
 }
 
 std::string shown(const std::string &key)
@@ -191,7 +191,7 @@ template <typename T> std::optional<Error> inTheWay(const Model &model, const st
 	for (const T &record : records) {
 		const Origin *there = originOf(model, record.key());
 		if (there && !mayReplace(*there, record.origin))
-			return invalid(fmt::format("the {} is told of by {}", shown(record.key()), teller(*there)));
+			return invalid(fmt::format("the {} is defined by {}", shown(record.key()), teller(*there)));
 	}
 	return {};
 }
@@ -209,9 +209,9 @@ Result<std::vector<Change>> removal(const Model &model, const ControlRequest &re
 		const bool itsFile = there->source == "file" && there->owner == model.self();
 		const bool back = there->source == "file" || there->source == "pull";
 		if (itsFile || (back && !request.force))
-			return invalid(fmt::format("the {} is told of by {}, which would tell of it again: it is to be "
-						   "taken away there{}",
-						   shown(key), teller(*there), itsFile ? "" : ", or by force"));
+			return invalid(
+				fmt::format("the {} is defined by {}, which would write it again: remove it there{}",
+					    shown(key), teller(*there), itsFile ? "" : ", or use --force"));
 		changes.push_back({key, {}});
 	}
 	return changes;
@@ -239,7 +239,7 @@ Result<ControlRequest> parseControlRequest(std::string_view line)
 	if (Result<void> read = readRecords(json, request); !read)
 		return read.error();
 	if (request.targets.empty() && request.zones.empty() && request.keys.empty())
-		return invalid("no record is named");
+		return invalid("the request names no record");
 	return request;
 }
 

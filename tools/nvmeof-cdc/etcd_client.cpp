@@ -50,14 +50,14 @@ const char *adviceFor(const std::string &message)
 	if (message.find("permission denied") != message.npos)
 		return "; give the user's role readwrite permission on the whole prefix";
 	if (message.find("user name is empty") != message.npos)
-		return "; it wants a user and a password";
+		return "; it requires a user and a password";
 	return "";
 }
 
 // {"message": ..., "code": ...}, and in a stream {"message": ..., "grpc_code": ...}
 Answer refusal(const Json &error)
 {
-	Answer answer = strange("it answers with an error that is none");
+	Answer answer = strange("malformed error response");
 	const Json none;
 	auto member = [&](const char *key) { return error.contains(key) ? error[key] : none; };
 	const Json code = member(error.contains("grpc_code") ? "grpc_code" : "code"), message = member("message");
@@ -79,14 +79,15 @@ bool readable(const std::string &file)
 Result<void> check(const Options &options)
 {
 	if (options.endpoints.empty())
-		return invalid("no member of etcd is named");
+		return invalid("no etcd member is configured");
 	for (const std::string &endpoint : options.endpoints) {
 		const auto host = endpoint.starts_with("https://")  ? endpoint.substr(8)
 				  : endpoint.starts_with("http://") ? endpoint.substr(7)
 								    : "";
 		if (host.empty() || host.find_first_of("/?#@ ") != host.npos)
-			return invalid(fmt::format("'{}' is no member of etcd: http://HOST:PORT or https://HOST:PORT",
-						   endpoint));
+			return invalid(fmt::format(
+				"'{}' is not the URL of an etcd member: expected http://HOST:PORT or https://HOST:PORT",
+				endpoint));
 	}
 	for (const std::string &file : {options.tls.ca, options.tls.cert, options.tls.key})
 		if (!readable(file))
@@ -103,7 +104,7 @@ Answer answerOf(const std::string &line)
 	Answer answer;
 	answer.json = Json::parse(line, nullptr, false);
 	if (!answer.json.is_object())
-		return strange("it answers with something");
+		return strange("the response is not a JSON object");
 	auto error = answer.json.find("error");
 	if (error == answer.json.end())
 		return answer;
@@ -116,7 +117,7 @@ Answer answerOf(const HttpAnswer &http)
 		return {.outcome = http.sent ? Outcome::lost : Outcome::unsent, .trouble = http.trouble};
 	Answer answer = answerOf(http.body);
 	if (http.status != 200 && (answer || !Json::accept(http.body)))
-		return strange(fmt::format("it answers with HTTP status {}", http.status));
+		return strange(fmt::format("it responds with HTTP status {}", http.status));
 	return answer;
 }
 
@@ -185,7 +186,7 @@ void Call::received(std::string_view piece)
 		const std::size_t end = piece.find('\n');
 		line_ += piece.substr(0, end);
 		if (line_.size() > longest_line)
-			return tell(strange("it answers without end"));
+			return tell(strange("the response line is too long"));
 		if (end == piece.npos)
 			return;
 		piece.remove_prefix(end + 1);

@@ -92,7 +92,7 @@ public:
 		if (good_)
 			return value;
 		nvmeof::Error error;
-		error.message = "that is no answer of etcd's v3 JSON gateway";
+		error.message = "not a response of etcd's v3 JSON gateway";
 		return error;
 	}
 

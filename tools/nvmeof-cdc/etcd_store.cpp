@@ -41,7 +41,8 @@ EtcdStore::EtcdStore(serving::Loop &loop, EtcdOptions options)
 	: options_(withSlash(std::move(options))), client_(loop, options_.etcd), view_(options_.prefix),
 	  reading_(options_.prefix), writer_(loop, client_, view_, [this](std::string why) { lost(std::move(why)); }),
 	  member_(loop, client_, view_, options_.lease, [this](std::string why) { lost(std::move(why)); }),
-	  again_(loop, [this] { connect(); }), late_(loop, [this] { lost(client_.endpoint() + ": no watch begins"); }),
+	  again_(loop, [this] { connect(); }),
+	  late_(loop, [this] { lost(client_.endpoint() + ": the watch did not start"); }),
 	  pulse_(loop, [this] { pulse(); }), keep_(loop, [this] { keep(); }), backoff_(200ms, options_.slowest)
 {
 }
@@ -73,7 +74,7 @@ Result<void> EtcdStore::openCache()
 	if (!contents)
 		return contents.error();
 	if (!cache_->movedTo().empty())
-		serving::say(LOG_WARNING, fmt::format("{} was damaged: it is {} now, and is made anew from etcd",
+		serving::say(LOG_WARNING, fmt::format("{} was damaged: it was renamed to {}, and is rebuilt from etcd",
 						      options_.cache.string(), cache_->movedTo().string()));
 	if (!contents->generation)
 		return {}; // new file
@@ -163,7 +164,7 @@ void EtcdStore::noted(const Answer &answer)
 	if (notice->canceled && notice->compacted)
 		return readAll();
 	if (notice->canceled)
-		return lost(fmt::format("{}: it watches no more: {}", client_.endpoint(), notice->reason));
+		return lost(fmt::format("{}: the watch has ended: {}", client_.endpoint(), notice->reason));
 	if (notice->created)
 		synced();
 	if (!notice->events.empty())
@@ -212,7 +213,7 @@ void EtcdStore::pulse()
 			expected_ = now.generationRevision;
 			expectedSince_ = time;
 		} else if (time > expectedSince_ + options_.etcd.timeout) {
-			return lost(client_.endpoint() + ": its watch is silent");
+			return lost(client_.endpoint() + ": the watch does not respond");
 		}
 		sweep();
 	});
@@ -247,15 +248,16 @@ void EtcdStore::gone(const std::string &why)
 	trouble_ = why;
 	if (known)
 		return;
-	serving::say(LOG_WARNING, fmt::format("etcd is gone: {}; hosts are told what was known at {}, and nothing is "
-					      "changed until it is back",
-					      why, shown(agedSince_)));
+	serving::say(
+		LOG_WARNING,
+		fmt::format("etcd is unreachable: {}; hosts get the records of {}, and writes fail until it is back",
+			    why, shown(agedSince_)));
 	keep();
 }
 
 std::string EtcdStore::refusal() const
 {
-	return fmt::format("etcd does not answer since {}: {}; nothing is changed until it does", shown(agedSince_),
+	return fmt::format("etcd has been unreachable since {}: {}; writes fail until it is back", shown(agedSince_),
 			   trouble_);
 }
 
@@ -285,7 +287,7 @@ void EtcdStore::keep()
 	news.generation = generation_;
 	const Result<void> kept = cache_->keep(news, heard_);
 	if (!kept && !cacheBroken_)
-		serving::say(LOG_WARNING, fmt::format("what was known last is not kept: {}", kept.error().message));
+		serving::say(LOG_WARNING, fmt::format("cannot write the cache: {}", kept.error().message));
 	cacheBroken_ = !kept;
 }
 

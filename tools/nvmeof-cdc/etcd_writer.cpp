@@ -34,7 +34,7 @@ std::size_t sizeOf(const std::vector<Change> &changes)
 
 Writer::Writer(serving::Loop &loop, Client &client, const View &view, std::function<void(std::string)> failed)
 	: client_(client), view_(view), failed_(std::move(failed)), patience_(loop, [this] {
-		  finish(wrong("it is written, but etcd was lost before it could tell all"));
+		  finish(wrong("written, but the connection to etcd failed before the change was seen"));
 		  next();
 	  })
 {
@@ -44,8 +44,8 @@ void Writer::write(std::vector<Change> changes, Store::Done done)
 {
 	const std::size_t bytes = sizeOf(changes);
 	if (changes.size() > most_changes || bytes > most_bytes)
-		return done(wrong(fmt::format("{} records of {} KiB at once are too much for etcd: at most {} of {} "
-					      "KiB; write them in parts",
+		return done(wrong(fmt::format("{} records of {} KiB are too much for one write to etcd: the limit is "
+					      "{} of {} KiB; write them in parts",
 					      changes.size(), bytes >> 10, most_changes, most_bytes >> 10)));
 	queue_.push_back({std::move(changes), bytes, std::move(done)});
 	next();
@@ -127,9 +127,9 @@ void Writer::answered(const Answer &answer)
 	const bool definite = answer.outcome != Outcome::lost;
 	const Result<Transaction> done =
 		answer ? transactionOf(answer.json)
-		       : wrong(definite ? answer.trouble
-					: answer.trouble +
-						  "; whether it was written is not known: look, or write it again");
+		       : wrong(definite
+				       ? answer.trouble
+				       : answer.trouble + "; the outcome of the write is unknown: check, or repeat it");
 	if (done && done->changed && done->header.revision > view_.revision()) {
 		written_ = done->header.revision;
 		return patience_.start(10s);
@@ -154,7 +154,7 @@ void Writer::stop(const std::string &why)
 	if (!call_)
 		return;
 	call_.reset();
-	finish(wrong(why + "; whether it was written is not known: look, or write it again"));
+	finish(wrong(why + "; the outcome of the write is unknown: check, or repeat it"));
 }
 
 void Writer::refuse(const std::string &why)

@@ -424,9 +424,9 @@ int HttpServer::answer(Entrance &entrance, MHD_Connection *connection, const cha
 	}
 	const std::string_view wanted = path;
 	if (std::strcmp(method, MHD_HTTP_METHOD_GET) != 0 && std::strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-		return say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "it can be read only");
+		return say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "read-only: use GET or HEAD");
 	if (entrance.loopback && !namesThisMachine(header(connection, MHD_HTTP_HEADER_HOST)))
-		return say(connection, MHD_HTTP_FORBIDDEN, "by that name it is not served here");
+		return say(connection, MHD_HTTP_FORBIDDEN, "unknown host name");
 	if (const PageFile *file = findPageFile(wanted))
 		return send(connection, MHD_HTTP_OK, fileResponse(*file));
 	if (wanted == "/api/state" || wanted == "/metrics" || wanted == "/healthz")
@@ -451,7 +451,7 @@ int HttpServer::picture(MHD_Connection *connection, std::string_view path, Reque
 		return say(connection, MHD_HTTP_OK, "ok");
 	if (path == "/healthz")
 		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
-			   picture_->draining ? "draining" : "the store has not told what there is yet");
+			   picture_->draining ? "draining" : "the store has not loaded its records yet");
 	if (path == "/metrics") {
 		if (!metrics_)
 			metrics_ = std::make_shared<const std::string>(metricsText(*picture_));
@@ -467,7 +467,7 @@ int HttpServer::picture(MHD_Connection *connection, std::string_view path, Reque
 int HttpServer::events(MHD_Connection *connection)
 {
 	if (streams_.size() >= limits_.streams)
-		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "too many follow the events");
+		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "too many event streams");
 	const std::string_view last = header(connection, "Last-Event-ID");
 	std::uint64_t number = lastEvent_;
 	if (std::uint64_t had = 0; std::from_chars(last.data(), last.data() + last.size(), had).ec == std::errc())

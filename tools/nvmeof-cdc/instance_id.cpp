@@ -23,7 +23,8 @@ Result<std::string> readId(const std::filesystem::path &file)
 		return text;
 	std::erase(*text, '\n');
 	if (!Uuid::parse(*text))
-		return nofctl::invalid(file.string() + ": no UUID is in it; remove it to have one made");
+		return nofctl::invalid(file.string() +
+				       ": it contains no UUID; remove the file, and a new one is created");
 	return text;
 }
 

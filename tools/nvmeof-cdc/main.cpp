@@ -59,7 +59,7 @@ int checkConfig(const Options &options)
 		fmt::print(stderr, "{}: {}\n", problem.place.toString(), problem.message);
 	if (!reading.problems.empty())
 		return failed;
-	fmt::print("{}: nothing is wrong\n", options.config.string());
+	fmt::print("{}: no problems found\n", options.config.string());
 	return done;
 }
 
@@ -72,7 +72,7 @@ void takeOver(Service &service, const Options &options, ReloadMode mode, const R
 		sd_notify(0, "RELOADING=1");
 	auto over = [dry, done](const Result<Reloaded> &reloaded) {
 		if (!dry && !reloaded)
-			say(LOG_ERR, "the configuration stays as it was: " + reloaded.error().message);
+			say(LOG_ERR, "the configuration is unchanged: " + reloaded.error().message);
 		if (!dry)
 			sd_notify(0, "READY=1");
 		done(reloaded);
@@ -132,7 +132,7 @@ Result<std::unique_ptr<Store>> storeOf(Loop &loop, const std::filesystem::path &
 	if (config.extension() == ".json")
 		return openBackup(config);
 	if (!std::filesystem::exists(config))
-		return nofctl::invalid(config.string() + ": there is no such file");
+		return nofctl::invalid(config.string() + ": no such file");
 	Result<Rules> rules = readRules(config);
 	if (!rules)
 		return rules.error();
@@ -145,7 +145,7 @@ int move(const Options &options)
 	Loop loop;
 	Result<std::unique_ptr<Store>> from = storeOf(loop, options.from), to = storeOf(loop, options.to);
 	if (options.to.extension() == ".json")
-		return failWith(nofctl::invalid("'nvmeofctl cdc backup' writes backups; --to is a configuration"));
+		return failWith(nofctl::invalid("--to must be a configuration; 'nvmeofctl cdc backup' writes backups"));
 	for (const auto *store : {&from, &to})
 		if (!*store)
 			return failWith(store->error());
@@ -154,7 +154,7 @@ int move(const Options &options)
 			say(LOG_ERR, moved.error().message);
 			return loop.end(failed);
 		}
-		fmt::print("{} records moved; generations go on from {}\n", moved->records, moved->before);
+		fmt::print("{} records moved; the generation continues from {}\n", moved->records, moved->before);
 		loop.end(done);
 	});
 	moving.start();
@@ -165,7 +165,7 @@ int move(const Options &options)
 
 int main(int argc, char **argv)
 {
-	CLI::App app("A centralized discovery controller for NVMe over Fabrics: tells hosts where their storage is");
+	CLI::App app("A centralized discovery controller for NVMe over Fabrics: serves discovery logs to hosts");
 	Options options;
 	app.add_option("--config", options.config, "configuration")->capture_default_str();
 	app.set_version_flag("--version", NVMEOF_VERSION);
@@ -173,14 +173,12 @@ int main(int argc, char **argv)
 	app.fallthrough();
 	CLI::App *serving = app.add_subcommand("serve", "serve hosts until SIGTERM");
 	serving->add_flag("--rebuild", options.rebuild,
-			  "begin anew where the database is damaged, which is kept under another name");
-	CLI::App *moving =
-		app.add_subcommand("move", "take all records from one store to another, while nobody serves");
-	moving->add_option("--from", options.from,
-			   "configuration that names the store there is, or a backup: FILE.json")
+			  "move a damaged database aside; rebuild it from etcd if it is a cache, else start empty");
+	CLI::App *moving = app.add_subcommand("move", "move all records to another store while no instance is running");
+	moving->add_option("--from", options.from, "configuration of the source store, or a backup: FILE.json")
 		->required();
-	moving->add_option("--to", options.to, "configuration that names the store to be")->required();
-	app.add_subcommand("check-config", "look whether the configuration can be used, and say what is wrong");
+	moving->add_option("--to", options.to, "configuration of the destination store")->required();
+	app.add_subcommand("check-config", "check the configuration, and list its problems");
 	try {
 		app.parse(argc, argv);
 		if (serving->parsed())

@@ -70,19 +70,20 @@ private:
 		family("info", Type::gauge, "The instance; always 1");
 		out_.sample({{"id", identity.id}, {"nqn", identity.nqn}, {"version", identity.version}},
 			    std::uint64_t(1));
-		gauge("start_time_seconds", "When it started, in seconds since 1970",
+		gauge("start_time_seconds", "Start time, in seconds since 1970",
 		      static_cast<std::uint64_t>(picture_.since));
-		gauge("serving", "Whether the store has told what there is, so that hosts are served",
+		gauge("serving", "Whether the store has loaded its records, so that hosts are served",
 		      picture_.views != nullptr);
-		gauge("draining", "Whether it is handing its hosts over", picture_.draining);
-		gauge("generation", "Of what hosts are told, equal on all instances", model_.generation());
+		gauge("draining", "Whether it is draining, which hands its hosts over", picture_.draining);
+		gauge("generation", "Generation of the discovery data, equal on all instances", model_.generation());
 	}
 	void store()
 	{
 		const StoreState &store = picture_.store;
-		family("store_writable", Type::gauge, "Whether the last write to the store was good");
+		family("store_writable", Type::gauge, "Whether the last write to the store succeeded");
 		out_.sample({{"engine", store.engine}}, std::uint64_t(store.writable));
-		family("store_age_seconds", Type::gauge, "Since when changes of others do not arrive; 0: they do");
+		family("store_age_seconds", Type::gauge,
+		       "Seconds since changes of other instances stopped arriving; 0: they arrive");
 		out_.sample({}, store.agedSince ? std::max(picture_.time - static_cast<double>(store.agedSince), 0.0)
 						: 0.0);
 	}
@@ -93,13 +94,14 @@ private:
 			states[name] = 0;
 		for (const auto &[key, port] : model_.targets())
 			states[stateName(port.target.state)]++;
-		family("targets", Type::gauge, "Ports of subsystems, by the best ANA state there");
+		family("targets", Type::gauge, "Ports of subsystems, by their best ANA state");
 		for (const auto &[state, count] : states)
 			out_.sample({{"state", state}}, count);
 		gauge("zones", "Zones", sizeOf(model_.zones()));
 		gauge("instances", "Instances that share the store", sizeOf(model_.instances()));
 		gauge("hosts_registered", "Hosts that have registered", sizeOf(model_.hosts()));
-		gauge("views", "Sets of zones that there is a page for", picture_.views ? picture_.views->pages() : 0);
+		gauge("views", "Sets of zones with a discovery log of their own",
+		      picture_.views ? picture_.views->pages() : 0);
 	}
 	void hosts()
 	{
@@ -112,13 +114,13 @@ private:
 			cloned += host.machines() > 1;
 		}
 		family("hosts_connected", Type::gauge,
-		       "Hosts that are connected, by whether what they have read is of now");
+		       "Connected hosts, by whether the log that they have read is current");
 		for (const auto &[state, count] : states)
 			out_.sample({{"log", state}}, count);
-		gauge("hosts_cloned", "Host NQNs that machines with different host IDs connect by", cloned);
+		gauge("hosts_cloned", "Host NQNs that machines with different host IDs use", cloned);
 		gauge("hosts_persistent", "Hosts that wait for events", persistent);
 		gauge("controllers", "Controllers of hosts", sizeOf(picture_.guests));
-		gauge("connections_open", "Connections that there are", picture_.open);
+		gauge("connections_open", "Open connections", picture_.open);
 	}
 
 	// The first 256 zones by name have series of their own, so that the selection does not change with the hosts.
@@ -146,7 +148,7 @@ private:
 		       [](const ZoneLine &line) { return line.hosts; });
 		summed("hosts_connected", Type::gauge, "Hosts of a zone that are connected",
 		       [](const ZoneLine &line) { return line.connected; });
-		each("log_reads_total", Type::counter, "Pieces of the discovery log that hosts of a zone have read",
+		each("log_reads_total", Type::counter, "Reads of the discovery log by hosts of a zone",
 		     [](const ZoneLine &line) { return line.reads; });
 		each("subsystems", Type::gauge, "Subsystems in a zone",
 		     [&](const ZoneLine &line) { return extent(line).subsystems; });
@@ -175,11 +177,12 @@ private:
 	void latencies()
 	{
 		family("command_latency_seconds", Type::histogram,
-		       "From the last byte of a command to the last byte of its answer that the socket has taken");
+		       "Time from the last byte of a command until the socket has accepted the last byte of its "
+		       "response");
 		for (std::size_t i = 0; i < picture_.commands.size(); i++)
 			latency({{"command", toString(static_cast<Served>(i))}}, picture_.commands[i]);
 		family("publication_latency_seconds", Type::histogram,
-		       "From a change, as the store tells it, until the hosts that wait for events are told");
+		       "Time from a change in the store until the event is sent to the hosts that wait for one");
 		latency({}, picture_.publications);
 	}
 	// Prometheus buckets include their upper bound, those of the histogram do not; the difference is one

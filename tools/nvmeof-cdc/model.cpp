@@ -23,7 +23,7 @@ template <typename T> Result<T> read(const std::string &key, const Json &json)
 	Result<T> record = T::of(json);
 	if (record && record->key() != key) {
 		nvmeof::Error error;
-		error.message = "it is the record of " + record->key();
+		error.message = "it has the key " + record->key();
 		return error;
 	}
 	return record;
@@ -189,11 +189,11 @@ std::vector<std::string> Model::apply(const News &news)
 			remove(change.key);
 			continue;
 		}
-		Result<void> done = nofctl::invalid("it cannot be read");
+		Result<void> done = nofctl::invalid("it is not valid");
 		serving::guarded([&] { done = put(change); });
 		if (!done) {
 			remove(change.key);
-			wrong.push_back(fmt::format("the record {} is left out: {}", change.key, done.error().message));
+			wrong.push_back(fmt::format("the record {} is skipped: {}", change.key, done.error().message));
 		}
 	}
 	makeEntries();

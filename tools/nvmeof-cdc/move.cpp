@@ -66,7 +66,7 @@ void Move::isThere(const News &news)
 	for (const auto &[key, value] : recordsIn(news)) {
 		auto same = records_.find(key);
 		if (same == records_.end() || same->second != value)
-			return end(wrong(fmt::format("{} has records of its own ({}): move into an empty one",
+			return end(wrong(fmt::format("{} already has records ({}): move into an empty store",
 						     to_.state().place, key)));
 	}
 	to_.raise(moved_.before, [this](const Result<void> &raised) { isWritten(raised); });

@@ -152,8 +152,7 @@ void Pull::addNode(Tree &tree, const std::string &address, unsigned depth)
 {
 	const auto endpoint = endpointOf(address);
 	if (!endpoint)
-		return serving::say(LOG_WARNING,
-				    fmt::format("{} cannot be read: not an address that can be reached", address));
+		return serving::say(LOG_WARNING, fmt::format("cannot read {}: the address is not reachable", address));
 	const std::string owner = depth ? fmt::format("{}{}{}", address, via, tree.source.address.toString()) : address;
 	const std::string nqn = depth || tree.source.nqn.empty() ? discovery_nqn : tree.source.nqn;
 	Node node{owner, depth,
@@ -296,7 +295,7 @@ void Pull::tellTrouble(Node &node)
 	else
 		serving::say(
 			LOG_WARNING,
-			fmt::format("the discovery service {} cannot be read, what it told stays: {}", node.owner, now),
+			fmt::format("cannot read the discovery service {}; its records are kept: {}", node.owner, now),
 			fields);
 }
 

@@ -81,7 +81,7 @@ Watcher::Outcome PullPort::part(const Completion &completion)
 	const auto log = parseAnaLog(log_);
 	log_ = {};
 	if (!log)
-		return fail({Reason::unusable, Step::live, 0, "the ANA log makes no sense"});
+		return fail({Reason::unusable, Step::live, 0, "the ANA log is invalid"});
 	state_ = bestState(*log);
 	return Outcome::read;
 }

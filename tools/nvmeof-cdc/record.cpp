@@ -21,8 +21,7 @@ namespace {
 constexpr std::array prefixes{std::string_view("targets/"), std::string_view("zones/"), std::string_view("hosts/"),
 			      std::string_view("instances/")};
 constexpr std::size_t longest_list = 100000, longest_text = 256;
-constexpr const char *not_text =
-	" is not a text, is too long, or has bytes that are not UTF-8 or are control characters";
+constexpr const char *not_text = " is not a string, is too long, or contains control characters or invalid UTF-8";
 
 constexpr std::pair<TransportType, const char *> transports[] = {{tr_tcp, "tcp"}, {tr_rdma, "rdma"}};
 constexpr std::pair<AnaState, const char *> states[] = {
@@ -99,7 +98,7 @@ public:
 			return fail(std::string(key) + " must be a list, and not too long");
 		for (const Json &one : *member) {
 			if (!isText(one))
-				return fail(std::string("something in ") + key + not_text);
+				return fail(std::string("an element of ") + key + not_text);
 			to.push_back(one.get<std::string>());
 		}
 	}

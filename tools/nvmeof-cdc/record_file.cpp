@@ -65,13 +65,14 @@ const char *adviceFor(int code)
 	switch (code) {
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
-		return "; another nvmeof-cdc has it: stop that one, or give this one a file of its own";
+		return "; another nvmeof-cdc uses it: stop that instance, or configure another file for this one";
 	case SQLITE_FULL:
-		return "; make room on its file system";
+		return "; free space on its file system";
 	case SQLITE_READONLY:
 	case SQLITE_CANTOPEN:
 	case SQLITE_PERM:
-		return "; see who may write it and its folder, and whether the file system is mounted read-only";
+		return "; check the permissions of the file and its directory, and whether the file system is mounted "
+		       "read-only";
 	}
 	return "";
 }
@@ -83,8 +84,8 @@ Error RecordFile::damage(const std::string &found)
 	damaged_ = true;
 	const char *advice =
 		purpose_ == Purpose::cache
-			? "start with --rebuild to move it aside and make it anew from etcd"
-			: "put back a copy, or start with --rebuild to move it aside and begin an empty one";
+			? "start with --rebuild to move it aside and rebuild it from etcd"
+			: "restore a copy, or start with --rebuild to move it aside and create an empty one";
 	return wrong(fmt::format("{}: damaged: {}; {}", file_.string(), found, advice));
 }
 
@@ -121,7 +122,7 @@ Result<std::int64_t> RecordFile::number(const char *sql)
 	case SQLITE_ROW:
 		return sqlite3_column_int64(statement->get(), 0);
 	case SQLITE_DONE:
-		return damage("a number is missing in it");
+		return damage("a value is missing");
 	}
 	return failure("cannot read the store");
 }
@@ -133,19 +134,21 @@ Result<void> RecordFile::check()
 	if (!id || !version)
 		return id ? version.error() : id.error();
 	if (*id && *id != idOf(purpose_))
-		return wrong(fmt::format("{}: that is {}: name another file", file_.string(),
-					 *id == idOf(Purpose::cache)   ? "what was kept of etcd, and no store"
-					 : *id == idOf(Purpose::store) ? "a store of its own, and no copy of etcd's"
+		return wrong(fmt::format("{}: this file is {}: configure another file", file_.string(),
+					 *id == idOf(Purpose::cache)   ? "a cache of etcd, not a store"
+					 : *id == idOf(Purpose::store) ? "a store, not a cache of etcd"
 								       : "another program's"));
 	Result<std::int64_t> tables = number("SELECT count(*) FROM sqlite_schema");
 	if (!tables)
 		return tables.error();
 	if (!*id && (*version || *tables))
-		return wrong(fmt::format("{}: that is another program's: name another file", file_.string()));
+		return wrong(fmt::format("{}: this file belongs to another program: configure another file",
+					 file_.string()));
 	if (*version > schema_version)
-		return wrong(fmt::format("{}: made by a newer version (schema {}, this one knows {}): update, or put a "
-					 "backup of 'nvmeofctl cdc backup' into another file by 'nvmeof-cdc move'",
-					 file_.string(), *version, schema_version));
+		return wrong(
+			fmt::format("{}: made by a newer version (schema {}, this one knows {}): update nvmeof-cdc, or "
+				    "move a backup of 'nvmeofctl cdc backup' into another file with 'nvmeof-cdc move'",
+				    file_.string(), *version, schema_version));
 	Result<Statement> quick = prepare("PRAGMA quick_check(1)");
 	if (!quick)
 		return quick.error();
@@ -183,7 +186,7 @@ Result<void> RecordFile::openIt()
 		return failure("cannot open the store");
 	// otherwise SQLite fails only when it locks the file
 	if (sqlite3_db_readonly(db_.get(), "main") == 1)
-		return wrong(fmt::format("{}: it may only be read{}", file_.string(), adviceFor(SQLITE_READONLY)));
+		return wrong(fmt::format("{}: it is not writable{}", file_.string(), adviceFor(SQLITE_READONLY)));
 	// leave a damaged file as it was found
 	sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
 	// hold one exclusive lock until the file is closed
@@ -205,7 +208,7 @@ Result<void> RecordFile::moveAside()
 		std::error_code error;
 		std::filesystem::rename(file_.string() + part, movedTo_.string() + part, error);
 		if (error && (error != std::errc::no_such_file_or_directory || !*part))
-			return wrong(fmt::format("{}: cannot be moved to {}: {}", file_.string(), movedTo_.string(),
+			return wrong(fmt::format("{}: cannot move it to {}: {}", file_.string(), movedTo_.string(),
 						 error.message()));
 	}
 	return {};

@@ -84,7 +84,7 @@ Result<std::vector<Change>> hostChanges(const Model &model, const RegistrationRu
 {
 	if (registration.interfaces.size() > longest_interfaces)
 		return refusal(st_discovery_resources,
-			       fmt::format("a host may have {} interfaces", longest_interfaces));
+			       fmt::format("a host may register at most {} interfaces", longest_interfaces));
 	const Host host = hostOf(registration, origin);
 	const auto there = model.hosts().find(host.key());
 	if (task == dim_deregister)
@@ -155,8 +155,9 @@ Result<void> mayAdd(const Model &model, const RegistrationRules &rules, const Dd
 			if (port.target.origin.source == "push" && port.target.origin.owner == ddc.nqn)
 				keys.insert(key);
 	if (keys.size() > rules.maxTargetsEach)
-		return refusal(st_discovery_resources,
-			       fmt::format("a discovery controller may register {} entries", rules.maxTargetsEach));
+		return refusal(
+			st_discovery_resources,
+			fmt::format("a discovery controller may register at most {} entries", rules.maxTargetsEach));
 	if (ddc.join)
 		return {};
 	const std::set<std::string_view> defined = definedElsewhere(model);
@@ -173,7 +174,7 @@ Result<std::vector<Change>> ddcChanges(const Model &model, const RegistrationRul
 {
 	const Ddc *ddc = ddcOf(rules, registration.nqn);
 	if (!ddc || !mayComeFrom(*ddc, from))
-		return refusal(st_denied, fmt::format("{} may not register from {}: no [[registration.ddc]] says so",
+		return refusal(st_denied, fmt::format("{} may not register from {}: no [[registration.ddc]] allows it",
 						      registration.nqn, origin.from));
 	Result<std::vector<Target>> targets = targetsOf(registration, origin);
 	if (!targets)

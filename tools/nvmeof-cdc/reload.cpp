@@ -75,7 +75,7 @@ void tell(const std::vector<Loss> &losses)
 	std::size_t told = 0;
 	for (const Loss &loss : losses)
 		if (loss.large() && told++ < most_hosts_told)
-			serving::say(LOG_ERR, "the configuration is not taken over: " + textOf(loss));
+			serving::say(LOG_ERR, "the configuration is not applied: " + textOf(loss));
 }
 
 } // namespace
@@ -84,7 +84,7 @@ void reload(Service &service, Rules rules, ReloadMode mode, std::function<void(c
 {
 	if (!service.sharedViews()) { // no host is served yet
 		if (mode == ReloadMode::dryRun)
-			return done(nvmeof::errorFromErrno(EAGAIN, "the store has not told what there is yet"));
+			return done(nvmeof::errorFromErrno(EAGAIN, "the store has not loaded its records yet"));
 		service.reload(std::move(rules));
 		return done(Reloaded());
 	}
@@ -99,8 +99,8 @@ void reload(Service &service, Rules rules, ReloadMode mode, std::function<void(c
 		const bool large = std::ranges::any_of(reloaded.losses, &Loss::large);
 		if (mode == ReloadMode::judged && large) {
 			tell(reloaded.losses);
-			return done(tooLarge(reloaded.losses, "'nvmeofctl cdc reload --dry-run' lists them, "
-							      "'nvmeofctl cdc reload --force' takes it over"));
+			return done(tooLarge(reloaded.losses, "'nvmeofctl cdc reload --dry-run' lists them, 'nvmeofctl "
+							      "cdc reload --force' applies it"));
 		}
 		if (mode != ReloadMode::dryRun)
 			service.reload(*shared);

@@ -152,7 +152,8 @@ void Service::writeFile()
 	write(fileChanges(model_),
 	      [](Result<void> done) {
 		      if (!done)
-			      say(LOG_ERR, "what the configuration tells is not in the store: " + done.error().message);
+			      say(LOG_ERR, "cannot write the records of the configuration to the store: " +
+						   done.error().message);
 	      },
 	      {"the configuration"});
 }
@@ -338,7 +339,7 @@ void Service::renew(const Connected &connected)
 	});
 	for (const std::string &owner : upkeep.refused)
 		say(failures_, LOG_WARNING,
-		    fmt::format("what {} has registered ends: [registration] does not allow it", owner));
+		    fmt::format("the registrations of {} end: [registration] does not allow them", owner));
 	writeInParts(std::move(upkeep.renewed), {});
 	writeInParts(std::move(upkeep.ended), {"the end of its lease, or of its permission", &audit_});
 }
@@ -347,7 +348,7 @@ void Service::writeInParts(std::vector<Change> changes, const Author &author)
 {
 	auto done = [this](const Result<void> &written) {
 		if (!written)
-			say(failures_, LOG_WARNING, "leases are not written: " + written.error().message);
+			say(failures_, LOG_WARNING, "cannot write leases: " + written.error().message);
 	};
 	// targets first, as hosts see them (clang cannot compile std::ranges::stable_partition of GCC 12's library)
 	std::stable_partition(changes.begin(), changes.end(),
@@ -372,7 +373,7 @@ void Service::watchWorkers()
 	for (auto &worker : workers_) {
 		if (worker->runs(watch_most))
 			continue;
-		say(LOG_CRIT, "a worker thread has not responded for 30 s: aborting, to be started again");
+		say(LOG_CRIT, "a worker thread has not responded for 30 s: aborting for a restart");
 		std::abort(); // the core dump shows where it hangs
 	}
 }
@@ -391,7 +392,7 @@ void Service::reload(Rules rules)
 	rules_.advertise = std::move(rules.advertise);
 	rules_.advertiseNetworks = std::move(rules.advertiseNetworks);
 	if (rules_.views.unzoned != rules.views.unzoned)
-		say(LOG_NOTICE, "what hosts without a zone see is changed by a restart");
+		say(LOG_NOTICE, "'unzoned' changes only after a restart");
 	rules_.pulls = std::move(rules.pulls);
 	if (!views_)
 		return; // begin() does the rest
@@ -423,7 +424,7 @@ void Service::leave(std::function<void()> done)
 {
 	store_->leave([done = std::move(done)](const Result<void> &left) {
 		if (!left)
-			say(LOG_NOTICE, "the store was not told that this instance ends: " + left.error().message);
+			say(LOG_NOTICE, "cannot remove this instance from the store: " + left.error().message);
 		done();
 	});
 }

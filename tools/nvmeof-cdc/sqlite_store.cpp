@@ -23,7 +23,7 @@ Result<void> SqliteStore::start(Told told)
 	if (!contents)
 		return contents.error();
 	if (!file_.movedTo().empty())
-		serving::say(LOG_WARNING, fmt::format("{} was damaged: it is {} now, and the store empty",
+		serving::say(LOG_WARNING, fmt::format("{} was damaged: it was renamed to {}, and the store is empty",
 						      file_.path().string(), file_.movedTo().string()));
 	for (const Change &record : contents->records)
 		if (kindOf(record.key) == Kind::instance)

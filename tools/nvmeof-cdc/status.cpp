@@ -14,24 +14,24 @@ namespace cdc {
 namespace {
 
 constexpr CounterText counter_texts[] = {
-	{"connections", &Counters::accepted, "Connections that were accepted"},
-	{"connections_refused", &Counters::tooMany, "Connections that were closed at once, as there were too many"},
-	{"hosts", &Counters::hosts, "Connect commands that ended well"},
-	{"hosts_refused", &Counters::refused, "Connect commands that did not"},
-	{"hosts_waited", &Counters::waited, "Hosts that had to wait for their turn"},
-	{"hosts_busy", &Counters::busy, "Hosts that were told to come again later"},
-	{"log_reads", &Counters::logReads, "Pieces of the discovery log that were read"},
+	{"connections", &Counters::accepted, "Accepted connections"},
+	{"connections_refused", &Counters::tooMany, "Connections closed at once because of a limit"},
+	{"hosts", &Counters::hosts, "Connect commands that succeeded"},
+	{"hosts_refused", &Counters::refused, "Connect commands that failed"},
+	{"hosts_waited", &Counters::waited, "Hosts that waited for admission"},
+	{"hosts_busy", &Counters::busy, "Hosts that were refused as busy, to connect again later"},
+	{"log_reads", &Counters::logReads, "Reads of the discovery log"},
 	{"sent_bytes", &Counters::bytesSent, "Bytes sent to hosts"},
 	{"events", &Counters::events, "Events sent to hosts"},
 	{"registrations", &Counters::registrations, "Registrations of hosts and of discovery controllers"},
-	{"registrations_refused", &Counters::registrationsRefused, "Registrations that were refused"},
+	{"registrations_refused", &Counters::registrationsRefused, "Refused registrations"},
 	{"registrations_deferred", &Counters::deferred,
-	 "Registrations that are to be tried again, as there were too many at once or from one address"},
-	{"faults", &Counters::faults, "Connections ended for what came over them"},
-	{"late", &Counters::late, "Connections ended for what did not come in time"},
-	{"changes", &Counters::pushed, "Times that hosts were told of changes"},
+	 "Registrations deferred because of too many at once or from one address"},
+	{"faults", &Counters::faults, "Connections closed because of a protocol error"},
+	{"late", &Counters::late, "Connections closed because of a timeout"},
+	{"changes", &Counters::pushed, "Announcements of changes to hosts"},
 	{"changes_merged", &Counters::merged,
-	 "Changes that hosts were told of together with others, as they came so fast"},
+	 "Changes that followed others fast and were announced together with them"},
 };
 
 template <typename T> void putUnless(Json &json, const char *key, const T &value, const T &usual)
@@ -54,6 +54,7 @@ Json storeJson(const StoreState &store)
 {
 	Json json{{"engine", store.engine}, {"place", store.place}, {"writable", store.writable}};
 	putUnless(json, "trouble", store.trouble, std::string());
+	putUnless(json, "stale_since", store.agedSince, std::int64_t(0)); // the old name follows, for one version
 	putUnless(json, "aged_since", store.agedSince, std::int64_t(0));
 	return json;
 }
@@ -160,7 +161,8 @@ Json targetList(const Picture &picture, const Sight &sight)
 	Json list = Json::array();
 	for (const auto &[key, port] : picture.model->targets()) {
 		Json json = port.target.json();
-		json["seen_by"] = seen[list.size()];
+		json["visible_to"] = seen[list.size()];
+		json["seen_by"] = seen[list.size()]; // the old name, for one version
 		list.push_back(std::move(json));
 	}
 	return list;

@@ -72,9 +72,8 @@ inline grpc::Status checkCapability(const v1::VolumeCapability &capability)
 			       "the owners of the files (fsGroupPolicy: File)");
 	if (capability.access_mode().mode() == Mode::MULTI_NODE_MULTI_WRITER ||
 	    capability.access_mode().mode() == Mode::MULTI_NODE_SINGLE_WRITER)
-		return invalid(
-			"a file system is for one node that writes, or for nodes that read; a block volume may be "
-			"for more");
+		return invalid("a file system allows one node that writes, or several nodes that only read; a block "
+			       "volume allows several that write");
 	nvmeof::Result<MountOptions> options = mountOptions(fileSystemOf(capability), optionsOf(capability));
 	return options ? grpc::Status::OK : invalid(options.error().message);
 }

@@ -49,11 +49,12 @@ grpc::Status ControllerService::CreateVolume(grpc::ServerContext *, const v1::Cr
 	if (grpc::Status status = checkAll(request->volume_capabilities()); !status.ok())
 		return status;
 	if (request->has_volume_content_source())
-		return invalid("volume_content_source: there are no snapshots or clones");
+		return invalid("volume_content_source: snapshots and clones are not supported");
 	const v1::CapacityRange &range = request->capacity_range();
 	if (range.required_bytes() < 0 || range.limit_bytes() < 0 ||
 	    (range.limit_bytes() && range.limit_bytes() < range.required_bytes()))
-		return {grpc::StatusCode::OUT_OF_RANGE, "capacity_range: it holds nothing"};
+		return {grpc::StatusCode::OUT_OF_RANGE,
+			"capacity_range: the limit is below the required size, or a value is negative"};
 	Texts context = ofClass(textsOf(request->parameters()), request->name());
 	if (range.required_bytes())
 		context["requiredBytes"] = std::to_string(range.required_bytes());
@@ -99,7 +100,7 @@ std::optional<Publications> ControllerService::publications(const std::string &v
 grpc::Status ControllerService::unreadable(const std::string &volume) const
 {
 	return {grpc::StatusCode::INTERNAL, published_.file(volume).string() +
-						    " cannot be read, so that nobody knows which node has " + volume +
+						    " cannot be read: it is unknown which node has " + volume +
 						    ": unmount the volume on all nodes, then delete the file"};
 }
 
@@ -149,7 +150,7 @@ grpc::Status ControllerService::ControllerPublishVolume(grpc::ServerContext *,
 			return {grpc::StatusCode::FAILED_PRECONDITION, volume + " is published to node " + node};
 	auto there = all.nodes.find(request->node_id());
 	if (there != all.nodes.end() && !there->second.sameWish(wish))
-		return {grpc::StatusCode::ALREADY_EXISTS, volume + " is published to that node in another way"};
+		return {grpc::StatusCode::ALREADY_EXISTS, volume + " is published to that node with other parameters"};
 	if (there != all.nodes.end()) {
 		wish.key = there->second.key;
 	} else {
@@ -188,7 +189,7 @@ grpc::Status ControllerService::ControllerExpandVolume(grpc::ServerContext *, co
 						       v1::ControllerExpandVolumeResponse *)
 {
 	return {grpc::StatusCode::UNIMPLEMENTED,
-		"a namespace is made larger at its target; the node then grows the file system (NodeExpandVolume)"};
+		"grow the namespace at its target; the node then grows the file system (NodeExpandVolume)"};
 }
 
 grpc::Status ControllerService::ValidateVolumeCapabilities(grpc::ServerContext *,

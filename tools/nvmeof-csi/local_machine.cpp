@@ -175,7 +175,7 @@ Result<void> LocalMachine::dropFence(const Namespace &ns)
 		return errorFromErrno(EBUSY, ns.name + " stays registered: it is " + volume::toString(*users));
 	const volume::Claim claim(places_, ns.name); // prevents a mount until the registration is removed
 	if (claim.refused())
-		return errorFromErrno(EBUSY, ns.name + " stays registered: somebody has it for himself");
+		return errorFromErrno(EBUSY, ns.name + " stays registered: a program has opened it exclusively");
 	Result<std::optional<Uuid>> self = hostIdOf(ns);
 	return self ? volume::dropFence(ns, *self) : Result<void>(self.error());
 }
@@ -344,9 +344,10 @@ Result<void> LocalMachine::unmount(const std::string &target, bool remove, Unmou
 		if (number == EBUSY && how == Unmount::lazily)
 			number = unmountWithin(unmountLimit, target, UMOUNT_NOFOLLOW | MNT_DETACH);
 		if (number == ETIMEDOUT)
-			return errorFromErrno(number, target + ": unmounted, but " + (*there)->device +
-							      " does not take what has to be written back; "
-							      "it fails after fast-io-fail-tmo");
+			return errorFromErrno(
+				number,
+				target + ": unmounted, but " + (*there)->device +
+					" does not complete its cached writes; they fail after fast-io-fail-tmo");
 		if (number)
 			return failure("unmounting " + target, number);
 	}

@@ -65,7 +65,7 @@ int serve(const Options &options)
 	::umask(0077); // only root may use the socket
 	const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
 	if (!server) {
-		std::cerr << "nvmeof-csi: nobody can be served at " << options.endpoint << "\n";
+		std::cerr << "nvmeof-csi: cannot listen on " << options.endpoint << "\n";
 		return 1;
 	}
 	std::cerr << "nvmeof-csi: serving at " << options.endpoint << "\n";
@@ -90,23 +90,25 @@ int main(int argc, char **argv)
 	Options options;
 	options.node.id = hostName();
 	CLI::App app("Container Storage Interface for nvmeof");
-	app.add_option("--endpoint", options.endpoint, "Socket to serve at")->capture_default_str();
+	app.add_option("--endpoint", options.endpoint, "Socket to listen on")->capture_default_str();
 	app.add_flag("--check", options.check,
-		     "Serve nothing: ask whether another one serves there, ready or not (exit code 0 or 1)");
-	app.add_option("--mode", options.mode, "Which services besides Identity")
+		     "Only check whether a plugin is serving there, ready or not (exit code 0 or 1)");
+	app.add_option("--mode", options.mode, "Services besides Identity")
 		->check(CLI::IsMember({"all", "node", "controller"}))
 		->capture_default_str();
 	app.add_option("--node-id", options.node.id, "Name of this node")->capture_default_str();
-	app.add_option("--max-volumes", options.node.maxVolumes, "Volumes that this node takes at most; 0: any number")
+	app.add_option("--max-volumes", options.node.maxVolumes, "Maximum number of volumes on this node; 0: no limit")
 		->check(CLI::NonNegativeNumber)
 		->capture_default_str();
-	app.add_option("--service", options.services,
-		       "NAME[=ADDR[:PORT]]: the node's topology has NAME, with an address only if the node reaches it");
-	app.add_option("--staged", options.node.staged, "Folder to keep in what is staged")->capture_default_str();
-	app.add_option("--reached", options.node.reached, "Folder to keep in which services were reached")
+	app.add_option(
+		"--service", options.services,
+		"NAME[=ADDR[:PORT]]: the node's topology has NAME; with an address, only if the node can reach it");
+	app.add_option("--staged", options.node.staged, "Directory for records of staged volumes")
 		->capture_default_str();
-	app.add_option("--created", options.created, "Folder to keep in what was created")->capture_default_str();
-	app.add_option("--published", options.published, "Folder to keep in which nodes have which volumes")
+	app.add_option("--reached", options.node.reached, "Directory for records of reached services")
+		->capture_default_str();
+	app.add_option("--created", options.created, "Directory for records of created volumes")->capture_default_str();
+	app.add_option("--published", options.published, "Directory for records of published volumes")
 		->capture_default_str();
 	CLI11_PARSE(app, argc, argv);
 	if (options.check) {

@@ -34,20 +34,19 @@ Result<MountOptions> mountOptions(const std::string &fileSystem, const std::vect
 	std::string all;
 	for (const std::string &option : options) {
 		if (option.empty() || option.find(',') != option.npos)
-			return invalidError("mount option '" + option + "' is not one");
+			return invalidError("mount option '" + option + "' is not valid");
 		if (fileSystem == "xfs" && (option == "nobarrier" || option == "barrier"))
-			return invalidError(
-				"mount option '" + option +
-				"': xfs has not had it since Linux 4.19, and would refuse the mount; flushes "
-				"are sent where the target has a volatile write cache, and nowhere else");
+			return invalidError("mount option '" + option +
+					    "': removed from xfs in Linux 4.19, so the mount would fail; flushes are "
+					    "sent only where the target has a volatile write cache");
 		const std::string name = option.substr(0, option.find('='));
 		if (name == "journal_path" || name == "journal_dev" || name == "logdev" || name == "rtdev")
 			return invalidError("mount option '" + option +
-					    "' names another device of the node, which is not the volume's: remove it");
+					    "' names a device of the node that is not the volume's: remove it");
 		unsigned long flags = 0;
 		mnt_optstr_get_flags(option.c_str(), &flags, mnt_get_builtin_optmap(MNT_LINUX_MAP));
 		if (flags & refusedFlags)
-			return invalidError("mount option '" + option + "' is not one of a file system on a disk");
+			return invalidError("mount option '" + option + "' does not apply to a file system on a disk");
 		all += (all.empty() ? "" : ",") + option;
 	}
 	MountOptions result;

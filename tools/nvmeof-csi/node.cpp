@@ -19,7 +19,7 @@ namespace {
 
 Status busy(const std::string &volume)
 {
-	return {StatusCode::ABORTED, "another call for " + volume + " is going on"};
+	return {StatusCode::ABORTED, "another call for " + volume + " is in progress"};
 }
 
 std::string deviceOf(const Namespace &ns)
@@ -86,7 +86,7 @@ NodeService::Found NodeService::find(const std::string &volume)
 	if (!ns)
 		found.status = statusOf(ns.error());
 	else if (!*ns)
-		found.status = {StatusCode::NOT_FOUND, volume + ": its disk is not there"};
+		found.status = {StatusCode::NOT_FOUND, volume + ": its disk does not exist"};
 	else
 		found.ns = **ns;
 	return found;
@@ -128,16 +128,17 @@ Status NodeService::mountVolume(const Staged &staged, const VolumeSpec &spec, co
 	if (!content)
 		return statusOf(content.error());
 	if (!content->empty() && *content != staged.fileSystem)
-		return {StatusCode::FAILED_PRECONDITION,
-			device + " has something else on it than " + staged.fileSystem +
-				(*content == "?" ? "" : ": " + *content) + "; it is left as it is"};
+		return {StatusCode::FAILED_PRECONDITION, device + " has contents other than " + staged.fileSystem +
+								 (*content == "?" ? "" : ": " + *content) +
+								 "; it is not changed"};
 	const std::vector<nofctl::volume::User> users = machine_.usersOf(ns.name); // another volume may use the disk
 	if (content->empty()) {
 		if (readOnly)
-			return {StatusCode::FAILED_PRECONDITION, device + " is empty, and only to be read"};
+			return {StatusCode::FAILED_PRECONDITION,
+				device + " is empty and read-only, so it cannot be formatted"};
 		if (!users.empty())
 			return {StatusCode::FAILED_PRECONDITION,
-				device + " is not formatted, as it is " + nofctl::volume::toString(users)};
+				device + " is not formatted because it is " + nofctl::volume::toString(users)};
 		if (Result<void> made = machine_.format(device, staged.fileSystem, spec.mkfsOptions); !made)
 			return statusOf(made.error());
 	} else if (!readOnly && users.empty()) {
@@ -166,7 +167,7 @@ Status NodeService::fence(const v1::NodeStageVolumeRequest &request, const Volum
 		if (spec.reserve == Reserve::required)
 			return {StatusCode::FAILED_PRECONDITION, "reservation: required, and " + why};
 		std::cerr << "nvmeof-csi: " << request.volume_id()
-			  << ": staged without a reservation, as another node could be, too: " << why << "\n";
+			  << ": staged without a reservation; another node could stage it as well: " << why << "\n";
 		return Status::OK;
 	}
 	std::optional<nofctl::volume::FenceKey> key = nofctl::volume::FenceKey::parse(given->second);
@@ -183,9 +184,9 @@ Status NodeService::bindVolume(const Staged &staged, const Namespace &ns)
 	if (!there)
 		return statusOf(there.error());
 	if (*there)
-		return (*there)->device == deviceOf(ns)
-			       ? Status::OK
-			       : Status(StatusCode::ALREADY_EXISTS, (*there)->device + " is at " + point);
+		return (*there)->device == deviceOf(ns) ? Status::OK
+							: Status(StatusCode::ALREADY_EXISTS,
+								 (*there)->device + " is already staged at " + point);
 	Result<void> done = machine_.bind(deviceOf(ns), point, false);
 	return done ? Status::OK : statusOf(done.error());
 }
@@ -209,8 +210,8 @@ NodeService::Outcome NodeService::attachAndMount(const v1::NodeStageVolumeReques
 	Status status = Status::OK;
 	if (ns.size < spec.requiredBytes)
 		status = {StatusCode::FAILED_PRECONDITION, deviceOf(ns) + " has " + std::to_string(ns.size) +
-								   " bytes, and " + std::to_string(spec.requiredBytes) +
-								   " were claimed"};
+								   " bytes, but " + std::to_string(spec.requiredBytes) +
+								   " are required"};
 	else if (status = fence(request, spec, ns); status.ok())
 		status = wish.fileSystem.empty() ? bindVolume(wish, ns)
 						 : mountVolume(wish, spec, ns, readsOnly(request.volume_capability()));
@@ -243,7 +244,7 @@ Status NodeService::undo(const std::string &volume, const Staged &staged, const 
 	if (*there && !ns)
 		return {StatusCode::FAILED_PRECONDITION, (*there)->device + " is mounted on " + point +
 								 ", and the disk of " + volume +
-								 " is not there: unstage it"};
+								 " does not exist: unstage it"};
 	if (*there && (*there)->device == deviceOf(*ns))
 		if (Result<void> done = machine_.unmount(point, staged.fileSystem.empty(), Unmount::refuse); !done)
 			return statusOf(done.error());
@@ -290,7 +291,8 @@ Status NodeService::NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVo
 	const bool same = before && before->sameWish(wish) && samePlace(before->path, wish.path);
 	const bool complete = before && before->complete;
 	if (complete && !same)
-		return {StatusCode::ALREADY_EXISTS, volume + " is staged at " + before->path + " in another way"};
+		return {StatusCode::ALREADY_EXISTS,
+			volume + " is staged at " + before->path + " with another path or capability"};
 	if (before && !same) // the plugin was killed during an earlier stage
 		if (Result<VolumeSpec> old = parseVolume(before->context); old)
 			if (Status status = undo(volume, *before, *old); !status.ok())
@@ -427,7 +429,7 @@ Status NodeService::publishBlock(const std::string &target, const Namespace &ns,
 		if (!users.empty())
 			return {StatusCode::FAILED_PRECONDITION,
 				device + " cannot be made " + (readOnly ? "read-only" : "writable") +
-					" for one container alone: it is " + nofctl::volume::toString(users)};
+					" for one container only: it is " + nofctl::volume::toString(users)};
 		if (Result<void> done = machine_.setReadOnly(device, readOnly); !done)
 			return statusOf(done.error());
 	}
@@ -452,8 +454,9 @@ Status NodeService::publish(const v1::NodePublishVolumeRequest &request, const F
 	if (*there) {
 		if ((*there)->device == device && (*there)->readOnly == readOnly)
 			return Status::OK;
-		return {StatusCode::ALREADY_EXISTS, (*there)->device + " is at " + request.target_path() +
-							    ((*there)->readOnly ? ", to be read" : ", to be written")};
+		return {StatusCode::ALREADY_EXISTS, (*there)->device + " is already published at " +
+							    request.target_path() +
+							    ((*there)->readOnly ? ", read-only" : ", writable")};
 	}
 	const std::string staged = *staging ? (*staging)->target : "";
 	if (request.volume_capability().access_mode().mode() ==
@@ -489,7 +492,7 @@ Status NodeService::NodePublishVolume(grpc::ServerContext *, const v1::NodePubli
 	if (!samePlace(found.staged.path, request->staging_target_path()) ||
 	    found.staged.fileSystem.empty() != request->volume_capability().has_block())
 		return {StatusCode::FAILED_PRECONDITION,
-			volume + " is staged at " + found.staged.path + " in another way"};
+			volume + " is staged at " + found.staged.path + " with another path or capability"};
 	return publish(*request, found);
 }
 
@@ -521,7 +524,7 @@ Status NodeService::NodeGetVolumeStats(grpc::ServerContext *, const v1::NodeGetV
 	if (!found.status.ok())
 		return found.status;
 	if (!machine_.exists(request->volume_path()))
-		return {StatusCode::NOT_FOUND, request->volume_path() + " is not there"};
+		return {StatusCode::NOT_FOUND, request->volume_path() + " does not exist"};
 	putCondition(*response->mutable_volume_condition(), found.ns);
 	if (found.staged.fileSystem.empty()) {
 		v1::VolumeUsage &usage = *response->add_usage();

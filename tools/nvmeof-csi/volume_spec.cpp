@@ -70,9 +70,10 @@ Result<VolumeId> Reader::id()
 		if (std::string text = take(name); !text.empty())
 			ids.push_back(kind + text);
 	if (ids.size() != 1)
-		return invalidError("one of uuid, nguid, eui64 and nsid has to name the namespace");
+		return invalidError("exactly one of uuid, nguid, eui64 and nsid is required");
 	std::optional<VolumeId> id = VolumeId::parse(ids.front());
-	return id ? Result<VolumeId>(*id) : Result<VolumeId>(invalidError("'" + ids.front() + "' names no namespace"));
+	return id ? Result<VolumeId>(*id)
+		  : Result<VolumeId>(invalidError("'" + ids.front() + "' is not the identifier of a namespace"));
 }
 
 std::optional<std::int64_t> valueOf(const ConnectSetting &setting, const std::string &text)
@@ -100,7 +101,7 @@ Result<ConnectSettings> Reader::settings()
 			continue;
 		std::optional<std::int64_t> value = valueOf(setting, text);
 		if (!value || !putConnectSetting(settings, setting, *value))
-			return invalidError(std::string(setting.name) + ": '" + text + "' is none");
+			return invalidError(std::string(setting.name) + ": '" + text + "' is not valid");
 	}
 	return settings;
 }
@@ -150,7 +151,7 @@ Result<Reserve> Reader::reserve()
 	     {std::pair{"auto", Reserve::automatic}, {"required", Reserve::required}, {"off", Reserve::off}})
 		if (text == name)
 			return value;
-	return invalidError("reservation: '" + text + "' is none of auto, required and off");
+	return invalidError("reservation: '" + text + "' is not one of auto, required, off");
 }
 
 Result<VolumeSpec> Reader::read()
@@ -180,7 +181,7 @@ Result<VolumeSpec> Reader::read()
 	if (error != std::errc() || end != bytes.data() + bytes.size())
 		return invalidError("requiredBytes: '" + bytes + "' is not a number");
 	if (!texts_.empty())
-		return invalidError("'" + texts_.begin()->first + "' is not known here");
+		return invalidError("'" + texts_.begin()->first + "' is not a known parameter");
 	return spec;
 }
 

@@ -160,7 +160,7 @@ void Host::header(Data data)
 		return crowd_.mutableLogs().begin(log_, data, told.genctr, told.numrec);
 	const KnownLogs::Log *log = log_.log();
 	if (log && log->generation == told.genctr && std::memcmp(log->header.data(), data.data(), data.size()) != 0)
-		odd("the header of the log is another one when it is read again");
+		odd("the header of the log differs when it is read again");
 }
 
 void Host::entries(std::uint64_t, Data data)
@@ -225,7 +225,7 @@ void Host::becomeThere()
 void Host::hasReadAgain()
 {
 	if (reader_.generation() == generation_)
-		odd("an event that tells of a change, and the log has its old generation");
+		odd("an event reports a change, but the log has its old generation");
 	if (!waits_ || !hadEvent_)
 		return;
 	waits_ = false;
@@ -260,9 +260,9 @@ void Host::event(const Completion &completion)
 {
 	crowd_.mutableCounts().told++;
 	if (completion.status >> 1)
-		return odd("a request for an event that is refused");
+		return odd("a refused request for an event");
 	if ((completion.result & event_bits) != event_discovery_changed.result()) {
-		odd("an event of something else than the discovery log");
+		odd("an event about something other than the discovery log");
 		return session_.arm();
 	}
 	if (waits_ && !std::exchange(hadEvent_, true))

@@ -67,9 +67,9 @@ void checkEntry(const DiscoveryEntry &e, const Complain &complain)
 	if (e.trtype == tr_tcp && e.sectype() > sec_tls13)
 		complain("an entry with a reserved SECTYPE");
 	if (!isText(e.traddr, true) || !isText(e.trsvcid, true, e.trtype == tr_fc || e.trtype == tr_loop))
-		complain("an entry whose address is no text");
+		complain("an entry whose address is not text");
 	if (!isText(e.subnqn, false) || text(e.subnqn).size() > longest_nqn)
-		complain("an entry whose NQN is none");
+		complain("an entry with an invalid NQN");
 }
 
 void checkEntries(std::span<const std::uint8_t> entries, const Complain &complain)

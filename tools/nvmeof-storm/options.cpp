@@ -30,26 +30,25 @@ void replaceAll(std::string &text, std::string_view what, const std::string &by)
 
 void describeHosts(CLI::App &app, Options &o)
 {
-	app.add_option(
-		   "-a,--address", o.addresses,
-		   "a discovery service; with several, each host turns to one and falls over to the next in the order "
-		   "that rendezvous hashing gives it. Port 8009 unless another is given")
+	app.add_option("-a,--address", o.addresses,
+		       "a discovery service; with several, each host tries them in its own order by rendezvous "
+		       "hashing. Default port 8009")
 		->required()
 		->type_name("ADDR[:PORT]");
-	app.add_option("-n,--hosts", o.hosts, "so many hosts")
+	app.add_option("-n,--hosts", o.hosts, "number of hosts")
 		->check(CLI::Range(1u, most_hosts))
 		->type_name("HOSTS")
 		->capture_default_str();
-	app.add_option("--first", o.first, "number of the first one, for several storms at once")
+	app.add_option("--first", o.first, "number of the first host, for several storms at once")
 		->check(CLI::Range(0u, most_hosts))
 		->type_name("NUMBER")
 		->capture_default_str();
-	app.add_option("--hostnqn", o.hostnqn, "their NQNs: {} is the number of the host, {uuid} its host ID")
+	app.add_option("--hostnqn", o.hostnqn, "NQNs of the hosts: {} is the number of the host, {uuid} its host ID")
 		->type_name("PATTERN")
 		->capture_default_str();
-	app.add_option("--nqn", o.subsysnqn, "of the discovery subsystem, where it is not the well-known one")
+	app.add_option("--nqn", o.subsysnqn, "NQN of the discovery subsystem, if not the well-known one")
 		->type_name("NQN");
-	app.add_option("--threads", o.threads, "of this program")
+	app.add_option("--threads", o.threads, "threads of this program")
 		->check(CLI::Range(1u, most_threads))
 		->type_name("N")
 		->capture_default_str();
@@ -58,33 +57,33 @@ void describeHosts(CLI::App &app, Options &o)
 void describeExchange(CLI::App &app, Options &o)
 {
 	app.add_flag("--start-together", o.startTogether,
-		     "all connect over TCP first; the instant, from which times count, is when all of them send ICReq");
-	app.add_option("--ramp", o.ramp, "spread the beginnings over so many seconds, instead of one instant")
+		     "all hosts connect over TCP first; times count from when all of them send ICReq");
+	app.add_option("--ramp", o.ramp, "spread the starts of the hosts over this time")
 		->check(CLI::Range(0.0, longest))
 		->type_name("S");
 	app.add_flag(
 		"--digests", [&o](std::int64_t) { o.headerDigest = o.dataDigest = true; },
-		"with header and data digests");
-	app.add_flag("--header-digest", o.headerDigest, "with header digests");
-	app.add_flag("--data-digest", o.dataDigest, "with data digests");
+		"use header and data digests");
+	app.add_flag("--header-digest", o.headerDigest, "use header digests");
+	app.add_flag("--data-digest", o.dataDigest, "use data digests");
 	app.add_flag("--persistent", o.persistent,
 		     "hosts keep their connections, with a keep-alive timer, until all are done");
-	app.add_option("--kato", o.kato, "keep-alive timeout of hosts that stay")
+	app.add_option("--kato", o.kato, "keep-alive timeout of persistent hosts")
 		->check(CLI::Range(1000u, 3600000u))
 		->type_name("MS")
 		->capture_default_str();
-	app.add_option("--hold", o.hold, "hosts stay so many seconds more")
+	app.add_option("--hold", o.hold, "hosts stay connected for this time")
 		->check(CLI::Range(0.0, longest))
 		->type_name("S");
 	app.add_option("--retry", o.retry,
-		       "hosts that came to nothing at every address go on trying for so many seconds, with back-off")
+		       "hosts that failed at every address keep retrying for this time, with back-off")
 		->check(CLI::Range(0.0, longest))
 		->type_name("S");
-	app.add_option("--patience", o.patience, "how long a host waits for each answer")
+	app.add_option("--patience", o.patience, "how long a host waits for each response")
 		->check(CLI::Range(0.01, longest))
 		->type_name("S")
 		->capture_default_str();
-	app.add_option("--piece", o.piece, "most bytes of the log that a host reads at once, if MDTS allows that much")
+	app.add_option("--piece", o.piece, "maximum bytes of the log per read, if MDTS allows that much")
 		->check(CLI::Range(std::uint32_t(nofctl::wire::discovery_block), 16u << 20))
 		->type_name("BYTES")
 		->capture_default_str();
@@ -92,38 +91,37 @@ void describeExchange(CLI::App &app, Options &o)
 
 void describeJudging(CLI::App &app, Options &o)
 {
-	app.add_flag("--same", o.same, "all hosts have to be told the same log, as far as it is of one generation");
+	app.add_flag("--same", o.same, "fail if hosts get different logs of the same generation");
 	app.add_option("--expect", o.expect,
-		       "the log that hosts have to be told, as --save writes it; its generation counts for nothing")
+		       "the log that hosts must get, as written by --save; its generation is ignored")
 		->check(CLI::ExistingFile)
 		->type_name("FILE");
-	app.add_option("--save", o.save, "write the log that most hosts were told, its header first")
-		->type_name("FILE");
-	app.add_option("--pid", o.pid,
-		       "a service on this machine: what memory it has before, and when all hosts are there, and the "
-		       "processor time that a host costs it")
+	app.add_option("--save", o.save, "write the log that most hosts got, with its header")->type_name("FILE");
+	app.add_option(
+		   "--pid", o.pid,
+		   "a service on this machine: report its memory before and with all hosts, and its CPU time per host")
 		->check(CLI::Range(1, 1 << 30))
 		->type_name("PID");
-	app.add_flag("--json", o.json, "for programs: see \"JSON\" in the manual page");
+	app.add_flag("--json", o.json, "print JSON: see \"JSON\" in the manual page");
 }
 
 void describePush(CLI::App &app, Options &o)
 {
-	app.add_option(
-		   "--push-command", o.push.command,
-		   "with all hosts waiting for an event: run that, which is done when it ends, and measure until the "
-		   "last host has the event, and has read the log again")
+	app.add_option("--push-command", o.push.command,
+		       "when all hosts wait for an event, run this command, and measure until the last host has the "
+		       "event and has read the log again")
 		->type_name("COMMAND");
 	app.add_option("--push-socket", o.push.socket,
-		       "likewise: write a line to that unix socket, which is done when a line has come back")
+		       "like --push-command, but write a line to this unix socket, and wait for a line in response")
 		->type_name("PATH");
-	app.add_option("--push-line", o.push.line, "that line; {} is the number of the round, as in the command")
+	app.add_option("--push-line", o.push.line,
+		       "the line to write; {} is the number of the round, as in the command")
 		->type_name("TEXT");
-	app.add_option("--push-times", o.push.times, "so many rounds")
+	app.add_option("--push-times", o.push.times, "number of rounds")
 		->check(CLI::Range(1u, 100000u))
 		->type_name("N")
 		->capture_default_str();
-	app.add_option("--push-timeout", o.push.timeout, "for the last host of a round")
+	app.add_option("--push-timeout", o.push.timeout, "time limit for the last host of a round")
 		->check(CLI::Range(0.01, longest))
 		->type_name("S")
 		->capture_default_str();
@@ -139,7 +137,7 @@ void resolve(Options &o)
 			throw CLI::ValidationError("-a", address.error().message);
 		const auto endpoint = initiator::Endpoint::of(*address);
 		if (!endpoint)
-			throw CLI::ValidationError("-a", fmt::format("'{}' cannot be reached from here", text));
+			throw CLI::ValidationError("-a", fmt::format("'{}' has no route from this host", text));
 		o.endpoints.push_back(*endpoint);
 		o.members.push_back("tcp " + address->toString()); // as nvmeofd names them
 	}
@@ -151,9 +149,9 @@ void check(const Options &o)
 		if (const auto good = nvmeof::checkNqn(hostnqnOf(o.hostnqn, number)); !good)
 			throw CLI::ValidationError("--hostnqn", good.error().message);
 	if (o.hosts > 1 && hostnqnOf(o.hostnqn, 0) == hostnqnOf(o.hostnqn, 1))
-		throw CLI::ValidationError("--hostnqn", "neither {} nor {uuid} in it: all hosts would be the same");
+		throw CLI::ValidationError("--hostnqn", "it has neither {} nor {uuid}: all hosts would be the same");
 	if (o.push.socket.empty() != o.push.line.empty())
-		throw CLI::ValidationError("--push-socket", "a socket and a line go together");
+		throw CLI::ValidationError("--push-socket", "--push-socket and --push-line require each other");
 	if (o.ramp > 0 && o.startTogether)
 		throw CLI::ValidationError("--ramp", "not with --start-together");
 }
@@ -180,7 +178,7 @@ std::string hostnqnOf(const std::string &pattern, unsigned number)
 
 std::optional<int> parse(int argc, char **argv, Options &options)
 {
-	CLI::App app("Hosts by the thousand that ask a discovery service where their storage is, all in one instant");
+	CLI::App app("Load generator: thousands of hosts that connect to a discovery service at once");
 	describeHosts(app, options);
 	describeExchange(app, options);
 	describeJudging(app, options);

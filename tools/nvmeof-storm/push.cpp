@@ -36,10 +36,10 @@ public:
 		pid_t pid = 0;
 		int status = 0;
 		if (int error = ::posix_spawn(&pid, "/bin/sh", nullptr, nullptr, arguments, environ))
-			return fmt::format("the command cannot be run: {}", std::strerror(error));
+			return fmt::format("cannot run the push command: {}", std::strerror(error));
 		while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
 		}
-		return status ? "the command that makes the change has failed" : "";
+		return status ? "the push command failed" : "";
 	}
 
 private:
@@ -71,12 +71,12 @@ public:
 	{
 		const std::string line = ofRound(line_, round) + "\n";
 		if (::send(fd_, line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size()))
-			return fmt::format("the socket does not take the line: {}", std::strerror(errno));
+			return fmt::format("cannot write the line to the socket: {}", std::strerror(errno));
 		for (;;) {
 			char piece[4096];
 			const auto count = ::recv(fd_, piece, sizeof(piece), 0);
 			if (count <= 0)
-				return "no line came back over the socket";
+				return "no response line from the socket";
 			if (std::memchr(piece, '\n', static_cast<std::size_t>(count)))
 				return {};
 		}

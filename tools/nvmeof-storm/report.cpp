@@ -62,7 +62,7 @@ std::string roundsText(const Outcome &outcome)
 	std::string out;
 	for (std::size_t i = 0; i < outcome.counts.rounds.size(); i++) {
 		const Round &round = outcome.counts.rounds[i];
-		out += fmt::format("\nchange {}: made after {:.3f} ms, {} hosts have missed it\n", i + 1,
+		out += fmt::format("\nchange {}: made after {:.3f} ms, {} hosts without the event\n", i + 1,
 				   milliseconds(outcome.acknowledged[i]), round.missed);
 		out += line("event", summarize(round.events));
 		out += line("read", summarize(round.reads));
@@ -114,7 +114,7 @@ std::string troubleText(const Outcome &outcome)
 	for (const auto &[why, hosts] : outcome.counts.endings)
 		out += fmt::format("hosts that failed: {}: {}\n", hosts, nofctl::printable(why));
 	for (const auto &[what, count] : outcome.counts.oddities)
-		out += fmt::format("not in order: {} times {}\n", count, what);
+		out += fmt::format("defect: {} times {}\n", count, what);
 	if (!outcome.trouble.empty())
 		out += outcome.trouble + "\n";
 	return out;

@@ -31,7 +31,7 @@ std::string makeRoom(const Options &options)
 	::getrlimit(RLIMIT_NOFILE, &limit);
 	const rlim_t wanted = options.hosts + other_descriptors + 8ul * options.threads;
 	if (limit.rlim_max < wanted)
-		return fmt::format("{} descriptors are needed, and no more than {} allowed: ulimit -Hn", wanted,
+		return fmt::format("{} file descriptors are needed, but the limit is {}: see ulimit -Hn", wanted,
 				   limit.rlim_max);
 	limit.rlim_cur = std::max(limit.rlim_cur, wanted);
 	::setrlimit(RLIMIT_NOFILE, &limit);
@@ -83,8 +83,8 @@ void Storm::prepare()
 	all([](Crowd &crowd, Phase &phase) { crowd.prepare(phase); });
 	for (auto &crowd : crowds_)
 		if (crowd->error())
-			outcome_.trouble = fmt::format("there are no sockets for so many hosts: {}",
-						       std::strerror(crowd->error()));
+			outcome_.trouble =
+				fmt::format("not enough sockets for the hosts: {}", std::strerror(crowd->error()));
 }
 
 void Storm::begin()

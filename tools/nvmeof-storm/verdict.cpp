@@ -26,7 +26,7 @@ void checkLog(const KnownLogs::Log &log, Counts &counts)
 	checkHeader(*decode<DiscoveryHeader>(log.header), complain);
 	checkEntries(log.entries, complain);
 	if (log.entries.size() != log.count * discovery_block)
-		complain("a log that is not as long as its header says");
+		complain("a log whose length differs from its header");
 }
 
 // The entries as each instance of one service lists them: an instance lists itself as the current subsystem, and the
@@ -48,7 +48,7 @@ void checkSame(const KnownLogs &logs, Counts &counts)
 	for (const auto &log : logs.logs())
 		if (log->hosts && generations.try_emplace(log->generation, withoutOrigin(log->entries)).first->second !=
 					  withoutOrigin(log->entries))
-			counts.odd("a log that is not what others were told of the same generation", log->hosts);
+			counts.odd("a log that differs from another one of the same generation", log->hosts);
 }
 
 void checkExpected(const KnownLogs &logs, const std::string &file, Counts &counts)
@@ -116,7 +116,7 @@ std::string save(const KnownLogs &logs, const std::string &file)
 {
 	const KnownLogs::Log *log = usualLog(logs);
 	if (!log)
-		return "there is no log to be saved";
+		return "no log to save";
 	std::ofstream out(file, std::ios::binary | std::ios::trunc);
 	for (const Bytes *part : {&log->header, &log->entries})
 		out.write(reinterpret_cast<const char *>(part->data()), static_cast<std::streamsize>(part->size()));

@@ -84,7 +84,7 @@ std::string alerts(const Json &status)
 	const Json &store = member(status, "store");
 	std::string text;
 	if (!isTrue(status, "serving"))
-		text += "not serving hosts: the records have not been read from the store yet\n";
+		text += "not serving hosts: the records have not loaded its records yet\n";
 	if (isTrue(member(status, "instance"), "draining"))
 		text += "draining: handing hosts over to other instances\n";
 	if (const double cloned = numberOf(member(status, "counts"), "cloned"); cloned > 0)
@@ -93,7 +93,7 @@ std::string alerts(const Json &status)
 				    cloned);
 	if (!isTrue(store, "writable"))
 		text += "the store cannot be written: " + nofctl::printable(memberText(store, "trouble")) + "\n";
-	if (const double since = numberOf(store, "aged_since"); since > 0)
+	if (const double since = numberOf(store, "stale_since"); since > 0)
 		text += fmt::format("no changes received from other instances since {}\n", moment(since));
 	for (const Json &pull : listOf(status, "pulls"))
 		if (const Json &trouble = member(pull, "trouble"); !trouble.is_null())
@@ -186,11 +186,11 @@ std::string cdcHostsText(const Json &document)
 
 std::string cdcTargetsText(const Json &document)
 {
-	Table table({{"NQN"}, {"Port"}, {"State"}, {"Source"}, {"Hosts", Align::right}});
+	Table table({{"NQN"}, {"Port"}, {"State"}, {"Source"}, {"Visible to", Align::right}});
 	const Json &targets = listOf(document, "targets");
 	for (const Json &target : targets)
 		table.add({memberText(target, "nqn"), portOf(target), memberText(target, "state"), tellerOf(target),
-			   memberText(target, "seen_by")});
+			   memberText(target, "visible_to")});
 	return targets.empty() ? "no target is known\n" : table.render();
 }
 

@@ -232,13 +232,20 @@ static std::string addressOf(const Plan &plan, std::size_t service)
 	return plan.services[service].options.address.toString();
 }
 
+// @service: the address of the service that reported the object. "told_by" is the old name, for one version
+static void putSource(Json &entry, const std::string &service)
+{
+	entry["source"] = service;
+	entry["told_by"] = service;
+}
+
 Json serviceEntry(const Plan &plan, const PlannedService &service, const KnownServices &known)
 {
 	Json entry{{"address", service.options.address.toString()},
 		   {"transport", service.options.transport},
 		   {"state", toString(service.state)}};
 	if (service.toldBy)
-		entry["told_by"] = addressOf(plan, *service.toldBy);
+		putSource(entry, addressOf(plan, *service.toldBy));
 	auto found = known.find(service.key);
 	if (found != known.end() && found->second.log)
 		entry["generation"] = found->second.log->generation;
@@ -257,7 +264,7 @@ Json refusalEntry(const Plan &plan, const Refusal &refusal)
 {
 	Json entry{{"what", refusal.what}, {"reason", refusal.reason}};
 	if (refusal.toldBy)
-		entry["told_by"] = addressOf(plan, *refusal.toldBy);
+		putSource(entry, addressOf(plan, *refusal.toldBy));
 	return entry;
 }
 

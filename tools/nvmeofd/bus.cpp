@@ -101,7 +101,7 @@ void Bus::named(sd_bus_message *answer)
 	if (error)
 		bus_.giveUp(error->message ? error->message : "refused");
 	else if (sd_bus_message_read(answer, "u", &result) < 0 || result != primaryOwner)
-		bus_.giveUp("somebody else has the name");
+		bus_.giveUp("another process owns the bus name");
 	else
 		told_ = false;
 }
@@ -109,8 +109,7 @@ void Bus::named(sd_bus_message *answer)
 void Bus::failed(const std::string &why)
 {
 	if (!told_)
-		say(LOG_NOTICE,
-		    fmt::format("no place on the system bus, 'nvmeofctl daemon' will not reach this: {}", why));
+		say(LOG_NOTICE, fmt::format("no system bus, so 'nvmeofctl daemon' cannot reach this daemon: {}", why));
 	told_ = true;
 }
 

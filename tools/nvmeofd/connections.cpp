@@ -79,7 +79,7 @@ void Connections::keep(const std::vector<Change> &changes)
 			continue;
 		kept_[change.controller] = change.reason;
 		if (before[change.controller] != change.reason)
-			say(LOG_INFO, fmt::format("{}: stays: {}", change.controller, change.reason),
+			say(LOG_INFO, fmt::format("{}: not disconnected: {}", change.controller, change.reason),
 			    {.controller = change.controller});
 	}
 }
@@ -138,8 +138,8 @@ void Connections::event(const Event &event)
 			attempt.error = event.reason;
 		} else if (event.type == EventType::removed) {
 			attempt.controller.clear();
-			failed(attempt,
-			       controller->lastError.empty() ? "disconnected by somebody else" : controller->lastError);
+			failed(attempt, controller->lastError.empty() ? "disconnected by a user or another program"
+								      : controller->lastError);
 			again_();
 		} else if (controller->state == ControllerState::live) {
 			attempt.error.clear();

@@ -164,7 +164,7 @@ bool Daemon::topologyChanged()
 {
 	Result<std::vector<TopologyEvent>> events = topology_.dispatch();
 	if (!events) {
-		say(LOG_ERR, fmt::format("the kernel module is gone: {}", events.error().message));
+		say(LOG_ERR, fmt::format("the kernel module is not available: {}", events.error().message));
 		loop_.end(1);
 		return false;
 	}
@@ -233,7 +233,7 @@ void Daemon::reconcile()
 	if (!ready_)
 		sd_notify(0, "READY=1");
 	ready_ = true;
-	sd_notify(0, fmt::format("STATUS={} services, {} connections wanted{}", plan_.services.size(),
+	sd_notify(0, fmt::format("STATUS={} services, {} connections planned{}", plan_.services.size(),
 				 plan_.connections.size(), paused_ ? ", paused" : "")
 			     .c_str());
 }
@@ -377,8 +377,8 @@ LastKnown Daemon::load()
 	aside += ".bad";
 	std::error_code error;
 	std::filesystem::rename(file(), aside, error);
-	say(LOG_WARNING,
-	    fmt::format("{} is of no use, and kept as {}: {}", file().string(), aside.string(), known.error().message));
+	say(LOG_WARNING, fmt::format("{} is unusable and was moved to {}: {}", file().string(), aside.string(),
+				     known.error().message));
 	return {};
 }
 

@@ -75,10 +75,10 @@ void Enrollment::refused(const Error &error)
 		again_.start(backoff_.next());
 	if (again && tries_ > 1)
 		return; // already logged
-	const std::string next = again ? "; it is tried again over this connection"
-				 : mayPass(error)
-					 ? fmt::format("; after {} tries, the next connection is waited for", tries_)
-					 : "";
+	const std::string next =
+		again            ? "; retrying over this connection"
+		: mayPass(error) ? fmt::format("; giving up after {} attempts until the next connection", tries_)
+				 : "";
 	say(again ? LOG_INFO : LOG_WARNING,
 	    fmt::format("discovery service {}: this host is not registered: {}{}", service_, error.message, next),
 	    {.service = service_});

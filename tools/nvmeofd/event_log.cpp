@@ -266,7 +266,7 @@ Result<void> EventLog::writeAndWait(std::chrono::milliseconds patience)
 	Result<void> done;
 	do {
 		if (writing_.valid() && writing_.wait_until(deadline) != std::future_status::ready)
-			return errorFromErrno(ETIMEDOUT, "the disk does not take it");
+			return errorFromErrno(ETIMEDOUT, "timed out writing the event file");
 		done = write();
 	} while (done && pending());
 	return done;

@@ -198,7 +198,7 @@ Result<LastKnown> parseLastKnown(std::string_view text)
 		return damaged("not a file of this version");
 	std::string_view body = text.substr(end + 1, text.size() - end - 2);
 	if (text.size() < end + 2 || text.substr(0, end) != headOf(body))
-		return damaged("damaged: its checksum or length is another one");
+		return damaged("damaged: wrong checksum or length");
 	try {
 		return knownFrom(Json::parse(body));
 	} catch (const Json::exception &e) {
@@ -214,7 +214,7 @@ Result<LastKnown> readLastKnown(const std::filesystem::path &file)
 	if (!text)
 		return text.error();
 	if (text->size() > mostOfFile)
-		return damaged("longer than any that the daemon writes");
+		return damaged("too long");
 	return parseLastKnown(*text);
 }
 

@@ -34,7 +34,7 @@ Result<void> lockForLife(const std::filesystem::path &file)
 	if (fd < 0)
 		return errorFromErrno(errno, fmt::format("cannot open {}: {}", file.string(), strerror(errno)));
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
-		Error busy = errorFromErrno(errno, fmt::format("nvmeofd runs already: {}", holder(fd)));
+		Error busy = errorFromErrno(errno, fmt::format("nvmeofd is already running: {}", holder(fd)));
 		close(fd);
 		return busy;
 	}

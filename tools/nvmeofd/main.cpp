@@ -72,7 +72,7 @@ int serve(const Options &options)
 	OnSignal hup(loop, SIGHUP, [&] {
 		sd_notify(0, "RELOADING=1");
 		if (Result<Reloaded> reloaded = daemon.reload(); !reloaded)
-			say(LOG_ERR, fmt::format("the configuration stays as it was: {}", reloaded.error().message));
+			say(LOG_ERR, fmt::format("the configuration is unchanged: {}", reloaded.error().message));
 		sd_notify(0, "READY=1");
 	});
 	return loop.run();
@@ -82,14 +82,15 @@ int serve(const Options &options)
 
 int main(int argc, char **argv)
 {
-	CLI::App app("Keeps this host connected to what its configuration and discovery services tell");
+	CLI::App app("Keeps this host connected to the controllers that its configuration and discovery services list");
 	Options options;
-	app.add_option("--config", options.places.config.main,
-		       "configuration, and *.toml in the folder of that name "
-		       "with .d for .toml")
+	app.add_option(
+		   "--config", options.places.config.main,
+		   "configuration file; *.toml in the directory of the same name with .d for .toml are read as well")
 		->capture_default_str();
-	app.add_option("--state", options.places.state, "folder for what was known last")->capture_default_str();
-	app.add_option("--lock", options.lock, "file that keeps a second one out")->capture_default_str();
+	app.add_option("--state", options.places.state, "directory for the last-known and event files")
+		->capture_default_str();
+	app.add_option("--lock", options.lock, "lock file")->capture_default_str();
 	app.set_version_flag("--version", libraryVersion());
 	try {
 		app.parse(argc, argv);

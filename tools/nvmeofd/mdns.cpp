@@ -157,7 +157,7 @@ void Mdns::avahi(bool there)
 {
 	if (!there) {
 		forgetAll();
-		failed("it has ended");
+		failed("Avahi has stopped");
 	} else if (!browsing_) {
 		browse();
 	}
@@ -167,7 +167,7 @@ void Mdns::browse()
 {
 	browsing_ = browse(mdnsTcp) >= 0 && browse(mdnsUdp) >= 0;
 	if (!browsing_)
-		failed("the bus takes no calls");
+		failed("the bus rejects calls");
 }
 
 int Mdns::browse(const char *type)
@@ -225,7 +225,7 @@ void Mdns::resolve(const Name &name, Announced &one)
 void Mdns::resolved(Announced &one, sd_bus_message *answer)
 {
 	if (std::string error = errorOf(answer); !error.empty()) {
-		failed("where a service is: " + error);
+		failed("cannot resolve a service: " + error);
 		return again_.startUnlessRunning(backoff_.next());
 	}
 	Name name;
@@ -243,8 +243,8 @@ void Mdns::resolved(Announced &one, sd_bus_message *answer)
 	if (options)
 		one.service = FoundService{*std::move(options), record.interface, true};
 	else
-		say(LOG_NOTICE, fmt::format("mDNS: '{}' on {} is of no use: {}", name.name, record.interface,
-					    options.error().message));
+		say(LOG_NOTICE,
+		    fmt::format("mDNS: ignoring '{}' on {}: {}", name.name, record.interface, options.error().message));
 	if (std::ranges::all_of(all_, [](const auto &each) { return each.second.service.has_value(); })) {
 		lastError_.clear();
 		backoff_.reset();

@@ -55,7 +55,7 @@ Result<ConnectOptions> serviceOf(const MdnsRecord &record)
 	ConnectOptions options;
 	options.transport = transportOf(record.type, valueOf(record.text, "p").value_or(""));
 	if (options.transport.empty())
-		return invalid("its transport is not known here: p=" + *valueOf(record.text, "p"));
+		return invalid("its transport is not supported: p=" + *valueOf(record.text, "p"));
 	std::string address = record.address;
 	if (linkLocal(address) && address.find('%') == address.npos)
 		address += "%" + record.interface;

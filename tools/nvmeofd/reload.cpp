@@ -132,7 +132,7 @@ std::string ConfigChange::toString() const
 	const std::string what =
 		fmt::format("{} [{}]{}{}", nvmeofd::toString(kind), table, name.empty() ? "" : " ", name);
 	if (kind == Kind::moved)
-		return what + ": another order";
+		return what + ": order changed";
 	if (kind != Kind::changed)
 		return fmt::format("{}: {}", what, fmt::join(kind == Kind::added ? is : was, ", "));
 	return fmt::format("{}: {} (was: {})", what, is.empty() ? "not set" : fmt::format("{}", fmt::join(is, ", ")),
@@ -188,16 +188,15 @@ std::vector<std::string> linesOf(const Reloaded &reloaded)
 	};
 	for (const ConfigChange &one : reloaded.changes)
 		lines.push_back(one.toString());
-	add(reloaded.wanted, "now wanted");
-	add(reloaded.unwanted, "no longer wanted");
-	add(reloaded.services, "discovery service, new");
-	add(reloaded.bygone, "discovery service, no longer asked");
+	add(reloaded.wanted, "connection added to the plan");
+	add(reloaded.unwanted, "connection removed from the plan");
+	add(reloaded.services, "discovery service added");
+	add(reloaded.bygone, "discovery service removed");
 	if (lines.empty())
-		lines.emplace_back("nothing is different");
+		lines.emplace_back("no change");
 	if (std::ranges::find(reloaded.changes, "defaults", &ConfigChange::table) != reloaded.changes.end())
-		lines.emplace_back(
-			"[defaults] hold for what is connected from now on; 'nvmeofctl apply-policy' sets the "
-			"subsystems that are there");
+		lines.emplace_back("[defaults] apply to new connections; 'nvmeofctl apply-policy' applies them to "
+				   "existing subsystems");
 	add(reloaded.notes, "note");
 	return lines;
 }

@@ -175,7 +175,7 @@ void Service::got(Result<DiscoveryLog> log)
 		return;
 	}
 	if (!lastError_.empty())
-		say(LOG_INFO, fmt::format("discovery service {}: answers again", key()), {.service = key()});
+		say(LOG_INFO, fmt::format("discovery service {}: responds again", key()), {.service = key()});
 	lastError_.clear();
 	backoff_.reset();
 	readAt_ = std::chrono::steady_clock::now();
@@ -235,7 +235,7 @@ void Service::gone(const Controller &controller)
 		hold_ = false;
 		say(LOG_NOTICE,
 		    fmt::format(
-			    "discovery service {}: refuses a connection that stays: asked every {} s", key(),
+			    "discovery service {}: refuses a persistent connection: polled every {} s", key(),
 			    std::chrono::seconds(std::chrono::duration_cast<std::chrono::seconds>(pollEvery)).count()),
 		    {.service = key()});
 	}

@@ -67,12 +67,14 @@ Json serviceJson(const Status &status, std::size_t index)
 
 Json connectionJson(const Status &status, const PlannedConnection &wanted)
 {
+	Json sources = Json::array();
+	for (std::size_t service : wanted.toldBy)
+		sources.push_back(status.plan.services[service].key);
 	Json json{{"nqn", wanted.options.subsysnqn},
 		  {"address", wanted.options.address.toString()},
 		  {"transport", wanted.options.transport},
-		  {"told_by", Json::array()}};
-	for (std::size_t service : wanted.toldBy)
-		json["told_by"].push_back(status.plan.services[service].key);
+		  {"source", sources},
+		  {"told_by", sources}}; // the old name, for one version
 	const auto &all = status.present.controllers;
 	auto there =
 		std::ranges::find_if(all, [&](const Controller &one) { return isConnection(one, wanted.options); });
@@ -113,8 +115,10 @@ Json toJson(const Status &status)
 		json["connections"].push_back(connectionJson(status, wanted));
 	for (const Refusal &refusal : status.plan.refusals) {
 		Json one{{"what", refusal.what}, {"reason", refusal.reason}};
-		if (refusal.toldBy)
-			one["told_by"] = status.plan.services[*refusal.toldBy].key;
+		if (refusal.toldBy) {
+			for (const char *name : {"source", "told_by"}) // the old name, for one version
+				one[name] = status.plan.services[*refusal.toldBy].key;
+		}
 		json["refusals"].push_back(std::move(one));
 	}
 	if (status.mdns.listening())

@@ -87,7 +87,7 @@ void Stripes::done(const std::string &name, const std::string &error)
 	status.state = error.empty() ? State::made : State::failed;
 	status.error = error;
 	if (error.empty())
-		say(LOG_INFO, fmt::format("stripe {}: /dev/mapper/{} is there", name, name));
+		say(LOG_INFO, fmt::format("stripe {}: /dev/mapper/{} exists", name, name));
 	else
 		say(LOG_WARNING, fmt::format("stripe {}: {}", name, error));
 }

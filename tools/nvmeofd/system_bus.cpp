@@ -45,7 +45,7 @@ int SystemBus::connect()
 			bus_, nullptr, nullptr, "/org/freedesktop/DBus/Local", "org.freedesktop.DBus.Local",
 			"Disconnected",
 			[](sd_bus_message *, void *data, sd_bus_error *) {
-				static_cast<SystemBus *>(data)->giveUp("the bus is gone");
+				static_cast<SystemBus *>(data)->giveUp("the connection to the bus was lost");
 				return 0;
 			},
 			this);

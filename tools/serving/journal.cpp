@@ -79,7 +79,8 @@ void say(LogLimit &limit, int priority, std::string_view message, const Fields &
 	if (!limit.allow(leftOut))
 		return;
 	say(priority,
-	    leftOut ? fmt::format("{} ({} more such messages were left out)", message, leftOut) : std::string(message),
+	    leftOut ? fmt::format("{} ({} more such messages were suppressed)", message, leftOut)
+		    : std::string(message),
 	    fields);
 }
 

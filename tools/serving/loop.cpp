@@ -32,7 +32,7 @@ int called(void *call)
 
 Loop::Loop(Watchdog watchdog)
 {
-	check(sd_event_new(&event_), "cannot make an event loop");
+	check(sd_event_new(&event_), "cannot create an event loop");
 	if (watchdog == Watchdog::fed)
 		check(sd_event_set_watchdog(event_, true), "cannot feed the watchdog");
 }
@@ -110,7 +110,7 @@ Timer::Timer(Loop &loop, std::function<void()> call) : Source(std::move(call))
 	check(sd_event_add_time(
 		      loop.event(), &source_, CLOCK_BOOTTIME, 0, 1000,
 		      [](sd_event_source *, uint64_t, void *data) { return called(data); }, &call_),
-	      "cannot make a timer");
+	      "cannot create a timer");
 	sd_event_source_set_enabled(source_, SD_EVENT_OFF);
 }
 

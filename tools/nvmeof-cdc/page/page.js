@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Shows /api/state, again whenever /api/events tells of a change, and every few seconds: hosts come and go by
-// themselves.
+// Shows /api/state, and updates it after each change in /api/events and every few seconds, because hosts come and go.
 import { HostMap } from './map.js';
 
 const often = 4000, soon = 150, settling = [600, 1800]; // ms
@@ -8,7 +7,7 @@ const mostChanges = 100, mostRows = 500, mostBars = 9;
 
 const states = ['current', 'behind', 'unread', 'away'];
 const stateTexts = {
-	current: 'has it as it is', behind: 'has not read the last change', unread: 'has not read its log',
+	current: 'has the current log', behind: 'has not read the last change', unread: 'has not read its log',
 	away: 'not connected',
 };
 const anaStates = ['optimized', 'non-optimized', 'change', 'inaccessible', 'persistent-loss'];
@@ -74,11 +73,14 @@ function zoneName(view) {
 }
 
 function teller(record) {
-	return { file: 'a configuration', control: 'hand', pull: 'reading ', push: 'registration of ' }[record.source] +
+	const sources = {
+		file: 'configuration', control: 'manual change', pull: 'pull from ', push: 'registration of ',
+	};
+	return sources[record.source] +
 		(record.source === 'pull' || record.source === 'push' ? record.owner || '' : '');
 }
 
-// ---- in short
+// ---- summary
 
 function figure(name, value, more = '', warn = false) {
 	const element = make('div', { className: 'figure' }, line('div', 'name', name), line('div', 'value', value),
@@ -101,7 +103,7 @@ function showFigures() {
 	const usable = state.targets.filter(target => target.state === 'optimized').length;
 	const late = counts.behind + counts.unread;
 	const last = [...changes.values()].at(-1);
-	const inAll = (counter, text) => `${text(state.counters[counter])} in all`;
+	const inAll = (counter, text) => `${text(state.counters[counter])} in total`;
 	const figures = [
 		['Generation', count(state.generation), last ? `last change ${clock(last.time)}` : ''],
 		['Hosts connected', count(connected), late ? `${count(late)} not up to date` : connected ? 'all up to date' : '',
@@ -120,13 +122,13 @@ function showAlerts() {
 	const { store, instance } = state;
 	const texts = [];
 	if (!state.serving)
-		texts.push('The store has not told what there is yet: no host is served.');
+		texts.push('The store has not loaded its records yet: no host is served.');
 	if (instance.draining)
-		texts.push('This instance is handing its hosts over, and ends then.');
+		texts.push('This instance is draining: it hands its hosts over and then ends.');
 	if (!store.writable)
 		texts.push(`The store cannot be written${store.trouble ? `: ${store.trouble}` : ''}.`);
-	if (store.aged_since)
-		texts.push(`Changes of others have not arrived for ${age(state.time - store.aged_since)}.`);
+	if (store.stale_since)
+		texts.push(`Changes of other instances have not arrived for ${age(state.time - store.stale_since)}.`);
 	byId('alerts').replaceChildren(...texts.map(text => line('p', 'alert', text)));
 }
 
@@ -171,7 +173,7 @@ function showMap() {
 	const empty = byId('map-empty');
 	empty.hidden = hosts.length > 0 && targets.length > 0;
 	empty.textContent = !state.targets.length ? 'No target is known yet.'
-		: state.hosts.length ? 'Nothing fits the filter.' : 'No host is connected, and none has registered.';
+		: state.hosts.length ? 'Nothing matches the filter.' : 'No host is connected, and none has registered.';
 	const used = new Set(state.targets.map(target => target.state));
 	const entry = (colour, text, apart) => make('li', { className: apart ? 'apart' : '' }, swatch(colour), text);
 	byId('legend').replaceChildren(
@@ -185,7 +187,7 @@ function showMap() {
 function hostLines(host) {
 	const of = [host.name, host.address, `zone: ${zoneName(host.view)}`];
 	const log = [`log: ${host.state}, ${stateTexts[host.state]}`, host.generation && `generation ${count(host.generation)}`,
-		host.persistent && 'waits for events', !host.first_choice && 'another instance is its first choice'];
+		host.persistent && 'waits for events', !host.first_choice && 'prefers another instance'];
 	return [of, log].map(words => words.filter(Boolean).join(', '));
 }
 
@@ -193,13 +195,13 @@ function showDetail(host, target) {
 	const detail = byId('detail');
 	if (!host || !target)
 		return detail.replaceChildren(
-			line('p', 'muted', 'Point at the map, or give it the focus and use the arrow keys.'));
+			line('p', 'muted', 'Point at the map, or focus it and use the arrow keys.'));
 	const sees = state.views[host.view]?.targets.includes(target.place);
 	const of = (title, name, lines) => make('div', {}, line('b', '', title), line('span', 'code', name),
 		...lines.map(text => line('div', 'muted', text)));
 	detail.replaceChildren(of('Host', host.nqn, hostLines(host)),
-		of('Target', target.nqn, [`${portOf(target)}, ${target.state}, by ${teller(target)}`,
-			`seen by ${plural(target.seen_by, 'host')}; this host ${sees ? 'sees it' : 'does not see it'}`]));
+		of('Target', target.nqn, [`${portOf(target)}, ${target.state}, source: ${teller(target)}`,
+			`visible to ${plural(target.visible_to, 'host')}; this host ${sees ? 'sees it' : 'does not see it'}`]));
 }
 
 // ---- generations, changes, the service
@@ -251,9 +253,9 @@ function changeItem(change, isNew) {
 		line('span', 'muted', change.dropped ? '' : count(change.generation)));
 	const what = make('div');
 	if (change.dropped)
-		what.append(`${plural(change.dropped, 'change')} came too fast to be shown`);
+		what.append(`${plural(change.dropped, 'change')} not shown, because they followed too fast`);
 	if (change.whole)
-		what.append('all that the store has was read');
+		what.append('the whole store was read');
 	for (const [name, keys] of [['put', change.put], ['removed', change.removed]])
 		what.append(...(keys || []).slice(0, 4).map(key => record(key, name)));
 	const more = (change.put || []).slice(4).length + (change.removed || []).slice(4).length + (change.more || 0);
@@ -291,13 +293,13 @@ function showService() {
 	const lines = [
 		['Version', instance.version],
 		['Up', age(state.time - instance.since)],
-		['Store', `${store.engine}, ${store.writable ? 'written' : 'cannot be written'}`],
+		['Store', `${store.engine}, ${store.writable ? 'writable' : 'not writable'}`],
 		['', store.place],
 		['Connections', count(state.counts.connections)],
 		['Admitted', `${count(counters.hosts)} hosts, ${count(counters.hosts_waited)} of them waited`],
-		['Turned away', `${count(counters.hosts_busy)} busy, ${count(counters.hosts_refused)} refused, ` +
-			`${count(counters.connections_refused)} too many`],
-		['Ended', `${count(counters.faults)} for faults, ${count(counters.late)} late`],
+		['Refused', `${count(counters.hosts_busy)} busy, ${count(counters.hosts_refused)} failed, ` +
+			`${count(counters.connections_refused)} over a limit`],
+		['Closed', `${count(counters.faults)} protocol errors, ${count(counters.late)} timeouts`],
 	];
 	byId('service').replaceChildren(...lines.flatMap(([name, text]) => [line('dt', '', name), line('dd', '', text)]));
 	byId('instances').replaceChildren(...state.instances.map(one => make('li', {},
@@ -328,7 +330,7 @@ function showHosts(hosts) {
 
 function showTargets(targets) {
 	rows('targets', targets, target => [cell(target.nqn, 'code'), cell(portOf(target)), stateCell(target.state),
-		cell(teller(target)), cell(count(target.seen_by), 'number')]);
+		cell(teller(target)), cell(count(target.visible_to), 'number')]);
 }
 
 // ---- what comes
@@ -384,7 +386,7 @@ function follow() {
 		load();
 	};
 	source.onerror = () => {
-		live(false, 'not connected, trying again');
+		live(false, 'not connected, retrying');
 		if (source.readyState === EventSource.CLOSED) // refused, not lost
 			setTimeout(follow, often);
 	};
