@@ -50,7 +50,7 @@ using Builds = std::vector<ModuleBuild>;
 
 } // namespace
 
-TEST_CASE("what has installed the command is recognised", "[build]")
+TEST_CASE("the way in which the command was installed is recognized", "[build]")
 {
 	const std::string program = "/usr/sbin/nvmeofctl";
 	Scratch root;

@@ -475,7 +475,7 @@ TEST_CASE("an error text has the kernel's message and the next step", "[command]
 			   "(use --duplicate-connect for a second association)\n");
 }
 
-TEST_CASE("what is printed of an error has no control characters", "[command]")
+TEST_CASE("an error is printed without control characters", "[command]")
 {
 	std::ostringstream out, err;
 	Context context(*findCommand("connect"), Args(), out, err);

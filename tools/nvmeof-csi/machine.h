@@ -17,7 +17,7 @@ namespace csi {
 
 // Of a file system
 struct Usage {
-	// What only root may use is in the total, but neither used nor available.
+	// Blocks reserved for root are in the total, but neither used nor available.
 	struct Amount {
 		std::uint64_t total = 0, used = 0, available = 0;
 	};

@@ -23,7 +23,7 @@ std::string words(const nvmeof::Build &build);
 // The build of this command
 nvmeof::Build toolBuild();
 
-// What has installed a program, and would install it again
+// The way in which a program was installed, and would be installed again
 enum class InstalledBy { make, dpkg, rpm };
 
 // @root: "/", or the fake root of a test. @program: path of the program, below @root

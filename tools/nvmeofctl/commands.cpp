@@ -246,7 +246,7 @@ std::vector<Command> viewCommands()
 				    "Only the interfaces, for scripts: one line each with MAC, VLAN, ADDRESS/PREFIX, "
 				    "gateway, metric, and dhcp or static; - for a missing value")},
 		 runNbft,
-		 {{"what the firmware was connected to",
+		 {{"connections of the firmware",
 		   "nvmeofctl nbft --json | jq -r '.tables[].subsystems[].nqn'"}}},
 		{"reservation",
 		 "show the reservation of a namespace",
@@ -376,7 +376,7 @@ std::vector<Command> statisticsCommands()
 			   preset("/var/lib/nvmeof/events",
 				  value("", "--file", "FILE", "File with the recorded events", Completes::files))}),
 		 runEvents,
-		 {{"what has happened in the last two hours", "nvmeofctl events --since 2h"},
+		 {{"events of the last two hours", "nvmeofctl events --since 2h"},
 		  {"of one path, during an outage",
 		   "nvmeofctl events nvmeof0c1 --since 2026-11-27T03:00 --until 2026-11-27T04:00"}}},
 		{"monitor",

@@ -109,7 +109,7 @@ int refuseDisksInUse(Context &context, const std::vector<DiskInUse> &disks)
 	return static_cast<int>(ExitCode::inUse);
 }
 
-// What exists when the command begins
+// The objects that exist when the command begins
 struct Found {
 	std::vector<Controller> controllers;
 	std::vector<Namespace> namespaces;

@@ -698,7 +698,7 @@ void Examination::examineCdc()
 	const ServiceFacts &cdc = facts_.cdc;
 	constexpr const char *log = "its log: 'journalctl -u nvmeof-cdc'";
 	if (cdc.enabled && cdc.runs == false)
-		warning("cdc_down", "nvmeof-cdc", "enabled, but does not run: hosts are not told of changes",
+		warning("cdc_down", "nvmeof-cdc", "enabled, but does not run: hosts receive no changes",
 			fmt::format("'systemctl start nvmeof-cdc'; {}", log));
 	if (cdc.status)
 		examineCdcStatus(*cdc.status);
