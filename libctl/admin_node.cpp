@@ -76,7 +76,7 @@ Result<void> AdminNode::submit(const wire::Command &cmd, std::span<std::byte> da
 
 Result<wire::Bytes> AdminNode::identify(std::chrono::milliseconds timeout)
 {
-	wire::Bytes id(wire::identify_size);
+	wire::Bytes id(wire::identifySize);
 	Result<void> done = submit(wire::identify(wire::cns_ctrl), std::as_writable_bytes(std::span(id)), timeout,
 				   "Identify Controller");
 	return done ? Result<wire::Bytes>(std::move(id)) : done.error();

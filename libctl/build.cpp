@@ -32,7 +32,7 @@ constexpr const char *sourceKey = "nvmeof_source"; // keys in modinfo
 constexpr const char *contractKey = "nvmeof_contract";
 constexpr const char *versionKey = "version";
 constexpr const char *modules[] = {"nvmeof", "nvmeof_tcp", "nvmeof_rdma"};
-constexpr std::size_t mostOfFile = 64 << 20; // with debug information, a module has a few MiB
+constexpr std::size_t maxModuleSize = 64 << 20; // with debug information, a module has a few MiB
 
 template <typename T, auto release> struct Releases {
 	void operator()(T *object) const { release(object); }
@@ -141,7 +141,7 @@ std::optional<Modinfo> modinfoOfFile(const fs::path &file)
 Build buildFrom(const Modinfo &info, const fs::path &file)
 {
 	Build build{valueOf(info, versionKey), valueOf(info, sourceKey), "", valueOf(info, contractKey)};
-	nvmeof::Result<std::string> whole = readSmallFile(file, mostOfFile);
+	nvmeof::Result<std::string> whole = readSmallFile(file, maxModuleSize);
 	if (whole)
 		build.buildId = hex(noteIn(sectionOf(*whole, ".note.gnu.build-id"), buildOwner, NT_GNU_BUILD_ID));
 	return build;

@@ -11,7 +11,7 @@
 
 #include <nvmeof/event_stream.h>
 
-#include "base/invalid.h"
+#include "base/invalid_error.h"
 #include "c_item.h"
 #include "c_options.h"
 
@@ -146,7 +146,7 @@ nvmeof_code finish(const Result<DiscoveryLog> &log, nvmeof_items **items, nvmeof
 
 nvmeof_code notToTake(nvmeof_error **error)
 {
-	return fail(nofctl::invalid("it is not ready, was taken, or has a result of another kind"), error);
+	return fail(nofctl::invalidError("it is not ready, was taken, or has a result of another kind"), error);
 }
 
 } // namespace
@@ -280,7 +280,7 @@ nvmeof_code nvmeof_list(nvmeof_client *client, nvmeof_kind kind, nvmeof_items **
 		case NVMEOF_PATH:
 			return finish(client->client.paths(), items, error);
 		default:
-			return fail(nofctl::invalid("there is no list of that kind"), error);
+			return fail(nofctl::invalidError("there is no list of that kind"), error);
 		}
 	});
 }

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <limits>
 
-#include "base/invalid.h"
+#include "base/invalid_error.h"
 
 using namespace nvmeof;
 
@@ -121,9 +121,9 @@ Result<void> setOption(nvmeof_options &options, const std::string &name, const s
 			continue;
 		if (option.take(options, value))
 			return {};
-		return invalid("'" + value + "' is not a valid value of " + name);
+		return invalidError("'" + value + "' is not a valid value of " + name);
 	}
-	return invalid("there is no option '" + name + "'");
+	return invalidError("there is no option '" + name + "'");
 }
 
 } // namespace nofctl

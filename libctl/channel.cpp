@@ -192,7 +192,7 @@ Result<std::unique_ptr<Channel>> openChannel(ChannelUse use)
 	return replaced ? replaced->open(use) : NetlinkChannel::open(use);
 }
 
-void replaceKernel(Kernel *kernel)
+void replaceChannelFactory(Kernel *kernel)
 {
 	replaced = kernel;
 }

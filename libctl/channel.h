@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Datagrams to and from the generic netlink family. Only this file uses a netlink socket; tests replace it with
-// replaceKernel().
+// replaceChannelFactory().
 #pragma once
 
 #include <chrono>
@@ -62,6 +62,6 @@ public:
 
 // For tests: all channels opened from now on come from @kernel; nullptr: from the real kernel. Must not run while
 // another thread opens a channel.
-void replaceKernel(Kernel *kernel);
+void replaceChannelFactory(Kernel *kernel);
 
 } // namespace nofctl

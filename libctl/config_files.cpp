@@ -12,7 +12,7 @@ namespace nvmeof {
 
 namespace {
 
-constexpr std::size_t largestFile = 1 << 20;
+constexpr std::size_t maxConfigSize = 1 << 20;
 
 // The *.toml files in @folder, sorted by name.
 std::vector<std::filesystem::path> partsIn(const std::filesystem::path &folder)
@@ -42,13 +42,13 @@ ConfigProblem problemOf(const std::filesystem::path &file, const Error &error)
 
 void readPart(ConfigReading &reading, const std::filesystem::path &file)
 {
-	Result<std::string> text = nofctl::readSmallFile(file, largestFile + 1);
+	Result<std::string> text = nofctl::readSmallFile(file, maxConfigSize + 1);
 	if (!text && text.error().code == ErrorCode::noSuchObject)
 		return;
 	reading.config.files.push_back(file.string());
 	if (!text)
 		reading.problems.push_back(problemOf(file, text.error()));
-	else if (text->size() > largestFile)
+	else if (text->size() > maxConfigSize)
 		reading.problems.push_back({{file.string(), 0}, "larger than 1 MiB"});
 	else
 		nofctl::parseConfig(reading, *text, file.string());

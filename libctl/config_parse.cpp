@@ -10,7 +10,7 @@
 
 #include <nvmeof/suggest.h>
 
-#include "base/invalid.h"
+#include "base/invalid_error.h"
 #include "config_value.h"
 #include "pattern.h"
 #include "plan_entry.h"
@@ -51,7 +51,7 @@ Result<Uuid> uuidOf(const toml::node &node)
 		return text.error();
 	std::optional<Uuid> uuid = Uuid::parse(*text);
 	if (!uuid || uuid->isNil())
-		return invalid("'" + *text + "' is not a UUID");
+		return invalidError("'" + *text + "' is not a UUID");
 	return *uuid;
 }
 
@@ -84,20 +84,20 @@ Result<std::vector<std::string>> addressesOf(const toml::node &node)
 	return texts;
 }
 
-// If @text begins with @least to @most hexadecimal digits, returns the text after them.
-std::optional<std::string_view> afterHex(std::string_view text, std::size_t least, std::size_t most)
+// If @text begins with @min to @max hexadecimal digits, returns the text after them.
+std::optional<std::string_view> afterHex(std::string_view text, std::size_t min, std::size_t max)
 {
 	const std::size_t digits = std::min(text.find_first_not_of("0123456789abcdefABCDEF"), text.size());
-	return digits < least || digits > most ? std::nullopt : std::optional(text.substr(digits));
+	return digits < min || digits > max ? std::nullopt : std::optional(text.substr(digits));
 }
 
 // "0000:07:00.0" as in lspci -D, or without the domain. nvidia-smi prints 8 digits of the domain.
 bool isPciAddress(std::string_view text)
 {
-	constexpr std::size_t mostDomain = 8;
+	constexpr std::size_t maxDomainLength = 8;
 	std::optional<std::string_view> rest = text;
 	if (std::ranges::count(text, ':') == 2) {
-		rest = afterHex(*rest, 4, mostDomain);
+		rest = afterHex(*rest, 4, maxDomainLength);
 		if (!rest || !rest->starts_with(':'))
 			return false;
 		rest->remove_prefix(1);
@@ -130,22 +130,22 @@ Result<std::string> stripeNameOf(const toml::node &node)
 {
 	Result<std::string> text = textOf(node);
 	if (text && !isStripeName(*text))
-		return invalid("'" + *text + "' is not a name of 1 to 64 letters, digits, - and _");
+		return invalidError("'" + *text + "' is not a name of 1 to 64 letters, digits, - and _");
 	return text;
 }
 
 Result<std::int64_t> chunkOf(const toml::node &node)
 {
-	constexpr std::int64_t least = 4, most = 16384;
-	Result<std::int64_t> kib = numberOf(node, least, most);
+	constexpr std::int64_t min = 4, max = 16384;
+	Result<std::int64_t> kib = numberOf(node, min, max);
 	if (kib && !std::has_single_bit(static_cast<std::uint64_t>(*kib)))
-		return invalid(std::to_string(*kib) + " is not a power of two");
+		return invalidError(std::to_string(*kib) + " is not a power of two");
 	return kib;
 }
 
-auto limitOf(std::int64_t most)
+auto limitOf(std::int64_t max)
 {
-	return [most](const toml::node &node) { return numberOf(node, 0, most); };
+	return [max](const toml::node &node) { return numberOf(node, 0, max); };
 }
 
 // A setter for the value that a getter returns.
@@ -200,7 +200,7 @@ void addSettings(Keys &keys, SubsystemSettings &to)
 				return word.error();
 			Result<SubsystemSettings> one = parseSubsystemSettings(std::vector{name + "=" + *word});
 			if (!one) // the message begins with the name, which the caller prepends too
-				return invalid(one.error().message.substr(name.size() + 2));
+				return invalidError(one.error().message.substr(name.size() + 2));
 			to.complete(*one);
 			return {};
 		});
@@ -349,7 +349,7 @@ Put Parser::table(void (Parser::*read)(const toml::table &))
 	return [this, read](const toml::node &node) -> Result<void> {
 		const toml::table *table = node.as_table();
 		if (!table)
-			return invalid("expected a table: [...]");
+			return invalidError("expected a table: [...]");
 		(this->*read)(*table);
 		return {};
 	};
@@ -360,11 +360,11 @@ Put Parser::list(Entry entry)
 	return [this, entry](const toml::node &node) -> Result<void> {
 		const toml::array *array = node.as_array();
 		if (!array)
-			return invalid("it is a list: write it as [[...]]");
+			return invalidError("it is a list: write it as [[...]]");
 		for (const toml::node &element : *array) {
 			const toml::table *table = element.as_table();
 			if (!table)
-				return invalid("it is a list of tables: write each as [[...]]");
+				return invalidError("it is a list of tables: write each as [[...]]");
 			(this->*entry)(*table);
 		}
 		return {};
@@ -396,12 +396,12 @@ void Parser::host(const toml::table &table)
 
 void Parser::limits(const toml::table &table)
 {
-	constexpr std::int64_t mostDepth = 16, mostReferrals = 1024, mostConnections = 16384, mostPaths = 1024;
+	constexpr std::int64_t maxDepth = 16, maxReferrals = 1024, mostConnections = 16384, maxPaths = 1024;
 	Keys keys;
-	keys.add("referral-depth", limitOf(mostDepth), into(config_.limits.depth))
-		.add("referrals", limitOf(mostReferrals), into(config_.limits.referrals))
+	keys.add("referral-depth", limitOf(maxDepth), into(config_.limits.depth))
+		.add("referrals", limitOf(maxReferrals), into(config_.limits.referrals))
 		.add("connections-per-service", limitOf(mostConnections), into(config_.limits.connections))
-		.add("paths-per-subsystem", limitOf(mostPaths), into(config_.limits.paths))
+		.add("paths-per-subsystem", limitOf(maxPaths), into(config_.limits.paths))
 		.add("connections", limitOf(mostConnections), into(config_.mostConnections))
 		.add("own-addresses", flagOf, into(config_.connectSelf));
 	keys.read(table, file_, problems_);
@@ -431,11 +431,11 @@ void Parser::mdns(const toml::table &table)
 	keys.add("interfaces", [this](const toml::node &node) -> Result<void> {
 		const toml::table *interfaces = node.as_table();
 		if (!interfaces)
-			return invalid("expected a table: [mdns.interfaces]");
+			return invalidError("expected a table: [mdns.interfaces]");
 		for (const auto &[name, value] : *interfaces) {
 			Result<bool> on = flagOf(value);
 			if (!on)
-				return invalid(std::string(name.str()) + ": " + on.error().message);
+				return invalidError(std::string(name.str()) + ": " + on.error().message);
 			config_.mdnsInterfaces[std::string(name.str())] = *on;
 			if (!isInterfaceName(name.str()))
 				note(value, "interfaces: '" + shown(std::string(name.str())) +
@@ -537,11 +537,11 @@ void Parser::exclude(const toml::table &table)
 // Two stripes must not have the same name or share a member.
 void Parser::checkStripe(const toml::table &table, const ConfigStripe &one)
 {
-	constexpr std::size_t least = 2, most = 256;
+	constexpr std::size_t min = 2, max = 256;
 	for (const char *key : {"name", "members"})
 		if (!table.contains(key))
 			missing(table, key);
-	if (!one.members.empty() && (one.members.size() < least || one.members.size() > most))
+	if (!one.members.empty() && (one.members.size() < min || one.members.size() > max))
 		wrong(table, "members: expected 2 to 256");
 	std::set<std::string> seen;
 	for (const ConfigStripe &other : config_.stripes) {

@@ -7,7 +7,7 @@
 
 #include <nvmeof/suggest.h>
 
-#include "base/invalid.h"
+#include "base/invalid_error.h"
 #include "base/plain.h"
 #include "plan_entry.h"
 
@@ -28,7 +28,7 @@ Error wrongType(const toml::node &node, const char *wanted)
 			return "true or false";
 		return node.is_array() ? "a list" : node.is_table() ? "a table" : "a date or time";
 	};
-	return invalid(std::string("expected ") + wanted + ", not " + name());
+	return invalidError(std::string("expected ") + wanted + ", not " + name());
 }
 
 bool isSecret(std::string_view name)
@@ -36,7 +36,7 @@ bool isSecret(std::string_view name)
 	return name.find("secret") != name.npos || name.find("psk") != name.npos || name.starts_with("dhchap");
 }
 
-constexpr std::size_t mostProblems = 100; // limit for reports
+constexpr std::size_t maxProblems = 100; // limit for reports
 
 // Line of the first non-ASCII character outside strings and comments; 0: none. TOML does not allow such characters
 // there, and the parser of toml++ 3.3 misbehaves on some.
@@ -76,9 +76,9 @@ Result<std::string> textOf(const toml::node &node)
 	if (!text)
 		return wrongType(node, "a string");
 	if (text->get().empty())
-		return invalid("the string is empty");
+		return invalidError("the string is empty");
 	if (!isPlain(text->get()))
-		return invalid("blanks or control characters in '" + shown(text->get()) + "'");
+		return invalidError("blanks or control characters in '" + shown(text->get()) + "'");
 	return text->get();
 }
 
@@ -99,7 +99,7 @@ Result<std::vector<std::string>> textsOf(const toml::node &node)
 		texts.push_back(*std::move(one));
 	}
 	if (texts.empty())
-		return invalid("the list is empty");
+		return invalidError("the list is empty");
 	return texts;
 }
 
@@ -109,14 +109,14 @@ Result<bool> flagOf(const toml::node &node)
 	return flag ? Result<bool>(flag->get()) : Result<bool>(wrongType(node, "true or false"));
 }
 
-Result<std::int64_t> numberOf(const toml::node &node, std::int64_t least, std::int64_t most)
+Result<std::int64_t> numberOf(const toml::node &node, std::int64_t min, std::int64_t max)
 {
 	const auto *number = node.as_integer();
 	if (!number)
 		return wrongType(node, "an integer");
-	if (number->get() < least || number->get() > most)
-		return invalid(std::to_string(number->get()) + " is not from " + std::to_string(least) + " to " +
-			       std::to_string(most));
+	if (number->get() < min || number->get() > max)
+		return invalidError(std::to_string(number->get()) + " is not from " + std::to_string(min) + " to " +
+				    std::to_string(max));
 	return number->get();
 }
 
@@ -132,9 +132,9 @@ Result<std::chrono::milliseconds> timeOf(const toml::node &node, Never never)
 	if (seconds == -1 && never == Never::allowed)
 		return std::chrono::milliseconds(-1);
 	if (!std::isfinite(seconds) || seconds < 0 || seconds * 1000 > INT32_MAX)
-		return invalid("not a valid number of seconds");
+		return invalidError("not a valid number of seconds");
 	if (seconds > 0 && seconds < 0.0005)
-		return invalid("less than a millisecond");
+		return invalidError("less than a millisecond");
 	return std::chrono::milliseconds(std::llround(seconds * 1000));
 }
 
@@ -148,7 +148,7 @@ Result<std::string> wordOf(const toml::node &node, const std::vector<std::string
 		message += (&word == &words.front() ? "" : ", ") + word;
 	if (std::optional<std::string> meant = closest(*text, words))
 		message += "; did you mean '" + *meant + "'?";
-	return invalid(message);
+	return invalidError(message);
 }
 
 std::string Keys::unknown(std::string_view name) const
@@ -209,8 +209,8 @@ void tidyProblems(std::vector<ConfigProblem> &problems)
 	std::ranges::stable_sort(problems, [&](const ConfigProblem &a, const ConfigProblem &b) {
 		return a.place.file == b.place.file && a.place.line < b.place.line;
 	});
-	if (problems.size() > mostProblems)
-		problems.resize(mostProblems);
+	if (problems.size() > maxProblems)
+		problems.resize(maxProblems);
 }
 
 } // namespace nofctl

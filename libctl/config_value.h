@@ -28,7 +28,7 @@ namespace nofctl {
 nvmeof::Result<std::string> textOf(const toml::node &node);               // not empty, no blanks or control characters
 nvmeof::Result<std::vector<std::string>> textsOf(const toml::node &node); // one text, or a list of texts
 nvmeof::Result<bool> flagOf(const toml::node &node);
-nvmeof::Result<std::int64_t> numberOf(const toml::node &node, std::int64_t least, std::int64_t most);
+nvmeof::Result<std::int64_t> numberOf(const toml::node &node, std::int64_t min, std::int64_t max);
 // A number of seconds, or a text for parseSeconds().
 nvmeof::Result<std::chrono::milliseconds> timeOf(const toml::node &node, nvmeof::Never never);
 nvmeof::Result<std::string> wordOf(const toml::node &node, const std::vector<std::string> &words); // one of @words

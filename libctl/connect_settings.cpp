@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/invalid.h"
+#include "base/invalid_error.h"
 
 namespace nvmeof {
 
@@ -12,17 +12,17 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::int64_t day = 86'400'000, anyTime = INT32_MAX; // ms
-constexpr std::int64_t mostQueues = 1024, mostEntries = 1024, mostTags = 4096;
+constexpr std::int64_t maxQueues = 1024, maxEntries = 1024, maxTags = 4096;
 
 // Ranges and defaults are those of include/uapi/linux/nvmeof.h.
 constexpr ConnectSetting all[] = {
-	{"nr-io-queues", &ConnectSettings::ioQueues, SettingKind::number, 1, mostQueues, "number of CPUs",
+	{"nr-io-queues", &ConnectSettings::ioQueues, SettingKind::number, 1, maxQueues, "number of CPUs",
 	 "I/O queues to request"},
-	{"nr-poll-queues", &ConnectSettings::pollQueues, SettingKind::number, 0, mostQueues, "0",
+	{"nr-poll-queues", &ConnectSettings::pollQueues, SettingKind::number, 0, maxQueues, "0",
 	 "Additional queues for polled I/O"},
-	{"queue-size", &ConnectSettings::queueSize, SettingKind::number, 16, mostEntries, "128",
+	{"queue-size", &ConnectSettings::queueSize, SettingKind::number, 16, maxEntries, "128",
 	 "Entries of each I/O queue"},
-	{"tags", &ConnectSettings::tags, SettingKind::number, 64, mostTags, "as many as fit into 16 MiB, at most 1024",
+	{"tags", &ConnectSettings::tags, SettingKind::number, 64, maxTags, "as many as fit into 16 MiB, at most 1024",
 	 "Outstanding requests per requested queue, over all disks and paths; set by the first connect to a subsystem"},
 	{"keep-alive-tmo", &ConnectSettings::keepAlive, SettingKind::time, 0, day, "5",
 	 "Keep-alive timeout; 0 for none"},
@@ -123,8 +123,8 @@ Result<void> putConnectSetting(ConnectSettings &settings, const ConnectSetting &
 	const bool never = setting.kind == SettingKind::timeOrNever && value == -1;
 	const bool time = setting.kind == SettingKind::time || setting.kind == SettingKind::timeOrNever;
 	if (!never && (value < setting.least || value > setting.most))
-		return nofctl::invalid(std::to_string(value) + (time ? " ms" : "") + " is not from " +
-				       std::to_string(setting.least) + " to " + std::to_string(setting.most));
+		return nofctl::invalidError(std::to_string(value) + (time ? " ms" : "") + " is not from " +
+					    std::to_string(setting.least) + " to " + std::to_string(setting.most));
 	std::visit([&](auto member) { putMember(settings.*member, value); }, setting.member);
 	return {};
 }

@@ -82,8 +82,8 @@ void ConnectWait::takeScan(Item &item, const Result<void> &done)
 	if (gone || done.error().sysErrno == ENOTCONN || done.error().sysErrno == ECONNRESET)
 		item.tracker->again();
 	if (gone)
-		item.tracker->onLook(done.error());
-	if (item.tracker->state() != ConnectTracker::State::live) {
+		item.tracker->onQuery(done.error());
+	if (item.tracker->state() != ConnectionTracker::State::live) {
 		look();
 		return;
 	}
@@ -155,7 +155,7 @@ void ConnectWait::takeRemoval(Item &item)
 	Result<Controller> now = engine_.session().controller(item.controller().name);
 	if (now && item.tracker->concerns(*now) && !isEnding(now->state)) {
 		item.tracker->again();
-		item.tracker->onLook(now);
+		item.tracker->onQuery(now);
 	} else {
 		item.error = item.tracker->failure();
 	}
@@ -165,9 +165,9 @@ void ConnectWait::advance(Item &item)
 {
 	if (!item.pending())
 		return;
-	if (item.tracker->state() == ConnectTracker::State::failed)
+	if (item.tracker->state() == ConnectionTracker::State::failed)
 		takeRemoval(item);
-	if (item.tracker->state() != ConnectTracker::State::live) {
+	if (item.tracker->state() != ConnectionTracker::State::live) {
 		item.asked = false; // after a reconnect, the namespaces may differ
 		return;
 	}
@@ -184,7 +184,7 @@ bool ConnectWait::advance()
 	for (Item &item : items_)
 		advance(item);
 	bool waiting = std::ranges::any_of(items_, [](const Item &item) { return item.pending(); });
-	if (waiting && !late() && !deaf_ && !enough())
+	if (waiting && !late() && !streamError_ && !enough())
 		return false;
 	finish();
 	return true;
@@ -205,7 +205,7 @@ Clock::time_point ConnectWait::wake() const
 {
 	Clock::time_point next = std::min(deadline_, enough_);
 	for (const Item &item : items_) {
-		if (!item.pending() || item.tracker->state() != ConnectTracker::State::live)
+		if (!item.pending() || item.tracker->state() != ConnectionTracker::State::live)
 			continue;
 		if (item.nextScan > Clock::now())
 			next = std::min(next, item.nextScan);
@@ -225,7 +225,7 @@ void ConnectWait::onEvent(const Event &event)
 		item.tracker->onEvent(event);
 		item.news = true;
 		if (event.type == EventType::scanned && event.scanErrno &&
-		    item.tracker->state() == ConnectTracker::State::live && event.name() == item.controller().name)
+		    item.tracker->state() == ConnectionTracker::State::live && event.name() == item.controller().name)
 			takeScan(item, errorFromErrno(event.scanErrno, "the scan of its namespaces failed"));
 	}
 }
@@ -234,7 +234,7 @@ void ConnectWait::look()
 {
 	for (Item &item : items_)
 		if (item.pending())
-			item.tracker->onLook(engine_.session().controller(item.controller().name));
+			item.tracker->onQuery(engine_.session().controller(item.controller().name));
 }
 
 void ConnectWait::cancel()
@@ -251,17 +251,17 @@ void ConnectWait::cancel()
 
 Error ConnectWait::incomplete(const Item &item) const
 {
-	Error error = deaf_ ? *deaf_ : item.tracker->timeout(wait_.timeout);
-	bool live = item.tracker->state() == ConnectTracker::State::live;
+	Error error = streamError_ ? *streamError_ : item.tracker->timeout(wait_.timeout);
+	bool live = item.tracker->state() == ConnectionTracker::State::live;
 	error.object = ErrorObject::named(item.controller().name);
 	error.left = item.controller().state;
-	if (!deaf_ && !late()) { // another controller satisfied Require::any
+	if (!streamError_ && !late()) { // another controller satisfied Require::any
 		error.sysErrno = EINPROGRESS;
 		error.message =
 			live ? "connected, but not all of its namespaces have appeared yet" : "not connected yet";
 		return error;
 	}
-	if (live && !deaf_) {
+	if (live && !streamError_) {
 		bool one = wait_.nsid || wait_.uuid;
 		error.message = std::string("connected, but ") +
 				(one ? "the requested namespace" : "not all of its namespaces") +

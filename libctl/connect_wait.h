@@ -33,14 +33,14 @@ public:
 	void add(nvmeof::Result<nvmeof::Controller> controller);
 
 	void onEvent(const nvmeof::Event &event) override;
-	void onDeaf(const nvmeof::Error &error) override { deaf_ = error; }
+	void onStreamEnd(const nvmeof::Error &error) override { streamError_ = error; }
 	bool advance() override;
 	Clock::time_point wake() const override;
 	void cancel() override;
 
 private:
 	struct Item {
-		std::optional<ConnectTracker> tracker;
+		std::optional<ConnectionTracker> tracker;
 		std::optional<nvmeof::Error> error;
 		std::optional<std::vector<std::string>> disks; // set: complete
 		bool own = false;                              // created here
@@ -73,7 +73,7 @@ private:
 	Clock::time_point enough_ = Clock::time_point::max(); // end of the grace period of Require::any
 	std::stop_token stop_;
 	bool cancelled_ = false;
-	std::optional<nvmeof::Error> deaf_; // the event stream has ended
+	std::optional<nvmeof::Error> streamError_; // the event stream has ended
 	std::vector<Item> items_;
 };
 

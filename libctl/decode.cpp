@@ -17,9 +17,9 @@ using nvmeof::Uuid;
 namespace {
 
 // Reads typed values and keeps the first error, so that a decoder is a plain list of assignments.
-class Reader {
+class AttributeReader {
 public:
-	explicit Reader(const Attributes &attributes) : attributes_(attributes) {}
+	explicit AttributeReader(const Attributes &attributes) : attributes_(attributes) {}
 
 	template <typename T> std::optional<T> maybe(nvmeof_attr type)
 	{
@@ -117,8 +117,8 @@ private:
 	// Clamped to 146 years, so that sums and differences of two times cannot overflow.
 	static std::chrono::nanoseconds timeOf(std::uint64_t value)
 	{
-		constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max() / 2;
-		return std::chrono::nanoseconds(std::min(value, most));
+		constexpr std::uint64_t max = std::numeric_limits<std::int64_t>::max() / 2;
+		return std::chrono::nanoseconds(std::min(value, max));
 	}
 
 	void fail(nvmeof_attr type, const char *what)
@@ -137,7 +137,7 @@ private:
 
 Result<nvmeof::ModuleVersion> decodeVersion(const Attributes &attributes)
 {
-	Reader in(attributes);
+	AttributeReader in(attributes);
 	nvmeof::ModuleVersion version;
 	version.api = in.required<std::uint32_t>(NVMEOF_A_API_VERSION);
 	version.module = in.text(NVMEOF_A_MODULE_VERSION);
@@ -148,7 +148,7 @@ Result<nvmeof::ModuleVersion> decodeVersion(const Attributes &attributes)
 
 Result<nvmeof::Subsystem> decodeSubsystem(const Attributes &attributes)
 {
-	Reader in(attributes);
+	AttributeReader in(attributes);
 	nvmeof::Subsystem subsystem;
 	subsystem.id = in.required<std::uint32_t>(NVMEOF_A_SUBSYS_ID);
 	subsystem.name = in.requiredText(NVMEOF_A_SUBSYS_NAME);
@@ -171,7 +171,7 @@ Result<nvmeof::Subsystem> decodeSubsystem(const Attributes &attributes)
 	return in.finish(std::move(subsystem));
 }
 
-static void decodeAddress(Reader &in, nvmeof::Controller &controller)
+static void decodeAddress(AttributeReader &in, nvmeof::Controller &controller)
 {
 	controller.transport = in.requiredText(NVMEOF_A_TRANSPORT);
 	controller.traddr = in.requiredText(NVMEOF_A_TRADDR);
@@ -180,7 +180,7 @@ static void decodeAddress(Reader &in, nvmeof::Controller &controller)
 	controller.hostIface = in.text(NVMEOF_A_HOST_IFACE);
 }
 
-static void decodeSettings(Reader &in, nvmeof::Controller &controller)
+static void decodeSettings(AttributeReader &in, nvmeof::Controller &controller)
 {
 	controller.ioQueues = in.number<std::uint32_t>(NVMEOF_A_NR_IO_QUEUES);
 	controller.pollQueues = in.number<std::uint32_t>(NVMEOF_A_NR_POLL_QUEUES);
@@ -200,7 +200,7 @@ static void decodeSettings(Reader &in, nvmeof::Controller &controller)
 	controller.copies = in.flag(NVMEOF_A_COPIES);
 }
 
-static void decodeCondition(Reader &in, nvmeof::Controller &controller)
+static void decodeCondition(AttributeReader &in, nvmeof::Controller &controller)
 {
 	controller.state = static_cast<ControllerState>(in.required<std::uint32_t>(NVMEOF_A_CTRL_STATE));
 	controller.reconnects = in.number<std::uint32_t>(NVMEOF_A_RECONNECTS);
@@ -224,7 +224,7 @@ static std::string gidText(const std::array<std::uint8_t, 16> &gid)
 	return ::inet_ntop(AF_INET6, gid.data(), text, sizeof(text)) ? text : "";
 }
 
-static void decodeRdma(Reader &in, nvmeof::Controller &controller)
+static void decodeRdma(AttributeReader &in, nvmeof::Controller &controller)
 {
 	nvmeof::RdmaConnection rdma;
 	rdma.device = in.text(NVMEOF_A_RDMA_DEVICE);
@@ -247,7 +247,7 @@ static void decodeRdma(Reader &in, nvmeof::Controller &controller)
 
 Result<nvmeof::Controller> decodeController(const Attributes &attributes)
 {
-	Reader in(attributes);
+	AttributeReader in(attributes);
 	nvmeof::Controller controller;
 	controller.subsystem = in.required<std::uint32_t>(NVMEOF_A_SUBSYS_ID);
 	controller.id = in.required<std::uint32_t>(NVMEOF_A_CTRL_ID);
@@ -265,7 +265,7 @@ Result<nvmeof::Controller> decodeController(const Attributes &attributes)
 	return in.finish(std::move(controller));
 }
 
-static std::optional<nvmeof::Zones> zonesOf(Reader &in)
+static std::optional<nvmeof::Zones> zonesOf(AttributeReader &in)
 {
 	nvmeof::Zones zones;
 	zones.size = in.number<std::uint64_t>(NVMEOF_A_ZONE_SIZE);
@@ -276,7 +276,7 @@ static std::optional<nvmeof::Zones> zonesOf(Reader &in)
 	return zones.size ? std::optional(zones) : std::nullopt;
 }
 
-static std::optional<nvmeof::Hold> holdOf(Reader &in)
+static std::optional<nvmeof::Hold> holdOf(AttributeReader &in)
 {
 	nvmeof::Hold hold;
 	hold.controller = in.text(NVMEOF_A_HOLD_OF);
@@ -287,7 +287,7 @@ static std::optional<nvmeof::Hold> holdOf(Reader &in)
 
 Result<nvmeof::Namespace> decodeNamespace(const Attributes &attributes)
 {
-	Reader in(attributes);
+	AttributeReader in(attributes);
 	nvmeof::Namespace ns;
 	ns.subsystem = in.required<std::uint32_t>(NVMEOF_A_SUBSYS_ID);
 	ns.name = in.requiredText(NVMEOF_A_NS_NAME);
@@ -320,7 +320,7 @@ Result<nvmeof::Namespace> decodeNamespace(const Attributes &attributes)
 
 Result<nvmeof::Path> decodePath(const Attributes &attributes)
 {
-	Reader in(attributes);
+	AttributeReader in(attributes);
 	nvmeof::Path path;
 	path.name = in.requiredText(NVMEOF_A_PATH_NAME);
 	path.nameSpace = in.requiredText(NVMEOF_A_NS_NAME);
@@ -358,7 +358,7 @@ Result<nvmeof::Path> decodePath(const Attributes &attributes)
 
 static Result<nvmeof::Aen> decodeAen(const Attributes &attributes)
 {
-	Reader in(attributes);
+	AttributeReader in(attributes);
 	nvmeof::Aen aen;
 	aen.controller = in.requiredText(NVMEOF_A_CTRL_NAME);
 	aen.type = in.required<std::uint8_t>(NVMEOF_A_AEN_TYPE);
@@ -392,7 +392,7 @@ static Result<nvmeof::EventObject> decodeEventObject(std::uint8_t command, const
 	}
 }
 
-static nvmeof::Failover decodeFailover(Reader &in)
+static nvmeof::Failover decodeFailover(AttributeReader &in)
 {
 	nvmeof::Failover failover;
 	failover.path = in.text(NVMEOF_A_PATH_NAME);
@@ -408,7 +408,7 @@ Result<std::optional<nvmeof::Event>> decodeEvent(std::uint8_t command, const Att
 	Result<nvmeof::EventObject> object = decodeEventObject(command, attributes);
 	if (!object)
 		return object.error();
-	Reader in(attributes);
+	AttributeReader in(attributes);
 	nvmeof::Event event;
 	event.object = *std::move(object);
 	event.type = static_cast<nvmeof::EventType>(in.required<std::uint32_t>(NVMEOF_A_EVENT));

@@ -20,7 +20,7 @@ public:
 	Comparison(const DifferenceRules &rules, bool complete, const Snapshot &present);
 
 	void want(std::size_t index, const PlannedConnection &wanted);
-	void leaveRest();
+	void addUnplanned();
 	std::vector<Change> take() { return std::move(changes_); }
 
 private:
@@ -35,8 +35,8 @@ private:
 	const bool complete_;
 	const Snapshot &present_;
 	std::multimap<std::string, const Controller *> places_;
-	std::set<std::string> taken_; // wanted controllers
-	std::set<std::string> going_; // controllers to disconnect
+	std::set<std::string> planned_;       // wanted controllers
+	std::set<std::string> disconnecting_; // controllers to disconnect
 	std::size_t own_ = 0;
 	std::vector<Change> changes_;
 };
@@ -65,7 +65,7 @@ const Controller *Comparison::find(const ConnectOptions &options) const
 {
 	auto [first, last] = places_.equal_range(placeKey(options.transport, options.address, options.subsysnqn));
 	for (auto at = first; at != last; ++at)
-		if (!isEnding(at->second->state) && !taken_.contains(at->second->name) &&
+		if (!isEnding(at->second->state) && !planned_.contains(at->second->name) &&
 		    isConnection(*at->second, options, rules_.hostnqn))
 			return at->second;
 	return nullptr;
@@ -77,7 +77,7 @@ void Comparison::want(std::size_t index, const PlannedConnection &wanted)
 	change.wanted = index;
 	const std::string who = wanted.toldBy.empty() ? "configured" : "reported by a discovery service";
 	if (const Controller *there = find(wanted.options)) {
-		taken_.insert(there->name);
+		planned_.insert(there->name);
 		change.controller = there->name;
 		change.reason = who;
 		changes_.push_back(std::move(change));
@@ -99,7 +99,7 @@ bool Comparison::hasOther(const Namespace &ns, const Controller &controller) con
 	for (const Path *path : present_.pathsOf(ns)) {
 		const Controller *other = present_.controller(path->controller);
 		if (path->controller != controller.name && path->usable && other && !isEnding(other->state) &&
-		    !going_.contains(path->controller))
+		    !disconnecting_.contains(path->controller))
 			return true;
 	}
 	return false;
@@ -134,10 +134,10 @@ std::string Comparison::whyKept(const Controller &controller) const
 				      ", which is open";
 }
 
-void Comparison::leaveRest()
+void Comparison::addUnplanned()
 {
 	for (const Controller &one : present_.controllers) {
-		if (taken_.contains(one.name) || isEnding(one.state) || isService(one))
+		if (planned_.contains(one.name) || isEnding(one.state) || isService(one))
 			continue;
 		Change change;
 		change.controller = one.name;
@@ -145,7 +145,7 @@ void Comparison::leaveRest()
 		if (change.reason.empty()) {
 			change.kind = Change::Kind::disconnect;
 			change.reason = "no longer in the configuration or a discovery log";
-			going_.insert(one.name);
+			disconnecting_.insert(one.name);
 		}
 		changes_.push_back(std::move(change));
 	}
@@ -196,7 +196,7 @@ std::vector<Change> differenceBetween(const DifferenceRules &rules, std::span<co
 	Comparison comparison(rules, complete, present);
 	for (std::size_t i = 0; i < wanted.size(); i++)
 		comparison.want(i, wanted[i]);
-	comparison.leaveRest();
+	comparison.addUnplanned();
 	return comparison.take();
 }
 

@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds commandPatience = 5s; // per command, on a t
 constexpr std::chrono::milliseconds pause = 50ms;         // base delay before a retry
 constexpr std::size_t unit = 4096;                        // minimum unit of MDTS; CAP.MPSMIN may be larger
 // The kernel's target generates the whole log for each read, so use few large reads.
-constexpr std::size_t longestRead = 32 * unit;
+constexpr std::size_t maxReadSize = 32 * unit;
 
 // Whether the connection was lost, regardless of the command's outcome.
 bool isLoss(const Error &error)
@@ -37,7 +37,7 @@ bool isLoss(const Error &error)
 // their keep-alive.
 bool isThat(const Controller &now, const Controller &made)
 {
-	return ConnectTracker(made).concerns(now) && !isEnding(now.state) &&
+	return ConnectionTracker(made).concerns(now) && !isEnding(now.state) &&
 	       (now.keepAlive.count() != 0) == (made.keepAlive.count() != 0);
 }
 
@@ -54,18 +54,18 @@ Error withoutController(Error error)
 
 } // namespace
 
-DiscoveryVisit::DiscoveryVisit(Engine &engine, std::chrono::milliseconds timeout, std::stop_token stop)
+DiscoveryLogRead::DiscoveryLogRead(Engine &engine, std::chrono::milliseconds timeout, std::stop_token stop)
 	: engine_(engine), timeout_(timeout), deadline_(deadlineIn(timeout)), stop_(std::move(stop))
 {
 }
 
-std::chrono::milliseconds DiscoveryVisit::left() const
+std::chrono::milliseconds DiscoveryLogRead::left() const
 {
 	return std::max(std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now()), 0ms);
 }
 
 // The reason to stop; nothing: continue
-std::optional<Error> DiscoveryVisit::over() const
+std::optional<Error> DiscoveryLogRead::over() const
 {
 	if (stop_.stop_requested())
 		return errorFromErrno(EINTR, "interrupted");
@@ -76,7 +76,7 @@ std::optional<Error> DiscoveryVisit::over() const
 
 // While the node is open, no other controller gets the name. Before that, the controller may have been removed and the
 // name reused; then events report the outcome of the connect.
-Result<void> DiscoveryVisit::hold(const Controller &controller)
+Result<void> DiscoveryLogRead::openNode(const Controller &controller)
 {
 	Result<void> opened = open();
 	Result<Controller> now = engine_.session().controller(controller.name);
@@ -89,7 +89,7 @@ Result<void> DiscoveryVisit::hold(const Controller &controller)
 	return opened;
 }
 
-Result<void> DiscoveryVisit::open()
+Result<void> DiscoveryLogRead::open()
 {
 	Result<AdminNode> node = AdminNode::open(controller_);
 	if (!node)
@@ -99,7 +99,7 @@ Result<void> DiscoveryVisit::open()
 }
 
 // Subscribes first: a controller that is removed at once would otherwise cause no event.
-Result<void> DiscoveryVisit::connect(const ConnectOptions &options)
+Result<void> DiscoveryLogRead::connect(const ConnectOptions &options)
 {
 	if (std::optional<Error> why = over())
 		return *why;
@@ -109,13 +109,13 @@ Result<void> DiscoveryVisit::connect(const ConnectOptions &options)
 	if (!controller)
 		return controller.error();
 	controller_ = controller->name;
-	if (Result<void> held = hold(*controller); !held)
+	if (Result<void> held = openNode(*controller); !held)
 		return held;
 	Result<void> live = await(startWait(engine_, std::move(controller), {WaitFor::controller, left(), {}, {}}));
 	return live && !node_ ? errorFromErrno(ENODEV, "the controller was removed before it could be used") : live;
 }
 
-Result<void> DiscoveryVisit::await(Pending<Result<Connection>> pending)
+Result<void> DiscoveryLogRead::await(Pending<Result<Connection>> pending)
 {
 	engine_.wait(pending, stop_);
 	if (!pending.ready())
@@ -124,14 +124,14 @@ Result<void> DiscoveryVisit::await(Pending<Result<Connection>> pending)
 	return live ? Result<void>() : Result<void>(live.error());
 }
 
-Result<void> DiscoveryVisit::waitAgain()
+Result<void> DiscoveryLogRead::waitAgain()
 {
 	return await(startWait(engine_, controller_, {WaitFor::controller, left(), {}, {}}));
 }
 
 // @command: called with its timeout, after which the connection counts as lost. For an existing controller the kernel's
 // timeout applies: 0.
-template <typename F> Result<void> DiscoveryVisit::insist(F command)
+template <typename F> Result<void> DiscoveryLogRead::retryOnLoss(F command)
 {
 	for (;;) {
 		if (std::optional<Error> why = over())
@@ -148,10 +148,10 @@ template <typename F> Result<void> DiscoveryVisit::insist(F command)
 	}
 }
 
-Result<void> DiscoveryVisit::learnLimits()
+Result<void> DiscoveryLogRead::learnLimits()
 {
 	wire::Bytes id;
-	Result<void> done = insist([&](auto timeout) -> Result<void> {
+	Result<void> done = retryOnLoss([&](auto timeout) -> Result<void> {
 		Result<wire::Bytes> told = node_->identify(timeout);
 		if (!told)
 			return told.error();
@@ -163,29 +163,30 @@ Result<void> DiscoveryVisit::learnLimits()
 	const std::uint8_t type = id[wire::at::cntrltype], mdts = id[wire::at::mdts];
 	if (type && type != wire::ctrl_discovery)
 		return errorFromErrno(EPROTO, "the controller is not a discovery controller");
-	most_ = mdts && mdts < 5 ? unit << mdts : longestRead;
+	max_ = mdts && mdts < 5 ? unit << mdts : maxReadSize;
 	offsets_ = id[wire::at::lpa] & wire::lpa_extended;
 	return {};
 }
 
-Result<void> DiscoveryVisit::read(std::uint64_t offset, std::span<std::byte> to, bool retain)
+Result<void> DiscoveryLogRead::read(std::uint64_t offset, std::span<std::byte> to, bool retain)
 {
-	return insist([&](auto timeout) { return node_->getLog(wire::log_discovery, offset, to, retain, timeout); });
+	return retryOnLoss(
+		[&](auto timeout) { return node_->getLog(wire::log_discovery, offset, to, retain, timeout); });
 }
 
-bool DiscoveryVisit::again(int tries)
+bool DiscoveryLogRead::again(int tries)
 {
 	std::this_thread::sleep_for(std::min(jittered(tries * pause), left()));
 	return !over();
 }
 
-Result<DiscoveryLog> DiscoveryVisit::readLog()
+Result<DiscoveryLog> DiscoveryLogRead::readLog()
 {
 	Result<void> ready = learnLimits();
 	return ready ? readDiscoveryLog(*this) : Result<DiscoveryLog>(ready.error());
 }
 
-Result<DiscoveryLog> DiscoveryVisit::read(const ConnectOptions &options)
+Result<DiscoveryLog> DiscoveryLogRead::read(const ConnectOptions &options)
 {
 	Result<void> ready = connect(options);
 	if (ready)
@@ -193,7 +194,7 @@ Result<DiscoveryLog> DiscoveryVisit::read(const ConnectOptions &options)
 	return stop_.stop_requested() ? *over() : ready.error();
 }
 
-Result<DiscoveryLog> DiscoveryVisit::read(const std::string &controller)
+Result<DiscoveryLog> DiscoveryLogRead::read(const std::string &controller)
 {
 	controller_ = controller;
 	Result<void> ready = open();
@@ -206,7 +207,7 @@ Result<DiscoveryLog> discover(const ConnectOptions &options, std::chrono::millis
 	Result<std::unique_ptr<Engine>> engine = Engine::open();
 	if (!engine)
 		return engine.error();
-	DiscoveryVisit visit(**engine, timeout, stop);
+	DiscoveryLogRead visit(**engine, timeout, stop);
 	Result<DiscoveryLog> log = visit.read(options);
 	Removal removed;
 	if (!visit.made().empty()) {
@@ -231,7 +232,7 @@ Result<DiscoveryLog> discoverThrough(const std::string &controller, std::chrono:
 	Result<std::unique_ptr<Engine>> engine = Engine::open();
 	if (!engine)
 		return engine.error();
-	return DiscoveryVisit(**engine, timeout, stop).read(controller);
+	return DiscoveryLogRead(**engine, timeout, stop).read(controller);
 }
 
 } // namespace nofctl

@@ -15,10 +15,10 @@
 namespace nofctl {
 
 // If the connection is lost, waits for the reconnect and repeats the command.
-class DiscoveryVisit : private LogSource {
+class DiscoveryLogRead : private LogSource {
 public:
 	// @engine: must not be shared, because this class blocks on it
-	DiscoveryVisit(Engine &engine, std::chrono::milliseconds timeout, std::stop_token stop);
+	DiscoveryLogRead(Engine &engine, std::chrono::milliseconds timeout, std::stop_token stop);
 
 	// Through a temporary controller, or through an existing one.
 	nvmeof::Result<nvmeof::DiscoveryLog> read(const nvmeof::ConnectOptions &options);
@@ -30,18 +30,18 @@ public:
 
 private:
 	nvmeof::Result<void> read(std::uint64_t offset, std::span<std::byte> to, bool retain) override;
-	std::size_t most() const override { return most_; }
+	std::size_t max() const override { return max_; }
 	bool offsets() const override { return offsets_; }
 	bool again(int tries) override;
 
 	nvmeof::Result<void> connect(const nvmeof::ConnectOptions &options);
-	nvmeof::Result<void> hold(const nvmeof::Controller &controller);
+	nvmeof::Result<void> openNode(const nvmeof::Controller &controller);
 	nvmeof::Result<void> open();
 	nvmeof::Result<void> waitAgain();
 	nvmeof::Result<void> await(nvmeof::Pending<nvmeof::Result<nvmeof::Connection>> pending);
 	nvmeof::Result<nvmeof::DiscoveryLog> readLog();
 	nvmeof::Result<void> learnLimits();
-	template <typename F> nvmeof::Result<void> insist(F command);
+	template <typename F> nvmeof::Result<void> retryOnLoss(F command);
 	std::optional<nvmeof::Error> over() const;
 	std::chrono::milliseconds left() const;
 
@@ -51,7 +51,7 @@ private:
 	std::stop_token stop_;
 	std::string controller_, made_;
 	std::optional<AdminNode> node_;
-	std::size_t most_ = 0;
+	std::size_t max_ = 0;
 	bool offsets_ = false;
 };
 

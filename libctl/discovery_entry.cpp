@@ -144,7 +144,7 @@ std::string defectOf(const wire::DiscoveryEntry &raw, const DiscoveryEntry &entr
 		return "SUBNQN is not an NQN";
 	if (entry.kind == EntryKind::subsystem && entry.subsysnqn == discoveryNqn)
 		return "SUBNQN of a subsystem is the discovery NQN";
-	if (entry.cntlid >= wire::first_reserved_cntlid && entry.cntlid <= wire::last_reserved_cntlid)
+	if (entry.cntlid >= wire::firstReservedCntlid && entry.cntlid <= wire::lastReservedCntlid)
 		return "CNTLID has a reserved value";
 	return (raw.treq & wire::treq_channel) == wire::treq_channel ? "TREQ has a reserved value" : "";
 }

@@ -17,7 +17,7 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::size_t blockSize = wire::discovery_block;
+constexpr std::size_t blockSize = wire::discoveryBlock;
 
 using Block = std::array<std::uint8_t, blockSize>;
 using Entries = std::vector<DiscoveryEntry>;
@@ -43,15 +43,15 @@ Result<Header> decodeHeader(const Block &block)
 	if (std::uint16_t format = raw.recfmt)
 		return unusable("its format " + std::to_string(format) + " is not supported");
 	Header header{raw.genctr, raw.numrec};
-	if (header.entries > mostDiscoveryEntries)
+	if (header.entries > maxDiscoveryEntries)
 		return unusable("it has " + std::to_string(header.entries) + " entries, more than the limit of " +
-				std::to_string(mostDiscoveryEntries));
+				std::to_string(maxDiscoveryEntries));
 	return header;
 }
 
-class Reader {
+class LogReader {
 public:
-	explicit Reader(LogSource &source) : source_(source) {}
+	explicit LogReader(LogSource &source) : source_(source) {}
 
 	// Nothing: the log changed during the read.
 	Result<std::optional<DiscoveryLog>> once();
@@ -69,7 +69,7 @@ private:
 	Entries entries_;
 };
 
-Result<Header> Reader::header(bool retain)
+Result<Header> LogReader::header(bool retain)
 {
 	if (Result<void> done = source_.read(0, std::as_writable_bytes(std::span(first_)), retain); !done)
 		return done.error();
@@ -77,7 +77,7 @@ Result<Header> Reader::header(bool retain)
 }
 
 // The first piece repeats the header.
-Result<void> Reader::piece(std::uint64_t at, std::size_t length)
+Result<void> LogReader::piece(std::uint64_t at, std::size_t length)
 {
 	wire::Bytes bytes(length);
 	if (Result<void> done = source_.read(at, std::as_writable_bytes(std::span(bytes)), true); !done)
@@ -92,24 +92,24 @@ Result<void> Reader::piece(std::uint64_t at, std::size_t length)
 	return {};
 }
 
-Result<void> Reader::entries(std::uint64_t count)
+Result<void> LogReader::entries(std::uint64_t count)
 {
 	std::uint64_t end = (count + 1) * blockSize;
-	std::size_t most = source_.most() / blockSize * blockSize;
-	if (end > most && !source_.offsets())
+	std::size_t max = source_.max() / blockSize * blockSize;
+	if (end > max && !source_.offsets())
 		return unusable("it has " + std::to_string(end) + " bytes, but the controller allows to read only " +
-				std::to_string(most));
+				std::to_string(max));
 	entries_.clear();
 	entries_.reserve(count);
-	for (std::uint64_t at = 0; count && at < end; at += most) {
-		auto length = static_cast<std::size_t>(std::min<std::uint64_t>(most, end - at));
+	for (std::uint64_t at = 0; count && at < end; at += max) {
+		auto length = static_cast<std::size_t>(std::min<std::uint64_t>(max, end - at));
 		if (Result<void> done = piece(at, length); !done)
 			return done;
 	}
 	return {};
 }
 
-Result<std::optional<DiscoveryLog>> Reader::once()
+Result<std::optional<DiscoveryLog>> LogReader::once()
 {
 	Result<Header> before = header(true);
 	if (!before)
@@ -129,7 +129,7 @@ Result<std::optional<DiscoveryLog>> Reader::once()
 	return std::optional<DiscoveryLog>({before->generation, std::move(entries_)});
 }
 
-Error Reader::giveUp(Error why)
+Error LogReader::giveUp(Error why)
 {
 	if (why.sysErrno == EPROTO)
 		static_cast<void>(source_.read(0, std::as_writable_bytes(std::span(first_)), false));
@@ -145,7 +145,7 @@ bool asksForRestart(const Error &error)
 
 Result<DiscoveryLog> readDiscoveryLog(LogSource &source)
 {
-	Reader reader(source);
+	LogReader reader(source);
 	for (int tries = 1;; tries++) {
 		Result<std::optional<DiscoveryLog>> log = reader.once();
 		if (!log && !asksForRestart(log.error()))

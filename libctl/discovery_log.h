@@ -11,7 +11,7 @@
 
 namespace nofctl {
 
-inline constexpr std::uint64_t mostDiscoveryEntries = 16384; // 16 MiB: more than any fabric needs
+inline constexpr std::uint64_t maxDiscoveryEntries = 16384; // 16 MiB: more than any fabric needs
 inline constexpr int discoveryTries = 10;
 
 // Access to the log page.
@@ -22,7 +22,7 @@ public:
 	// Fills @to with the log from byte @offset on. @retain: sets Retain Asynchronous Event
 	virtual nvmeof::Result<void> read(std::uint64_t offset, std::span<std::byte> to, bool retain) = 0;
 	// Maximum size of one read, bytes; 1,024 at least.
-	virtual std::size_t most() const = 0;
+	virtual std::size_t max() const = 0;
 	// Whether a read may start at an offset (LPA bit 2).
 	virtual bool offsets() const = 0;
 	// Called before the log is read again. May sleep. False: give up, the time is over.

@@ -15,7 +15,7 @@ namespace {
 
 using State = PlannedService::State;
 
-constexpr std::size_t mostRefusals = 256;
+constexpr std::size_t maxRefusals = 256;
 
 std::string addressKey(const ConnectOptions &options)
 {
@@ -47,9 +47,9 @@ private:
 	void connect(bool present);
 	bool superseded(const PlannedService &service) const;
 	void takeEntry(std::size_t index, const DiscoveryEntry &entry, bool present);
-	std::string cutBy(std::size_t root, const std::string &nqn) const;
-	void cut(std::size_t index, const std::string &what);
-	void tellCuts();
+	std::string limitFor(std::size_t root, const std::string &nqn) const;
+	void addOverLimit(std::size_t index, const std::string &what);
+	void reportOverLimit();
 	std::optional<std::string> excluded(const ConnectOptions &options) const;
 	void refuse(std::optional<std::size_t> toldBy, std::string what, std::string reason);
 	ConnectOptions optionsFor(std::size_t from, const DiscoveryEntry &entry) const;
@@ -60,7 +60,8 @@ private:
 	std::map<std::string, std::size_t> services_, connections_; // indexes by key
 	std::vector<std::size_t> referred_, led_;                   // services and connections per configured service
 	std::map<std::string, std::size_t> paths_;                  // by NQN
-	std::map<std::pair<std::size_t, std::string>, std::size_t> cuts_; // number of entries per service and limit
+	std::map<std::pair<std::size_t, std::string>, std::size_t>
+		overLimit_; // number of entries per service and limit
 };
 
 const DiscoveryLog *Planner::logOf(const PlannedService &service) const
@@ -85,7 +86,7 @@ std::optional<std::string> Planner::excluded(const ConnectOptions &options) cons
 
 void Planner::refuse(std::optional<std::size_t> toldBy, std::string what, std::string reason)
 {
-	if (plan_.refusals.size() < mostRefusals)
+	if (plan_.refusals.size() < maxRefusals)
 		plan_.refusals.push_back({std::move(what), std::move(reason), toldBy});
 	else
 		plan_.moreRefusals++;
@@ -175,7 +176,7 @@ std::optional<std::size_t> Planner::refer(std::size_t from, const DiscoveryEntry
 		return std::nullopt;
 	}
 	if (std::string limit = referralLimit(from); !limit.empty()) {
-		cut(from, limit);
+		addOverLimit(from, limit);
 		plan_.complete = false; // the log of that service is missing
 		return std::nullopt;
 	}
@@ -279,7 +280,7 @@ bool Planner::superseded(const PlannedService &service) const
 	       });
 }
 
-std::string Planner::cutBy(std::size_t root, const std::string &nqn) const
+std::string Planner::limitFor(std::size_t root, const std::string &nqn) const
 {
 	if (led_[root] >= rules_.limits.connections)
 		return "connections: the limit for a configured service is " +
@@ -291,14 +292,14 @@ std::string Planner::cutBy(std::size_t root, const std::string &nqn) const
 	return {};
 }
 
-void Planner::cut(std::size_t index, const std::string &what)
+void Planner::addOverLimit(std::size_t index, const std::string &what)
 {
-	cuts_[{index, what}]++;
+	overLimit_[{index, what}]++;
 }
 
-void Planner::tellCuts()
+void Planner::reportOverLimit()
 {
-	for (const auto &[where, count] : cuts_)
+	for (const auto &[where, count] : overLimit_)
 		refuse(where.first, std::to_string(count) + " more", where.second);
 }
 
@@ -320,8 +321,8 @@ void Planner::takeEntry(std::size_t index, const DiscoveryEntry &entry, bool pre
 		return;
 	}
 	const std::size_t root = plan_.services[index].root;
-	if (std::string limit = cutBy(root, options.subsysnqn); !limit.empty())
-		return cut(index, limit);
+	if (std::string limit = limitFor(root, options.subsysnqn); !limit.empty())
+		return addOverLimit(index, limit);
 	if (rules_.settings)
 		rules_.settings(options.subsysnqn).apply(options);
 	led_[root]++;
@@ -336,7 +337,7 @@ void Planner::connect()
 	if (rules_.present)
 		connect(true);
 	connect(false);
-	tellCuts();
+	reportOverLimit();
 }
 
 void Planner::connect(bool present)

@@ -136,7 +136,7 @@ void Engine::hear()
 		if (!event) {
 			events_.reset(); // closing the descriptor removes it from the epoll set
 			for (const std::shared_ptr<Operation> &operation : operations_)
-				operation->onDeaf(event.error());
+				operation->onStreamEnd(event.error());
 			return;
 		}
 		if (!*event)

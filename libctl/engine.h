@@ -23,7 +23,7 @@ public:
 	virtual ~Operation() = default;
 	virtual void onEvent(const nvmeof::Event &) {}
 	// The event stream has ended.
-	virtual void onDeaf(const nvmeof::Error &) {}
+	virtual void onStreamEnd(const nvmeof::Error &) {}
 	// Makes progress without blocking. True: the operation is complete and has delivered its result.
 	virtual bool advance() = 0;
 	// Latest time for the next advance() if no event arrives before.

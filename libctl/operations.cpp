@@ -121,7 +121,7 @@ Pending<Result<void>> startRemoval(Engine &engine, const std::string &controller
 		bool failed = !done.failures.empty();
 		promise.finish(engine, failed ? Result<void>(done.failures.front()) : Result<void>());
 	};
-	auto removal = std::make_shared<RemovalOperation>(engine, std::vector{one}, take, Missing::isError);
+	auto removal = std::make_shared<RemovalOperation>(engine, std::vector{one}, take, Missing::reported);
 	Pending<Result<void>> pending = promise.pending(removal);
 	engine.add(std::move(removal));
 	return pending;

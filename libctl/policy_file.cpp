@@ -5,7 +5,7 @@
 #include <fnmatch.h>
 
 #include "base/file.h"
-#include "base/invalid.h"
+#include "base/invalid_error.h"
 #include "base/plain.h"
 #include "pattern.h"
 
@@ -46,9 +46,9 @@ bool hasOpenBracket(std::string_view pattern)
 nvmeof::Result<void> checkPattern(const std::string &pattern)
 {
 	if (!isPlain(pattern))
-		return invalid("control characters in the pattern");
+		return invalidError("control characters in the pattern");
 	if (!canMatch(pattern))
-		return invalid("the pattern '" + pattern + "' matches no NQN: an NQN begins with 'nqn.'");
+		return invalidError("the pattern '" + pattern + "' matches no NQN: an NQN begins with 'nqn.'");
 	return {};
 }
 
@@ -58,9 +58,9 @@ namespace nvmeof {
 
 namespace {
 
-using nofctl::invalid;
+using nofctl::invalidError;
 
-constexpr std::size_t largestFile = 1 << 20;
+constexpr std::size_t maxPolicySize = 1 << 20;
 constexpr std::string_view blanks = " \t\r\v\f";
 
 // Splits a line into words, without the comment.
@@ -102,7 +102,7 @@ Result<std::vector<PolicyRule>> parsePolicy(std::string_view text, const std::st
 			continue;
 		Result<PolicyRule> rule = parseRule(words, line);
 		if (!rule)
-			return invalid(file + ":" + std::to_string(line) + ": " + rule.error().message);
+			return invalidError(file + ":" + std::to_string(line) + ": " + rule.error().message);
 		rules.push_back(*std::move(rule));
 	}
 	return rules;
@@ -110,7 +110,7 @@ Result<std::vector<PolicyRule>> parsePolicy(std::string_view text, const std::st
 
 Result<std::vector<PolicyRule>> readPolicy(const std::filesystem::path &file)
 {
-	Result<std::string> text = nofctl::readWholeFile(file, largestFile);
+	Result<std::string> text = nofctl::readWholeFile(file, maxPolicySize);
 	if (!text)
 		return text.error();
 	return parsePolicy(*text, file.string());

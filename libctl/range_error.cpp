@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <string>
 
-#include "base/invalid.h"
+#include "base/invalid_error.h"
 
 namespace nofctl {
 
@@ -58,11 +58,11 @@ std::optional<nvmeof::Error> rangeError(const Reply &reply, const Request &reque
 	std::optional<nvmeof_attr> type = reply.offset ? request.attributeAt(*reply.offset) : std::nullopt;
 	if (reply.sysErrno != ERANGE || !type)
 		return std::nullopt;
-	nvmeof::Error error = invalid(describeAttribute(*type) + " is out of range");
+	nvmeof::Error error = invalidError(describeAttribute(*type) + " is out of range");
 	error.sysErrno = ERANGE;
 	if (reply.allowed)
-		error.message += ": " + std::to_string(reply.allowed->least) + " to " +
-				 std::to_string(reply.allowed->most) + " is allowed";
+		error.message += ": " + std::to_string(reply.allowed->min) + " to " +
+				 std::to_string(reply.allowed->max) + " is allowed";
 	return error;
 }
 

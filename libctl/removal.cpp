@@ -10,7 +10,7 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::size_t mostAtOnce = 64; // so that the answers fit into the socket buffer
+constexpr std::size_t maxAtOnce = 64; // so that the answers fit into the socket buffer
 constexpr std::chrono::milliseconds makingTimeout{5000}, makingInterval{20};
 
 } // namespace
@@ -32,7 +32,7 @@ void RemovalOperation::take(Item &item, const Result<void> &done)
 		return;
 	}
 	item.over = true;
-	if (done || (missing_ == Missing::isFine && done.error().code == ErrorCode::noSuchObject))
+	if (done || (missing_ == Missing::ignored && done.error().code == ErrorCode::noSuchObject))
 		return;
 	item.error = done.error();
 	item.error->object = ErrorObject::named(item.name);
@@ -43,7 +43,7 @@ void RemovalOperation::advance(Item &item)
 	if (item.over)
 		return;
 	if (!item.asked) {
-		if (asked_ == mostAtOnce || Clock::now() < item.again)
+		if (asked_ == maxAtOnce || Clock::now() < item.again)
 			return;
 		item.asked = engine_.session().startRemove(item.name, item.subsysnqn);
 		asked_++;
@@ -74,7 +74,7 @@ Clock::time_point RemovalOperation::wake() const
 {
 	Clock::time_point next = Clock::time_point::max();
 	for (const Item &item : items_)
-		if (!item.over && !item.asked && asked_ < mostAtOnce)
+		if (!item.over && !item.asked && asked_ < maxAtOnce)
 			next = std::min(next, item.again);
 	return next;
 }

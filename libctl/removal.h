@@ -9,7 +9,7 @@
 namespace nofctl {
 
 // Treatment of a controller that no longer exists when its deletion starts, including one whose name was reused.
-enum class Missing { isFine, isError };
+enum class Missing { ignored, reported };
 
 class RemovalOperation : public Operation {
 public:
@@ -17,7 +17,7 @@ public:
 
 	// Only the name and, if not empty, the subsystem NQN of each controller are used.
 	RemovalOperation(Engine &engine, const std::vector<nvmeof::Controller> &controllers, Done done,
-			 Missing missing = Missing::isFine);
+			 Missing missing = Missing::ignored);
 
 	bool advance() override;
 	Clock::time_point wake() const override;

@@ -15,7 +15,7 @@ namespace nofctl {
 
 namespace {
 
-constexpr int mostErrno = 4095; // MAX_ERRNO in the kernel
+constexpr int maxErrno = 4095; // MAX_ERRNO in the kernel
 
 nvmeof::Error malformed(const char *what)
 {
@@ -52,16 +52,16 @@ template <typename F> void eachTlv(std::span<const std::byte> tlvs, F take)
 // The range of a number; nothing unless both bounds are present
 std::optional<Range> readRange(std::span<const std::byte> policy)
 {
-	std::optional<std::uint64_t> least, most; // signed bounds also have 64 bits
+	std::optional<std::uint64_t> min, max; // signed bounds also have 64 bits
 	eachTlv(policy, [&](int type, std::span<const std::byte> payload) {
 		if (type == NL_POLICY_TYPE_ATTR_MIN_VALUE_S || type == NL_POLICY_TYPE_ATTR_MIN_VALUE_U)
-			least = numberOf<std::uint64_t>(payload);
+			min = numberOf<std::uint64_t>(payload);
 		else if (type == NL_POLICY_TYPE_ATTR_MAX_VALUE_S || type == NL_POLICY_TYPE_ATTR_MAX_VALUE_U)
-			most = numberOf<std::uint64_t>(payload);
+			max = numberOf<std::uint64_t>(payload);
 	});
-	if (!least || !most)
+	if (!min || !max)
 		return std::nullopt;
-	return Range{static_cast<std::int64_t>(*least), static_cast<std::int64_t>(*most)};
+	return Range{static_cast<std::int64_t>(*min), static_cast<std::int64_t>(*max)};
 }
 
 // These TLVs use types other than the family's, so Attributes cannot parse them. Malformed TLVs do not invalidate the
@@ -87,7 +87,7 @@ void readStatus(std::span<const std::byte> body, std::size_t skip, bool tlvs, Re
 	copyFront(status, body);
 	if (status < 0) {
 		reply.kind = Reply::Kind::error;
-		reply.sysErrno = status < -mostErrno ? EIO : -status;
+		reply.sysErrno = status < -maxErrno ? EIO : -status;
 	}
 	if (tlvs && skip <= body.size())
 		readExtack(body.subspan(skip), reply);

@@ -14,7 +14,7 @@
 namespace nofctl {
 
 struct Range {
-	std::int64_t least = 0, most = 0;
+	std::int64_t min = 0, max = 0;
 };
 
 struct Reply {

@@ -11,14 +11,14 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
-#include "base/invalid.h"
+#include "base/invalid_error.h"
 #include "base/plain.h"
 
 namespace nvmeof {
 
 namespace {
 
-constexpr std::size_t longestName = 253; // RFC 1035, 2.3.4, without the dot of the root
+constexpr std::size_t maxNameLength = 253; // RFC 1035, 2.3.4, without the dot of the root
 
 bool isLabelByte(unsigned char c)
 {
@@ -30,7 +30,7 @@ bool isHostName(std::string_view text)
 {
 	if (text.ends_with('.'))
 		text.remove_suffix(1);
-	if (text.empty() || text.size() > longestName || text.front() == '.' || text.front() == '-')
+	if (text.empty() || text.size() > maxNameLength || text.front() == '.' || text.front() == '-')
 		return false;
 	if (!std::all_of(text.begin(), text.end(), [](unsigned char c) { return c == '.' || isLabelByte(c); }))
 		return false;
@@ -129,12 +129,12 @@ Result<void> checkAddress(std::string_view text)
 	Result<Address> numeric = parseAddress(text, defaultPort);
 	if (numeric) {
 		const char *why = whyNoHost(numeric->traddr);
-		return why ? Result<void>(invalid("'" + numeric->traddr + "' is " + why)) : Result<void>();
+		return why ? Result<void>(invalidError("'" + numeric->traddr + "' is " + why)) : Result<void>();
 	}
 	if (text.starts_with('[') || std::ranges::count(text, ':') > 1)
 		return numeric.error();
 	if (!isHostName(text.substr(0, text.find(':'))))
-		return invalid("'" + std::string(text) + "' is neither an address nor the name of a host");
+		return invalidError("'" + std::string(text) + "' is neither an address nor the name of a host");
 	Result<std::string> port = portAfter(text, defaultPort);
 	return port ? Result<void>() : Result<void>(port.error());
 }

@@ -72,9 +72,9 @@ Request named(nvmeof_cmd command, nvmeof_attr type, const std::string &name)
 	return request;
 }
 
-template <typename T> T clamped(std::int64_t value, std::int64_t least)
+template <typename T> T clamped(std::int64_t value, std::int64_t min)
 {
-	return static_cast<T>(std::clamp<std::int64_t>(value, least, std::numeric_limits<T>::max()));
+	return static_cast<T>(std::clamp<std::int64_t>(value, min, std::numeric_limits<T>::max()));
 }
 
 void putNumber(Request &request, nvmeof_attr type, const std::optional<std::uint32_t> &value)

@@ -41,7 +41,7 @@ public:
 	Socket::Id startRescan(const std::string &controller);
 	std::optional<nvmeof::Result<void>> finished(Socket::Id id);
 	void forget(Socket::Id id) { socket_.forget(id); }
-	bool receive(int most) { return socket_.receive(most); }
+	bool receive(int max) { return socket_.receive(max); }
 	int fd() const { return socket_.fd(); }
 
 	nvmeof::Result<void> set(const std::string &controller, const nvmeof::ControllerSettings &settings);

@@ -8,34 +8,34 @@
 #include <linux/nvmeof.h>
 #include <nvmeof/duration.h>
 
-#include "base/invalid.h"
+#include "base/invalid_error.h"
 #include "base/plain.h"
 
 namespace nvmeof {
 
 namespace {
 
-using nofctl::invalid;
+using nofctl::invalidError;
 
 template <typename S> struct Key {
 	const char *name;
 	Result<void> (*put)(S &settings, const std::string &value);
 };
 
-Result<std::uint32_t> parseNumber(const std::string &text, std::uint32_t most, const char *unit)
+Result<std::uint32_t> parseNumber(const std::string &text, std::uint32_t max, const char *unit)
 {
 	std::uint32_t value = 0;
 	const char *end = text.data() + text.size();
 	auto [stop, error] = std::from_chars(text.data(), end, value);
-	if (error != std::errc() || stop != end || value > most)
-		return invalid("'" + text + "' is not a number of " + unit + " from 0 to " + std::to_string(most));
+	if (error != std::errc() || stop != end || value > max)
+		return invalidError("'" + text + "' is not a number of " + unit + " from 0 to " + std::to_string(max));
 	return value;
 }
 
 template <typename T>
-Result<void> putNumber(std::optional<T> &to, const std::string &value, std::uint32_t most, const char *unit)
+Result<void> putNumber(std::optional<T> &to, const std::string &value, std::uint32_t max, const char *unit)
 {
-	Result<std::uint32_t> number = parseNumber(value, most, unit);
+	Result<std::uint32_t> number = parseNumber(value, max, unit);
 	if (!number)
 		return number.error();
 	to = T(*number);
@@ -56,7 +56,7 @@ template <typename T>
 Result<void> putWord(std::optional<T> &to, const std::string &value, std::string_view no, std::string_view yes)
 {
 	if (value != no && value != yes)
-		return invalid("'" + value + "' is neither " + std::string(no) + " nor " + std::string(yes));
+		return invalidError("'" + value + "' is neither " + std::string(no) + " nor " + std::string(yes));
 	to = T(value == yes);
 	return {};
 }
@@ -69,17 +69,17 @@ Result<void> putFencing(std::optional<Fencing> &to, const std::string &value)
 		to = fencing;
 		return {};
 	}
-	return invalid("'" + value + "' is not one of immediate, safe, auto");
+	return invalidError("'" + value + "' is not one of immediate, safe, auto");
 }
 
 Result<void> putName(std::optional<std::string> &to, const std::string &value)
 {
 	if (value.empty())
-		return invalid("the name of a policy is missing");
+		return invalidError("the name of a policy is missing");
 	if (value.size() > NVMEOF_POLICY_MAX)
-		return invalid("'" + value + "' is too long for the name of a policy");
+		return invalidError("'" + value + "' is too long for the name of a policy");
 	if (!nofctl::isPlain(value))
-		return invalid("blanks or control characters in the name of a policy");
+		return invalidError("blanks or control characters in the name of a policy");
 	to = value;
 	return {};
 }
@@ -143,15 +143,15 @@ template <typename S> Result<S> parseWords(std::span<const std::string> words, K
 	for (const std::string &word : words) {
 		std::size_t equals = word.find('=');
 		if (equals == word.npos)
-			return invalid("'" + word + "' is not NAME=VALUE" + known());
+			return invalidError("'" + word + "' is not NAME=VALUE" + known());
 		std::string name = word.substr(0, equals);
 		const Key<S> *key = findKey(keys, name);
 		if (!key)
-			return invalid("there is no setting '" + name + "'" + known());
+			return invalidError("there is no setting '" + name + "'" + known());
 		if (!seen.insert(name).second)
-			return invalid(name + " is given twice");
+			return invalidError(name + " is given twice");
 		if (Result<void> done = key->put(settings, word.substr(equals + 1)); !done)
-			return invalid(name + ": " + done.error().message);
+			return invalidError(name + ": " + done.error().message);
 	}
 	return settings;
 }

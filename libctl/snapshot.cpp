@@ -23,7 +23,7 @@ template <typename T> std::optional<Error> take(Result<std::vector<T>> from, std
 	return std::nullopt;
 }
 
-template <typename T> const T *named(const std::vector<T> &objects, std::string_view name)
+template <typename T> const T *findNamed(const std::vector<T> &objects, std::string_view name)
 {
 	auto found = std::ranges::find(objects, name, &T::name);
 	return found == objects.end() ? nullptr : &*found;
@@ -68,19 +68,19 @@ Kept keepPaths(const Snapshot &all, std::optional<std::uint32_t> subsystem, auto
 
 std::optional<Kept> whatBelongsTo(const Snapshot &all, std::string_view name)
 {
-	if (const Subsystem *s = named(all.subsystems, name))
+	if (const Subsystem *s = findNamed(all.subsystems, name))
 		return keepSubsystem(all, s->id);
-	if (const Controller *c = named(all.controllers, name)) {
+	if (const Controller *c = findNamed(all.controllers, name)) {
 		Kept kept = keepPaths(all, c->subsystem, [&](const Path &p) { return p.controller == c->name; });
 		kept.controllers.insert(c->name);
 		return kept;
 	}
-	if (const Namespace *n = named(all.namespaces, name)) {
+	if (const Namespace *n = findNamed(all.namespaces, name)) {
 		Kept kept = keepPaths(all, n->subsystem, [&](const Path &p) { return p.nameSpace == n->name; });
 		kept.namespaces.insert(n->name);
 		return kept;
 	}
-	if (const Path *p = named(all.paths, name)) {
+	if (const Path *p = findNamed(all.paths, name)) {
 		const Controller *c = all.controller(p->controller); // null: removed meanwhile
 		return keepPaths(all, c ? std::optional(c->subsystem) : std::nullopt,
 				 [&](const Path &other) { return other.name == p->name; });
@@ -92,12 +92,12 @@ std::optional<Kept> whatBelongsTo(const Snapshot &all, std::string_view name)
 
 const Controller *Snapshot::controller(std::string_view name) const
 {
-	return named(controllers, name);
+	return findNamed(controllers, name);
 }
 
 const Namespace *Snapshot::nameSpace(std::string_view name) const
 {
-	return named(namespaces, name);
+	return findNamed(namespaces, name);
 }
 
 const Subsystem *Snapshot::subsystem(std::uint32_t id) const

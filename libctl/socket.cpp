@@ -162,9 +162,9 @@ void Socket::failAll(const Error &error)
 	}
 }
 
-bool Socket::receive(int most)
+bool Socket::receive(int max)
 {
-	for (int i = 0; i < most; i++) {
+	for (int i = 0; i < max; i++) {
 		Result<std::vector<std::byte>> datagram = channel_->receive();
 		if (!datagram && datagram.error().sysErrno == EAGAIN)
 			return false;

@@ -34,9 +34,9 @@ public:
 	// one has all objects that stayed.
 	Id startCall(Request request) { return start(std::move(request), false); }
 	Id startDump(Request request) { return start(std::move(request), true); }
-	// Reads at most @most datagrams. False: no more are queued. A socket error becomes the answer to all
+	// Reads at most @max datagrams. False: no more are queued. A socket error becomes the answer to all
 	// outstanding requests.
-	bool receive(int most);
+	bool receive(int max);
 	// The answer, once it is complete; then the request is deleted.
 	std::optional<Messages> finished(Id id);
 	// Discards the request and its answer.

@@ -8,15 +8,15 @@
 #include <nvmeof/event_stream.h>
 
 #include "epoll.h"
-#include "picture.h"
+#include "object_cache.h"
 #include "session.h"
 
 namespace nvmeof {
 
 using nofctl::Clock;
 using nofctl::Epoll;
+using nofctl::ObjectCache;
 using nofctl::OwnedFd;
-using nofctl::Picture;
 using nofctl::Session;
 using nofctl::Socket;
 
@@ -24,7 +24,8 @@ namespace {
 
 using SampleState = detail::PendingState<Result<void>>;
 
-constexpr int eventsAtOnce = 1024, answersAtOnce = 256; // limits per call, so that the caller's loop keeps running
+constexpr int maxTopologyEvents = 1024,
+	      maxTopologyAnswers = 256; // limits per call, so that the caller's loop keeps running
 
 // Extracts the objects from the variants of a list
 template <typename T> std::vector<T> plainList(std::vector<EventObject> objects)
@@ -49,7 +50,7 @@ struct [[gnu::visibility("hidden")]] Topology::Impl
 	Session session;
 	Epoll epoll;
 	OwnedFd more; // eventfd: readable if dispatch() must be called again
-	Picture picture{};
+	ObjectCache cache{};
 	Rates rates{};
 	std::optional<Error> over{};
 	Sample wanted{}, current{};
@@ -76,13 +77,13 @@ void Topology::Impl::hear(std::vector<TopologyEvent> &told)
 {
 	eventfd_t count;
 	::eventfd_read(more.get(), &count);
-	for (int i = 0; i < eventsAtOnce; i++) {
+	for (int i = 0; i < maxTopologyEvents; i++) {
 		Result<std::optional<Event>> event = events.next(std::chrono::milliseconds(0));
 		if (!event)
 			over = event.error();
 		if (!event || !*event)
 			return;
-		std::optional<AnaBefore> before = picture.fold(**event);
+		std::optional<AnaBefore> before = cache.apply(**event);
 		told.push_back({**std::move(event), before});
 	}
 	callAgain(); // the stream may hold more events without its descriptor being readable
@@ -96,16 +97,16 @@ void Topology::Impl::ask(int which)
 
 void Topology::Impl::begin()
 {
-	if (asked || wanted.handles.empty() || !picture.synced())
+	if (asked || wanted.handles.empty() || !cache.synced())
 		return;
 	current = std::exchange(wanted, Sample());
-	picture.beginSample();
+	cache.beginSample();
 	ask(nofctl::namespaceList);
 }
 
 void Topology::Impl::advance()
 {
-	session.receive(answersAtOnce);
+	session.receive(maxTopologyAnswers);
 	while (asked) {
 		std::optional<Result<std::vector<EventObject>>> objects = session.takeList(asked, list);
 		if (!objects)
@@ -121,14 +122,14 @@ void Topology::Impl::advance()
 void Topology::Impl::take(std::vector<EventObject> objects)
 {
 	if (list == nofctl::namespaceList) {
-		picture.take(plainList<Namespace>(std::move(objects)));
+		cache.take(plainList<Namespace>(std::move(objects)));
 		ask(nofctl::pathList);
 		return;
 	}
 	std::vector<Path> paths = plainList<Path>(std::move(objects));
-	picture.take(paths);
+	cache.take(paths);
 	if (current.interval)
-		rates.update(picture.now().time, paths);
+		rates.update(cache.now().time, paths);
 	finish({});
 }
 
@@ -188,7 +189,7 @@ Result<std::vector<TopologyEvent>> Topology::dispatch()
 		impl_->begin();
 		impl_->advance();
 		impl_->begin();
-		impl_->picture.count();
+		impl_->cache.count();
 	}
 	if (impl_->over) {
 		impl_->finish(*impl_->over);
@@ -205,12 +206,12 @@ Result<std::vector<TopologyEvent>> Topology::dispatch()
 
 bool Topology::synced() const
 {
-	return impl_->picture.synced();
+	return impl_->cache.synced();
 }
 
 const Snapshot &Topology::snapshot() const
 {
-	return impl_->picture.now();
+	return impl_->cache.now();
 }
 
 const Rates &Topology::rates() const

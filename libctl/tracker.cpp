@@ -49,12 +49,12 @@ std::optional<Error> lastErrorOf(const Controller &controller)
 	return error;
 }
 
-ConnectTracker::ConnectTracker(Controller controller) : controller_(std::move(controller))
+ConnectionTracker::ConnectionTracker(Controller controller) : controller_(std::move(controller))
 {
 	learn(Controller(controller_));
 }
 
-void ConnectTracker::learn(const Controller &now)
+void ConnectionTracker::learn(const Controller &now)
 {
 	controller_ = now;
 	if (now.state == ControllerState::live)
@@ -65,19 +65,19 @@ void ConnectTracker::learn(const Controller &now)
 		state_ = State::pending;
 }
 
-bool ConnectTracker::concerns(const Controller &now) const
+bool ConnectionTracker::concerns(const Controller &now) const
 {
 	return now.name == controller_.name && now.subsysnqn == controller_.subsysnqn &&
 	       now.traddr == controller_.traddr && now.trsvcid == controller_.trsvcid &&
 	       now.hostTraddr == controller_.hostTraddr && now.hostIface == controller_.hostIface;
 }
 
-void ConnectTracker::gone()
+void ConnectionTracker::gone()
 {
 	state_ = State::failed;
 }
 
-void ConnectTracker::onEvent(const nvmeof::Event &event)
+void ConnectionTracker::onEvent(const nvmeof::Event &event)
 {
 	const Controller *now = event.controller();
 	if (!now || now->name != controller_.name || state_ == State::failed)
@@ -91,7 +91,7 @@ void ConnectTracker::onEvent(const nvmeof::Event &event)
 		gone();
 }
 
-void ConnectTracker::onLook(const nvmeof::Result<Controller> &look)
+void ConnectionTracker::onQuery(const nvmeof::Result<Controller> &look)
 {
 	if (state_ == State::failed)
 		return;
@@ -101,7 +101,7 @@ void ConnectTracker::onLook(const nvmeof::Result<Controller> &look)
 		gone();
 }
 
-Error ConnectTracker::failure() const
+Error ConnectionTracker::failure() const
 {
 	if (attempt_)
 		return *attempt_;
@@ -113,7 +113,7 @@ Error ConnectTracker::failure() const
 	return error;
 }
 
-Error ConnectTracker::timeout(std::chrono::milliseconds waited) const
+Error ConnectionTracker::timeout(std::chrono::milliseconds waited) const
 {
 	Error error = nvmeof::errorFromErrno(ETIMEDOUT, "not connected after " + seconds(waited));
 	error.object = nvmeof::ErrorObject::named(controller_.name);

@@ -13,15 +13,15 @@ namespace nofctl {
 
 // live: the controller was last seen in that state; failed: it is gone. The error of the last failed attempt is kept:
 // it is the reason reported when the controller is removed or the wait times out.
-class ConnectTracker {
+class ConnectionTracker {
 public:
 	enum class State { pending, live, failed };
 
-	explicit ConnectTracker(nvmeof::Controller controller);
+	explicit ConnectionTracker(nvmeof::Controller controller);
 
 	void onEvent(const nvmeof::Event &event);
 	// @look: the answer to CTRL_GET.
-	void onLook(const nvmeof::Result<nvmeof::Controller> &look);
+	void onQuery(const nvmeof::Result<nvmeof::Controller> &look);
 	// The controller is no longer live: wait for the reconnect.
 	void again() { state_ = State::pending; }
 

@@ -13,7 +13,7 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr int mostThreads = 16;
+constexpr int maxThreads = 16;
 
 } // namespace
 
@@ -81,7 +81,7 @@ void Workers::run(std::function<void()> job, AtEnd atEnd)
 	std::unique_lock lock(shared_->mutex);
 	shared_->waitedFor += atEnd == AtEnd::waited;
 	shared_->jobs.push_back({std::move(job), atEnd});
-	if (shared_->idle >= static_cast<int>(shared_->jobs.size()) || shared_->threads == mostThreads) {
+	if (shared_->idle >= static_cast<int>(shared_->jobs.size()) || shared_->threads == maxThreads) {
 		shared_->queued.notify_one();
 		return;
 	}

@@ -41,7 +41,7 @@ public:
 	{
 		nofctl::wire::setText(header.signature, "NBFT", 0);
 		nofctl::wire::setText(header.oem_id, "NVMEOF", 0);
-		header.major = layout::major_revision;
+		header.major = layout::majorRevision;
 		control.structure = layout::s_control;
 		control.major = 1;
 		control.length = sizeof(control);
@@ -72,7 +72,7 @@ public:
 		layout::Transport one{};
 		one.structure = layout::s_transport;
 		one.version = one.info_version = 1;
-		one.transport = layout::transport_tcp;
+		one.transport = layout::transportTcp;
 		one.flags = layout::f_valid;
 		one.address = ip(address);
 		one.prefix = static_cast<std::uint8_t>(prefix);
@@ -86,7 +86,7 @@ public:
 		one.structure = layout::s_interface;
 		one.index = static_cast<std::uint8_t>(interfaces.size() + 1);
 		one.flags = layout::f_valid;
-		one.transport = layout::transport_tcp;
+		one.transport = layout::transportTcp;
 		info.interface = one.index;
 		one.info = put(nofctl::wire::bytesOf(info));
 		nested_.push_back(one.info);
@@ -99,7 +99,7 @@ public:
 		one.structure = layout::s_namespace;
 		one.index = static_cast<std::uint16_t>(namespaces.size() + 1);
 		one.flags = layout::f_valid | layout::n_available;
-		one.transport = layout::transport_tcp;
+		one.transport = layout::transportTcp;
 		one.traddr = put(ip(address));
 		one.trsvcid = text(port);
 		one.port = 1;

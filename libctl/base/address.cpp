@@ -8,14 +8,14 @@
 
 #include <linux/nvmeof.h>
 
-#include "invalid.h"
+#include "invalid_error.h"
 #include "plain.h"
 
 namespace nvmeof {
 
 namespace {
 
-using nofctl::invalid;
+using nofctl::invalidError;
 
 std::string quoted(std::string_view text)
 {
@@ -51,7 +51,7 @@ Result<std::string> parsePort(std::string_view text)
 	unsigned int port = 0;
 	auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
 	if (error != std::errc() || end != text.data() + text.size() || port == 0 || port > 65535)
-		return invalid("port " + quoted(text) + " is not a number from 1 to 65535");
+		return invalidError("port " + quoted(text) + " is not a number from 1 to 65535");
 	return std::to_string(port);
 }
 
@@ -70,15 +70,15 @@ Result<Address> parseBracketed(std::string_view text, std::string_view port)
 {
 	std::size_t close = text.find(']');
 	if (close == text.npos)
-		return invalid("address " + quoted(text) + " lacks the closing ]");
+		return invalidError("address " + quoted(text) + " lacks the closing ]");
 	std::string_view host = text.substr(1, close - 1);
 	std::string_view rest = text.substr(close + 1);
 	if (!isIpv6(host))
-		return invalid(quoted(host) + " between [ and ] is not an IPv6 address");
+		return invalidError(quoted(host) + " between [ and ] is not an IPv6 address");
 	if (rest.empty())
 		return withPort(host, port);
 	if (rest.front() != ':')
-		return invalid("address " + quoted(text) + ": only :PORT may follow the ]");
+		return invalidError("address " + quoted(text) + ": only :PORT may follow the ]");
 	return withPort(host, rest.substr(1));
 }
 
@@ -94,7 +94,7 @@ Result<std::string> parseTraddr(std::string_view text)
 {
 	std::string address(text);
 	if (address.size() > NVMEOF_TRADDR_MAX || (!isNumeric(AF_INET, address) && !isIpv6(address)))
-		return invalid(quoted(text) + " is not a numeric IPv4 or IPv6 address");
+		return invalidError(quoted(text) + " is not a numeric IPv4 or IPv6 address");
 	return address;
 }
 
@@ -112,11 +112,11 @@ Result<Address> parseAddress(std::string_view text, std::string_view port)
 Result<void> checkNqn(std::string_view nqn)
 {
 	if (nqn.size() > NVMEOF_NQN_MAX)
-		return invalid("NQN is longer than " + std::to_string(NVMEOF_NQN_MAX) + " bytes");
+		return invalidError("NQN is longer than " + std::to_string(NVMEOF_NQN_MAX) + " bytes");
 	if (nqn.empty())
-		return invalid("NQN is empty");
+		return invalidError("NQN is empty");
 	if (!nofctl::isPlain(nqn))
-		return invalid("NQN has blanks or control characters in it");
+		return invalidError("NQN has blanks or control characters in it");
 	return {};
 }
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "invalid.h"
+#include "invalid_error.h"
 
 namespace nvmeof {
 
@@ -45,13 +45,13 @@ Result<std::chrono::milliseconds> parseSeconds(std::string_view text, Never neve
 	double unit = milliseconds(text);
 	std::optional<double> number = parseNumber(text);
 	if (!number)
-		return nofctl::invalid(quoted + " is not a number of seconds, such as 2, 0.5 or 300ms" +
-				       (never == Never::allowed ? ", nor -1 for never" : ""));
+		return nofctl::invalidError(quoted + " is not a number of seconds, such as 2, 0.5 or 300ms" +
+					    (never == Never::allowed ? ", nor -1 for never" : ""));
 	double time = std::round(*number * unit);
 	if (time > std::numeric_limits<std::int32_t>::max())
-		return nofctl::invalid(quoted + " is too long");
+		return nofctl::invalidError(quoted + " is too long");
 	if (time == 0 && *number > 0) // 0 often has a special meaning, so do not round to it
-		return nofctl::invalid(quoted + " is less than a millisecond");
+		return nofctl::invalidError(quoted + " is less than a millisecond");
 	return std::chrono::milliseconds(static_cast<std::int64_t>(time));
 }
 

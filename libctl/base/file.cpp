@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "invalid.h"
+#include "invalid_error.h"
 
 namespace nofctl {
 
@@ -114,7 +114,7 @@ bool regularOrAbsent(const std::filesystem::path &file)
 
 } // namespace
 
-Result<std::string> readSmallFile(const std::filesystem::path &file, std::size_t most)
+Result<std::string> readSmallFile(const std::filesystem::path &file, std::size_t max)
 {
 	Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
 	if (fd.get() < 0)
@@ -122,8 +122,8 @@ Result<std::string> readSmallFile(const std::filesystem::path &file, std::size_t
 	constexpr std::size_t piece = 64 << 10;
 	std::string text;
 	std::size_t length = 0;
-	while (length < most) {
-		text.resize(std::min(length + piece, most));
+	while (length < max) {
+		text.resize(std::min(length + piece, max));
 		ssize_t n = ::read(fd.get(), text.data() + length, text.size() - length);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -143,8 +143,8 @@ Result<std::string> readWholeFile(const std::filesystem::path &file, std::size_t
 	if (!text || text->size() <= largest)
 		return text;
 	const bool mib = largest % (1 << 20) == 0;
-	return invalid(file.string() + ": larger than " +
-		       (mib ? std::to_string(largest >> 20) + " MiB" : std::to_string(largest >> 10) + " KiB"));
+	return invalidError(file.string() + ": larger than " +
+			    (mib ? std::to_string(largest >> 20) + " MiB" : std::to_string(largest >> 10) + " KiB"));
 }
 
 // Uses link(2), so that readers never see a partial file and the first of two writers wins.

@@ -12,8 +12,8 @@
 
 namespace nofctl {
 
-// Reads at most @most bytes. noSuchObject if the file does not exist.
-nvmeof::Result<std::string> readSmallFile(const std::filesystem::path &file, std::size_t most = 4096);
+// Reads at most @max bytes. noSuchObject if the file does not exist.
+nvmeof::Result<std::string> readSmallFile(const std::filesystem::path &file, std::size_t max = 4096);
 
 // Reads all of @file. @largest: a multiple of 1 KiB. Errors: like readSmallFile(); invalid, "FILE: larger than 64 KiB",
 // if the file is larger than @largest bytes.

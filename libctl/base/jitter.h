@@ -19,17 +19,17 @@ inline std::chrono::milliseconds jittered(std::chrono::milliseconds time)
 // Exponential back-off with jitter: the delay doubles with each attempt
 class Backoff {
 public:
-	Backoff(std::chrono::milliseconds first, std::chrono::milliseconds most) : first_(first), most_(most) {}
+	Backoff(std::chrono::milliseconds first, std::chrono::milliseconds max) : first_(first), max_(max) {}
 
 	std::chrono::milliseconds next()
 	{
-		step_ = step_.count() ? std::min(2 * step_, most_) : first_;
+		step_ = step_.count() ? std::min(2 * step_, max_) : first_;
 		return jittered(step_);
 	}
 	void reset() { step_ = {}; }
 
 private:
-	std::chrono::milliseconds first_, most_, step_{0};
+	std::chrono::milliseconds first_, max_, step_{0};
 };
 
 } // namespace nofctl

@@ -8,8 +8,8 @@ namespace nvmeof {
 
 namespace {
 
-constexpr std::size_t longest = 64;     // longer words are not compared
-constexpr std::size_t shortestPart = 3; // shortest prefix that counts as an abbreviation
+constexpr std::size_t longest = 64; // longer words are not compared
+constexpr std::size_t minPart = 3;  // shortest prefix that counts as an abbreviation
 
 // nvme-cli uses _ in some names.
 std::string withDashes(std::string_view word)
@@ -48,7 +48,7 @@ std::optional<std::string> closest(std::string_view typed, const std::vector<std
 	std::optional<std::string> found;
 	for (const std::string &word : words) {
 		std::size_t distance = slips(wanted, word);
-		if (wanted.size() >= shortestPart && word.starts_with(wanted))
+		if (wanted.size() >= minPart && word.starts_with(wanted))
 			distance = std::min<std::size_t>(distance, 1);
 		if (distance == best)
 			found.reset(); // ambiguous

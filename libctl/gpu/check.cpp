@@ -97,13 +97,13 @@ std::string clearRedirects(const PciDevice &bridge)
 }
 
 // A device of another vendor stands in for an unknown GPU: both means are checked.
-std::vector<Means> meansOf(const Node &node, const PciDevice &gpu)
+std::vector<P2pMethod> methodsOf(const Node &node, const PciDevice &gpu)
 {
 	if (gpu.config.vendor == nvidia)
-		return {node.modules.contains("nvidia_fs") ? Means::nvidiaFs : Means::p2pdma};
+		return {node.modules.contains("nvidia_fs") ? P2pMethod::nvidiaFs : P2pMethod::p2pdma};
 	if (gpu.config.vendor == amd)
-		return {Means::p2pdma};
-	return {Means::p2pdma, Means::nvidiaFs};
+		return {P2pMethod::p2pdma};
+	return {P2pMethod::p2pdma, P2pMethod::nvidiaFs};
 }
 
 Pair pairOf(const Node &node, const PciDevice &gpu, const PciDevice &peer)
@@ -111,13 +111,13 @@ Pair pairOf(const Node &node, const PciDevice &gpu, const PciDevice &peer)
 	Pair pair{&gpu,    &peer,       peerState(node.pci, gpu, peer),
 		  nullptr, Level::pass, redirectsBetween(node.pci, gpu, peer)};
 	pair.row = &peerRow(pair.state);
-	for (Means means : meansOf(node, gpu))
+	for (P2pMethod means : methodsOf(node, gpu))
 		pair.level = worse(pair.level, pair.row->level(means));
 	return pair;
 }
 
 // Pairs each GPU with each card, and reports the best pair of each GPU.
-void checkPairs(Answer &answer, const Node &node)
+void checkPairs(CheckReport &answer, const Node &node)
 {
 	for (const PciDevice *gpu : answer.gpus) {
 		const auto first = static_cast<std::ptrdiff_t>(answer.pairs.size());
@@ -130,9 +130,9 @@ void checkPairs(Answer &answer, const Node &node)
 	tellRedirects(answer.findings, answer.pairs);
 }
 
-Answer check(const Node &node, const Question &question)
+CheckReport check(const Node &node, const CheckRequest &question)
 {
-	Answer answer;
+	CheckReport answer;
 	if (question.gpus.empty())
 		answer.gpus = node.pci.of(Kind::gpu);
 	for (const std::string &address : question.gpus)

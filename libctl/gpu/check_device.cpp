@@ -158,10 +158,10 @@ void checkGpu(Findings &findings, const Node &node, const PciDevice &gpu)
 	if (!bar->wide) {
 		finding.level = Level::warn;
 		finding.step = "turn on Above 4G Decoding in the firmware";
-	} else if (resizable && resizable->most > bar->size) {
+	} else if (resizable && resizable->max > bar->size) {
 		finding.level = Level::warn;
 		finding.what += fmt::format(", smaller than the possible {}: transfers have to share it",
-					    sizeText(resizable->most));
+					    sizeText(resizable->max));
 		finding.step =
 			"turn on Resizable BAR in the firmware; P2PDMA needs a BAR that covers all of the memory";
 	} else if (bar->size <= smallBar) {

@@ -22,10 +22,10 @@ bool has(const std::vector<const PciDevice *> &gpus, unsigned vendor)
 	return std::ranges::any_of(gpus, [=](const PciDevice *gpu) { return gpu->config.vendor == vendor; });
 }
 
-bool needs(const Node &node, const std::vector<const PciDevice *> &gpus, Means means)
+bool needs(const Node &node, const std::vector<const PciDevice *> &gpus, P2pMethod means)
 {
 	return std::ranges::any_of(gpus, [&](const PciDevice *gpu) {
-		const std::vector<Means> all = meansOf(node, *gpu);
+		const std::vector<P2pMethod> all = methodsOf(node, *gpu);
 		return std::ranges::find(all, means) != all.end();
 	});
 }
@@ -120,7 +120,7 @@ void checkSoftware(Findings &findings, const Node &node, const std::vector<const
 	if (gpus.empty())
 		findings.push_back({Level::fail, "gpu", "node", "no known GPU was found", "name one with --gpu ADDRESS",
 				    "gpu", ""});
-	checkKernel(findings, node, needs(node, gpus, Means::p2pdma));
+	checkKernel(findings, node, needs(node, gpus, P2pMethod::p2pdma));
 	checkIommu(findings, node, gpus);
 	if (has(gpus, nvidia))
 		checkNvidia(findings, node, gpus);

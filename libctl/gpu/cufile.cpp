@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "libctl/base/invalid.h"
+#include "libctl/base/invalid_error.h"
 #include "rails.h"
 
 namespace nofctl::gpu {
@@ -74,9 +74,9 @@ std::string wrongWith(const CufileKey &key, const CufileJson &value)
 		if (!value.is_number_integer() ||
 		    (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX))
 			return "expected an integer";
-		if (value.get<std::int64_t>() < key.least || value.get<std::int64_t>() > key.most)
-			return key.most == anyNumber ? fmt::format("expected at least {}", key.least)
-						     : fmt::format("it is not from {} to {}", key.least, key.most);
+		if (value.get<std::int64_t>() < key.min || value.get<std::int64_t>() > key.max)
+			return key.max == anyNumber ? fmt::format("expected at least {}", key.min)
+						    : fmt::format("it is not from {} to {}", key.min, key.max);
 		return std::string_view(key.path).ends_with("max_direct_io_size_kb") && value.get<std::int64_t>() % 64
 			       ? "not a multiple of 64"
 			       : "";
@@ -112,7 +112,7 @@ const CufileJson *at(const CufileJson &file, const std::string &path)
 // The failures of check(), for NVIDIA's GPUs, which are the only ones that read cufile.json
 Findings failuresOf(const Node &node, const std::vector<const PciDevice *> &gpus)
 {
-	Question question;
+	CheckRequest question;
 	for (const PciDevice *gpu : gpus)
 		question.gpus.push_back(gpu->address);
 	Findings findings = check(node, question).findings;
@@ -135,13 +135,13 @@ bool broken(const Findings &findings)
 }
 
 // How data moves between a mount and GPUs
-MountMode modeOf(const Node &node, const Mount &mount, Means means)
+MountMode modeOf(const Node &node, const Mount &mount, P2pMethod means)
 {
 	Findings findings;
 	checkDisk(findings, node, *node.disk(mount.disk));
 	std::erase_if(findings, [&](const Finding &one) { return one.check == "mount" && one.subject != mount.point; });
 	if (!broken(findings))
-		return {mount.point, means == Means::p2pdma ? "p2pdma" : "nvidia-fs",
+		return {mount.point, means == P2pMethod::p2pdma ? "p2pdma" : "nvidia-fs",
 			"its file system and all of its paths support it"};
 	auto first = std::ranges::find(findings, Level::fail, &Finding::level);
 	return {mount.point, "compat", first->subject + ": " + first->what};
@@ -180,15 +180,15 @@ void planRouting(CufilePlan &plan, const std::vector<Rail> &rails)
 
 void planPinned(CufilePlan &plan, const std::vector<const PciDevice *> &gpus)
 {
-	std::uint64_t least = 0;
+	std::uint64_t min = 0;
 	for (const PciDevice *gpu : gpus)
-		if (const Bar *bar = gpu->largestBar(); bar && (!least || bar->size < least))
-			least = bar->size;
+		if (const Bar *bar = gpu->largestBar(); bar && (!min || bar->size < min))
+			min = bar->size;
 	constexpr std::uint64_t usual = 33554432 * kibibyte; // bytes
-	if (!least || least >= usual)
+	if (!min || min >= usual)
 		return;
 	// leaves an eighth of the BAR for other mappings
-	plan.settings.push_back({"/properties/max_device_pinned_mem_size_kb", (least - least / 8) / kibibyte,
+	plan.settings.push_back({"/properties/max_device_pinned_mem_size_kb", (min - min / 8) / kibibyte,
 				 "limited by the BAR of a GPU"});
 }
 
@@ -201,7 +201,7 @@ std::span<const CufileKey> cufileKeys()
 
 Result<CufileJson> parseCufile(std::string_view text)
 {
-	constexpr std::size_t deepest =
+	constexpr std::size_t maxDepth =
 		32; // nesting limit: the parser does not recurse, but later walks over the values do
 	std::size_t depth = 0;
 	auto shallow = [&](int level, CufileJson::parse_event_t, CufileJson &) {
@@ -210,9 +210,9 @@ Result<CufileJson> parseCufile(std::string_view text)
 	};
 	CufileJson file = CufileJson::parse(text, shallow, false, true);
 	if (file.is_discarded())
-		return invalid("it is not valid JSON (comments are allowed)");
-	if (!file.is_object() || depth > deepest)
-		return invalid(file.is_object() ? "it is nested too deep" : "expected an object: {...}");
+		return invalidError("it is not valid JSON (comments are allowed)");
+	if (!file.is_object() || depth > maxDepth)
+		return invalidError(file.is_object() ? "it is nested too deep" : "expected an object: {...}");
 	return file;
 }
 
@@ -232,13 +232,13 @@ CufilePlan planCufile(const Node &node, const std::vector<std::pair<std::string,
 	std::vector<const PciDevice *> gpus = node.pci.of(Kind::gpu);
 	std::erase_if(gpus, [](const PciDevice *gpu) { return gpu->config.vendor != nvidia; });
 	const std::vector<Rail> rails = planRails(node, gpus, railCards(node));
-	const Means means = node.modules.contains("nvidia_fs") ? Means::nvidiaFs : Means::p2pdma;
+	const P2pMethod means = node.modules.contains("nvidia_fs") ? P2pMethod::nvidiaFs : P2pMethod::p2pdma;
 	plan.failed = failuresOf(node, gpus);
 	const std::string obstacle = unreachable(plan.failed);
-	plan.settings.push_back({"/properties/use_pci_p2pdma", means == Means::p2pdma && obstacle.empty(),
-				 means != Means::p2pdma ? "nvidia-fs is loaded"
-				 : obstacle.empty()     ? "nvidia-fs is not loaded"
-							: obstacle});
+	plan.settings.push_back({"/properties/use_pci_p2pdma", means == P2pMethod::p2pdma && obstacle.empty(),
+				 means != P2pMethod::p2pdma ? "nvidia-fs is loaded"
+				 : obstacle.empty()         ? "nvidia-fs is not loaded"
+							    : obstacle});
 	CufileJson list = CufileJson::array();
 	for (const Rail &rail : rails)
 		for (const auto &[interface, own] : addresses)
@@ -292,10 +292,10 @@ std::string formatCufile(const CufileJson &file)
 std::string lineDifference(std::string_view before, std::string_view after)
 {
 	const std::vector<std::string> a = linesOf(before), b = linesOf(after);
-	constexpr std::size_t most = 1 << 24; // limit for the number of line pairs
+	constexpr std::size_t max = 1 << 24; // limit for the number of line pairs
 	if (a == b)
 		return {};
-	if (a.size() * b.size() > most)
+	if (a.size() * b.size() > max)
 		return "@@ too long to be compared\n";
 	// length of the longest common subsequence of the remaining lines
 	std::vector<std::vector<std::uint32_t>> common(a.size() + 1, std::vector<std::uint32_t>(b.size() + 1, 0));

@@ -20,9 +20,9 @@ struct CufileKey {
 
 	const char *path; // "/properties/allow_compat_mode"
 	Type type;
-	std::int64_t least, most; // range of a number
-	const char *choices;      // allowed words, "A B C"; null: any
-	const char *preset;       // default, for display
+	std::int64_t min, max; // range of a number
+	const char *choices;   // allowed words, "A B C"; null: any
+	const char *preset;    // default, for display
 	const char *help;
 };
 

@@ -34,12 +34,12 @@ struct Pair {
 };
 
 // The objects to check. If no GPU is named, all GPUs; if no disk is named, all of our disks.
-struct Question {
+struct CheckRequest {
 	std::vector<std::string> gpus;  // PCI addresses; devices that are not known as GPUs stand in for GPUs
 	std::vector<std::string> disks; // names
 };
 
-struct Answer {
+struct CheckReport {
 	std::vector<const PciDevice *> gpus;
 	std::vector<const PciDevice *> cards; // NICs and drives of the disks; without disks, the NICs of the node
 	std::vector<const Disk *> disks;
@@ -48,12 +48,12 @@ struct Answer {
 };
 
 // The result refers to @node.
-Answer check(const Node &node, const Question &question);
+CheckReport check(const Node &node, const CheckRequest &question);
 
 // Parts of check()
-std::vector<Means> meansOf(const Node &node, const PciDevice &gpu);
+std::vector<P2pMethod> methodsOf(const Node &node, const PciDevice &gpu);
 Pair pairOf(const Node &node, const PciDevice &gpu, const PciDevice &peer);
-void checkPairs(Answer &answer, const Node &node);
+void checkPairs(CheckReport &answer, const Node &node);
 void checkDevice(Findings &findings, const Node &node, const PciDevice &device);
 void checkGpu(Findings &findings, const Node &node, const PciDevice &gpu);
 void checkCard(Findings &findings, const Node &node, const PciDevice &card);

@@ -7,11 +7,11 @@ namespace nofctl::gpu {
 
 namespace {
 
-constexpr unsigned smallestPayload = 128;             // bytes, encoding 0
-constexpr unsigned mostCapabilities = (256 - 64) / 4; // that fit without overlap
-constexpr unsigned mostExtended = (4096 - 256) / 8;   // that fit without overlap
-constexpr std::uint64_t resizableUnit = 1 << 20;      // bytes, size of bit 4 of the capability
-constexpr unsigned mostResizable = 6;
+constexpr unsigned minPayload = 128;                 // bytes, encoding 0
+constexpr unsigned maxCapabilities = (256 - 64) / 4; // that fit without overlap
+constexpr unsigned maxExtended = (4096 - 256) / 8;   // that fit without overlap
+constexpr std::uint64_t resizableUnit = 1 << 20;     // bytes, size of bit 4 of the capability
+constexpr unsigned maxResizable = 6;
 
 class Bytes {
 public:
@@ -44,8 +44,8 @@ unsigned field(std::uint32_t value, std::uint32_t mask)
 // Encodings above 5 are reserved and treated as 0.
 unsigned payloadOf(unsigned code)
 {
-	constexpr unsigned largestCode = 5;
-	return smallestPayload << (code <= largestCode ? code : 0);
+	constexpr unsigned maxCode = 5;
+	return minPayload << (code <= maxCode ? code : 0);
 }
 
 Express::Type typeOf(unsigned code)
@@ -91,13 +91,13 @@ Express expressAt(const Bytes &bytes, unsigned at)
 void addResizable(PciConfig &config, const Bytes &bytes, unsigned at)
 {
 	const unsigned count = field(bytes.dword(at + PCI_REBAR_CTRL), PCI_REBAR_CTRL_NBAR_MASK);
-	for (unsigned i = 0; i < count && i < mostResizable; i++) {
+	for (unsigned i = 0; i < count && i < maxResizable; i++) {
 		const std::uint32_t sizes = bytes.dword(at + 8 * i + PCI_REBAR_CAP) >> 4;
 		Resizable one;
 		one.bar = field(bytes.dword(at + 8 * i + PCI_REBAR_CTRL), PCI_REBAR_CTRL_BAR_IDX);
 		for (unsigned bit = 0; bit < 28; bit++)
 			if (sizes >> bit & 1)
-				one.most = resizableUnit << bit;
+				one.max = resizableUnit << bit;
 		config.resizable.push_back(one);
 	}
 }
@@ -107,7 +107,7 @@ void readCapabilities(PciConfig &config, const Bytes &bytes)
 	if (!(bytes.word(PCI_STATUS) & PCI_STATUS_CAP_LIST))
 		return;
 	unsigned at = bytes.get(PCI_CAPABILITY_LIST, 1) & ~3u;
-	for (unsigned seen = 0; at >= PCI_STD_HEADER_SIZEOF && seen < mostCapabilities; seen++) {
+	for (unsigned seen = 0; at >= PCI_STD_HEADER_SIZEOF && seen < maxCapabilities; seen++) {
 		if (!bytes.has(at, PCI_CAP_SIZEOF))
 			return;
 		if (bytes.get(at, 1) == PCI_CAP_ID_EXP && !config.express && bytes.has(at, PCI_EXP_LNKSTA + 2))
@@ -119,7 +119,7 @@ void readCapabilities(PciConfig &config, const Bytes &bytes)
 void readExtended(PciConfig &config, const Bytes &bytes)
 {
 	unsigned at = PciConfig::wholeLength;
-	for (unsigned seen = 0; at >= PciConfig::wholeLength && seen < mostExtended && bytes.has(at, 8); seen++) {
+	for (unsigned seen = 0; at >= PciConfig::wholeLength && seen < maxExtended && bytes.has(at, 8); seen++) {
 		const std::uint32_t head = bytes.dword(at);
 		const unsigned id = head & 0xffff;
 		if (id == PCI_EXT_CAP_ID_ACS && !config.acs)

@@ -45,7 +45,7 @@ struct Acs {
 // Resizable BAR; PCI Express Base 5.0, 7.8.6
 struct Resizable {
 	unsigned bar = 0;
-	std::uint64_t most = 0; // bytes, largest supported size
+	std::uint64_t max = 0; // bytes, largest supported size
 };
 
 struct PciConfig {

@@ -15,8 +15,8 @@ constexpr const char *linux612 = "Linux 6.12, drivers/pci/p2pdma.c: calc_map_typ
 constexpr const char *linuxList = "Linux 6.12, drivers/pci/p2pdma.c: pci_p2pdma_whitelist, cpu_supports_p2pdma()";
 constexpr const char *acsGuide = "NVIDIA GPUDirect Storage Best Practices Guide, System Settings: ACS; "
 				 "Linux 6.12, drivers/pci/p2pdma.c: pci_bridge_has_acs_redir()";
-constexpr const char *iommuGuide = "NVIDIA GPUDirect Storage Installation Guide, Before You Install: IOMMU; "
-				   "Linux 6.12, drivers/iommu/dma-iommu.c: iommu_dma_map_sg()";
+constexpr const char *peerIommuGuide = "NVIDIA GPUDirect Storage Installation Guide, Before You Install: IOMMU; "
+				       "Linux 6.12, drivers/iommu/dma-iommu.c: iommu_dma_map_sg()";
 constexpr const char *switchGuide = "NVIDIA AI Enterprise, Validate PCI Switch System Topology; "
 				    "Linux 6.12, drivers/pci/p2pdma.c: pci_p2pdma_whitelist";
 constexpr const char *socketGuide = "NVIDIA GPUDirect Storage Design Guide, Paths from Storage to GPUs; "
@@ -41,20 +41,20 @@ constexpr PeerRow table[] = {
 	{"switch-translated", Distance::pix, Distance::pxb, no, yes, any, warn, fail,
 	 "the route is across the switch, but addresses are translated: kernel P2PDMA uses the peer's bus addresses, "
 	 "nvidia-fs may get invalid ones",
-	 iommuStep, iommuGuide},
+	 iommuStep, peerIommuGuide},
 	{"switch", Distance::pix, Distance::pxb, no, no, any, pass, pass, "across the switch, at its full rate", "",
 	 linux612},
 	{"root-complex-unknown", Distance::phb, Distance::phb, any, any, no, fail, warn,
 	 "only through a root complex that Linux does not know to forward peer-to-peer traffic", moveStep, linuxList},
 	{"root-complex-translated", Distance::phb, Distance::phb, any, yes, yes, warn, fail,
-	 "through the root complex and the IOMMU: slower than a switch", iommuStep, iommuGuide},
+	 "through the root complex and the IOMMU: slower than a switch", iommuStep, peerIommuGuide},
 	{"root-complex", Distance::phb, Distance::phb, any, no, yes, warn, warn,
 	 "through the root complex: slower than a switch", moveStep, switchGuide},
 	{"root-complexes-unknown", Distance::node, Distance::node, any, any, no, fail, fail,
 	 "from one root complex to another, which Linux does not know to forward peer-to-peer traffic", moveStep,
 	 linuxList},
 	{"root-complexes-translated", Distance::node, Distance::node, any, yes, yes, warn, fail,
-	 "from one root complex to another, and through the IOMMU", iommuStep, iommuGuide},
+	 "from one root complex to another, and through the IOMMU", iommuStep, peerIommuGuide},
 	{"root-complexes", Distance::node, Distance::node, any, no, yes, warn, fail, "from one root complex to another",
 	 moveStep, switchGuide},
 	{"sockets", Distance::sys, Distance::sys, any, any, any, fail, fail,

@@ -14,7 +14,7 @@ enum class Level { pass, warn, fail };
 const char *toString(Level level); // "PASS", "WARN", "FAIL"
 
 // How a driver accesses GPU pages
-enum class Means {
+enum class P2pMethod {
 	p2pdma,   // kernel P2PDMA: amdgpu, and nvidia's open driver since CUDA 12.8
 	nvidiaFs, // nvidia-fs and nvidia-peermem, which use mappings of the GPU driver
 };
@@ -37,7 +37,7 @@ struct PeerRow {
 	const char *step; // advice; empty: none
 	const char *source;
 
-	Level level(Means means) const { return means == Means::p2pdma ? p2pdma : nvidiaFs; }
+	Level level(P2pMethod means) const { return means == P2pMethod::p2pdma ? p2pdma : nvidiaFs; }
 };
 
 std::span<const PeerRow> peerTable();

@@ -5,7 +5,7 @@
 #include <map>
 #include <tuple>
 
-#include "libctl/base/invalid.h"
+#include "libctl/base/invalid_error.h"
 #include "read_pci.h"
 
 namespace nofctl::gpu {
@@ -29,7 +29,7 @@ bool hasLink(const Node &node, const PciDevice &card)
 
 Error absent(std::string message)
 {
-	Error error = invalid(std::move(message));
+	Error error = invalidError(std::move(message));
 	error.code = ErrorCode::noSuchObject;
 	return error;
 }

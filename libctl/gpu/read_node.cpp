@@ -12,7 +12,7 @@ namespace nofctl::gpu {
 namespace {
 
 constexpr std::uint64_t sectorBytes = 512; // unit of "size" in sysfs, regardless of the block size
-constexpr unsigned mostLayers = 16;        // nesting limit of stacked devices
+constexpr unsigned maxLayers = 16;         // nesting limit of stacked devices
 
 // Modules whose presence or version matters
 constexpr const char *modulesOfInterest[] = {
@@ -27,7 +27,7 @@ void addLower(const Tree &tree, const Pci &pci, const std::string &name, std::se
 	for (const auto &[address, device] : pci.devices)
 		if (std::ranges::find(device.nets, name) != device.nets.end())
 			found.insert(address);
-	if (depth == mostLayers || folder.empty())
+	if (depth == maxLayers || folder.empty())
 		return;
 	const std::string lower = "lower_";
 	for (const std::string &entry : tree.list(folder, lower))
@@ -256,7 +256,7 @@ void addBottom(const Node &node, const Disk &disk, std::vector<const Disk *> &fo
 {
 	bool any = false;
 	for (const std::string &member : disk.members)
-		if (const Disk *below = node.disk(member); below && depth < mostLayers) {
+		if (const Disk *below = node.disk(member); below && depth < maxLayers) {
 			addBottom(node, *below, found, depth + 1);
 			any = true;
 		}

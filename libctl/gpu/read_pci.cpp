@@ -57,10 +57,10 @@ void putPlace(PciDevice &device)
 
 std::vector<Bar> barsOf(const std::string &resource)
 {
-	constexpr std::size_t most = 6; // the expansion ROM and bridge windows follow
+	constexpr std::size_t max = 6; // the expansion ROM and bridge windows follow
 	std::vector<Bar> bars;
 	const std::vector<std::string> lines = linesOf(resource);
-	for (std::size_t i = 0; i < std::min(most, lines.size()); i++) {
+	for (std::size_t i = 0; i < std::min(max, lines.size()); i++) {
 		const std::vector<std::string> words = wordsOf(lines[i]);
 		if (words.size() != 3 || hex(words[1]) <= hex(words[0]))
 			continue;

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "libctl/base/invalid.h"
+#include "libctl/base/invalid_error.h"
 
 namespace nofctl::gpu {
 
@@ -112,7 +112,7 @@ std::optional<std::string> parseBytes(std::string_view text)
 		return std::nullopt;
 	const char *last = words[0].data() + words[0].size();
 	auto [end, error] = std::from_chars(words[0].data(), last, length);
-	if (error != std::errc() || end != last || length > Tree::mostBytes)
+	if (error != std::errc() || end != last || length > Tree::maxBytes)
 		return std::nullopt;
 	std::string content(length, '\0');
 	for (std::size_t i = 1; i < words.size(); i++)
@@ -134,7 +134,7 @@ bool putLine(MemoryTree &tree, char kind, std::string_view line)
 		return rest.empty();
 	}
 	const std::optional<std::string> value = kind == 'b' ? parseBytes(rest) : unescaped(rest);
-	if (!value || value->size() > Tree::mostBytes || (kind == 'l' && value->empty()))
+	if (!value || value->size() > Tree::maxBytes || (kind == 'l' && value->empty()))
 		return false;
 	if (kind == 'l')
 		tree.link(*path, *value);
@@ -164,7 +164,7 @@ Result<MemoryTree> parseRecording(std::string_view text)
 	MemoryTree tree;
 	const std::vector<std::string> lines = linesOf(text);
 	if (lines.empty() || lines[0] != recordingHead)
-		return invalid("it does not begin with '" + std::string(recordingHead) + "'");
+		return invalidError("it does not begin with '" + std::string(recordingHead) + "'");
 	for (std::size_t i = 1; i < lines.size(); i++) {
 		const std::string &line = lines[i];
 		if (line.empty() || line[0] == '#')
@@ -172,7 +172,7 @@ Result<MemoryTree> parseRecording(std::string_view text)
 		const bool known = line.size() > 2 && line[1] == ' ' &&
 				   std::string_view("fbln").find(line[0]) != std::string_view::npos;
 		if (!known || !putLine(tree, line[0], std::string_view(line).substr(2)))
-			return invalid("line " + std::to_string(i + 1) + " is not valid in a recording");
+			return invalidError("line " + std::to_string(i + 1) + " is not valid in a recording");
 	}
 	return tree;
 }

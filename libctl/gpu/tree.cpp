@@ -78,7 +78,7 @@ std::optional<std::string> FolderTree::read(const std::string &file) const
 	if (!std::filesystem::is_regular_file(root_ + file, ignored))
 		return std::nullopt;
 	std::ifstream in(root_ + file, std::ios::binary);
-	std::string content(mostBytes, '\0');
+	std::string content(maxBytes, '\0');
 	in.read(content.data(), static_cast<std::streamsize>(content.size()));
 	if (in.bad() || (in.fail() && !in.eof()))
 		return std::nullopt;
@@ -157,7 +157,7 @@ std::optional<std::string> MemoryTree::line(const std::string &file, const std::
 	return std::nullopt;
 }
 
-std::optional<std::string> KeepingTree::read(const std::string &file) const
+std::optional<std::string> RecordingTree::read(const std::string &file) const
 {
 	std::optional<std::string> content = from_.read(file);
 	if (content)
@@ -165,7 +165,7 @@ std::optional<std::string> KeepingTree::read(const std::string &file) const
 	return content;
 }
 
-std::vector<std::string> KeepingTree::list(const std::string &folder, const std::string &start) const
+std::vector<std::string> RecordingTree::list(const std::string &folder, const std::string &start) const
 {
 	std::vector<std::string> names = from_.list(folder, start);
 	for (const std::string &name : names)
@@ -173,7 +173,7 @@ std::vector<std::string> KeepingTree::list(const std::string &folder, const std:
 	return names;
 }
 
-std::optional<std::string> KeepingTree::target(const std::string &link) const
+std::optional<std::string> RecordingTree::target(const std::string &link) const
 {
 	std::optional<std::string> target = from_.target(link);
 	if (target)
@@ -182,7 +182,7 @@ std::optional<std::string> KeepingTree::target(const std::string &link) const
 }
 
 // Keeps only the requested lines of a long file
-std::optional<std::string> KeepingTree::line(const std::string &file, const std::string &start) const
+std::optional<std::string> RecordingTree::line(const std::string &file, const std::string &start) const
 {
 	std::optional<std::string> line = from_.line(file, start);
 	const std::string before = kept_.read(file).value_or("");

@@ -17,7 +17,7 @@ namespace nofctl::gpu {
 class Tree {
 public:
 	virtual ~Tree() = default;
-	// Reads at most mostBytes. Nothing if the file does not exist or cannot be read.
+	// Reads at most maxBytes. Nothing if the file does not exist or cannot be read.
 	virtual std::optional<std::string> read(const std::string &file) const = 0;
 	// Sorted names in @folder that begin with @start. Empty if it is not a directory.
 	virtual std::vector<std::string> list(const std::string &folder, const std::string &start = "") const = 0;
@@ -33,7 +33,7 @@ public:
 	// The last component of the link's target: the name of a driver or group. Empty: no link.
 	std::string linkName(const std::string &link) const;
 
-	static constexpr std::size_t mostBytes = 1 << 20;
+	static constexpr std::size_t maxBytes = 1 << 20;
 };
 
 // This machine, or a copy: @root serves as /. Absolute links are resolved below it, too.
@@ -72,9 +72,9 @@ private:
 };
 
 // Forwards to another tree and records everything that was read.
-class KeepingTree : public Tree {
+class RecordingTree : public Tree {
 public:
-	explicit KeepingTree(const Tree &from) : from_(from) {}
+	explicit RecordingTree(const Tree &from) : from_(from) {}
 
 	std::optional<std::string> read(const std::string &file) const override;
 	std::vector<std::string> list(const std::string &folder, const std::string &start = "") const override;

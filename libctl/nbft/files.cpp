@@ -38,13 +38,13 @@ static Result<std::vector<std::uint8_t>> bytesOf(const std::string &file)
 	};
 	if (fd < 0)
 		return failure(errno);
-	std::vector<std::uint8_t> bytes(largestTable + 1);
+	std::vector<std::uint8_t> bytes(maxTableSize + 1);
 	std::size_t size = 0;
 	ssize_t n = 0;
 	while (size < bytes.size() && (n = ::read(fd, bytes.data() + size, bytes.size() - size)) > 0)
 		size += static_cast<std::size_t>(n);
 	int sysErrno = n < 0 ? errno : 0;
-	if (size > largestTable)
+	if (size > maxTableSize)
 		sysErrno = EFBIG;
 	::close(fd);
 	if (sysErrno)

@@ -21,8 +21,8 @@ enum Structure : std::uint8_t {
 	s_extended = 9,
 };
 
-constexpr std::uint8_t major_revision = 1;
-constexpr std::uint8_t transport_tcp = 3;
+constexpr std::uint8_t majorRevision = 1;
+constexpr std::uint8_t transportTcp = 3;
 constexpr std::uint16_t f_valid = 1; // bit 0 of the flags in every structure
 
 // Reference to a heap object of variable length. The offset counts from the start of the table.

@@ -87,7 +87,7 @@ struct BootTable {
 	const Security *security(unsigned index) const;
 };
 
-inline constexpr std::size_t largestTable = 1 << 20; // bytes; limit for reading a file
+inline constexpr std::size_t maxTableSize = 1 << 20; // bytes; limit for reading a file
 
 // Invalid entries are left out and listed in BootTable::problems. Errors: invalid, if the header, the control or host
 // descriptor, or the position of a list is invalid.
@@ -97,7 +97,7 @@ inline constexpr const char *usualFolder = "/sys/firmware/acpi/tables";
 
 // Paths of NBFT, NBFT1, ... in @folder, in that order
 std::vector<std::string> filesIn(const std::filesystem::path &folder = usualFolder);
-// Errors: noSuchObject, notPermitted; failed with EFBIG, if the file exceeds largestTable; invalid, if it is not a
+// Errors: noSuchObject, notPermitted; failed with EFBIG, if the file exceeds maxTableSize; invalid, if it is not a
 // valid table. The message contains the file name.
 nvmeof::Result<BootTable> read(const std::string &file);
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "libctl/base/hex.h"
-#include "libctl/base/invalid.h"
+#include "libctl/base/invalid_error.h"
 
 #include "text.h"
 
@@ -61,7 +61,7 @@ private:
 	// Empty if the object is absent, or if it is invalid and has been reported.
 	std::string text(const layout::Object &at, const std::string &what);
 	std::string nqn(const layout::Object &at, const std::string &what);
-	void odd(std::string what) { table_.problems.push_back(std::move(what)); }
+	void addProblem(std::string what) { table_.problems.push_back(std::move(what)); }
 
 	const Bytes bytes_;
 	const layout::Header header_;
@@ -84,7 +84,7 @@ std::string Reader::text(const layout::Object &at, const std::string &what)
 	std::optional<Bytes> bytes = object(at);
 	std::optional<std::string> text = bytes ? plainText(*bytes) : std::nullopt;
 	if (!text)
-		odd(what + (bytes ? " is not text" : " is not within the heap"));
+		addProblem(what + (bytes ? " is not text" : " is not within the heap"));
 	return text.value_or("");
 }
 
@@ -93,7 +93,7 @@ std::string Reader::nqn(const layout::Object &at, const std::string &what)
 	std::string nqn = text(at, what);
 	if (nqn.empty() || checkNqn(nqn))
 		return nqn;
-	odd(what + " is not a valid NQN");
+	addProblem(what + " is not a valid NQN");
 	return {};
 }
 
@@ -102,11 +102,11 @@ Result<void> Reader::readHost(const layout::Control &control)
 	const std::optional<Bytes> bytes = part(bytes_, control.host.offset, control.host.length);
 	const std::optional<layout::Host> raw = bytes ? wire::decode<layout::Host>(*bytes) : std::nullopt;
 	if (!raw || raw->structure != layout::s_host || !(raw->flags & layout::f_valid))
-		return invalid("it has no host descriptor");
+		return invalidError("it has no host descriptor");
 	Host &host = table_.host;
 	host.nqn = nqn(raw->nqn, "the host's NQN");
 	if (host.nqn.empty())
-		return invalid(table_.problems.empty() ? "it has no host NQN" : table_.problems.back());
+		return invalidError(table_.problems.empty() ? "it has no host NQN" : table_.problems.back());
 	Uuid id;
 	std::ranges::copy(raw->id, id.bytes.begin());
 	if (!id.isNil())
@@ -125,14 +125,14 @@ Result<void> Reader::readList(const layout::List &list, std::uint8_t structure, 
 		return {};
 	std::optional<Bytes> all = part(bytes_, list.offset, std::uint64_t(list.length) * list.count);
 	if (!all || list.length < sizeof(T) || list.offset < sizeof(layout::Header) + sizeof(layout::Control))
-		return invalid(fmt::format("its list of {}s is not within the table", called));
+		return invalidError(fmt::format("its list of {}s is not within the table", called));
 	for (unsigned i = 0; i < list.count; i++) {
 		const T raw = *wire::decode<T>(all->subspan(std::size_t(i) * list.length));
 		const std::string who = fmt::format("{} {}", called, unsigned(raw.index));
 		if (!(raw.flags & layout::f_valid)) // unused element
 			continue;
 		if (raw.structure != structure)
-			odd(fmt::format("entry {} of the {}s has another structure type", i + 1, called));
+			addProblem(fmt::format("entry {} of the {}s has another structure type", i + 1, called));
 		else
 			(this->*put)(raw, who);
 	}
@@ -146,12 +146,12 @@ void Reader::readAddresses(Interface &to, const layout::Transport &raw, const st
 	to.prefix = raw.prefix;
 	const bool v6 = to.address.find(':') != to.address.npos;
 	if (!to.address.empty() && to.prefix > (v6 ? ipv6Bits : ipv4Bits)) {
-		odd(fmt::format("{}: invalid prefix length {}", who, to.prefix));
+		addProblem(fmt::format("{}: invalid prefix length {}", who, to.prefix));
 		to.address.clear();
 	}
 	to.gateway = ipText(raw.gateway);
 	if (!to.gateway.empty() && (to.gateway.find(':') != to.gateway.npos) != v6) {
-		odd(who + ": its gateway is of another address family");
+		addProblem(who + ": its gateway is of another address family");
 		to.gateway.clear();
 	}
 	for (const layout::Ip &server : {raw.dns, raw.second_dns})
@@ -163,31 +163,31 @@ void Reader::readAddresses(Interface &to, const layout::Transport &raw, const st
 
 void Reader::putInterface(const layout::Interface &entry, const std::string &who)
 {
-	constexpr unsigned mostVlan = 4094; // IEEE 802.1Q
+	constexpr unsigned maxVlan = 4094; // IEEE 802.1Q
 	if (find(table_.interfaces, entry.index))
-		return odd(who + " occurs twice");
-	if (entry.transport != layout::transport_tcp)
-		return odd(fmt::format("{}: its transport, {}, is unknown", who, entry.transport));
+		return addProblem(who + " occurs twice");
+	if (entry.transport != layout::transportTcp)
+		return addProblem(fmt::format("{}: its transport, {}, is unknown", who, entry.transport));
 	std::optional<Bytes> bytes = object(entry.info);
 	std::optional<layout::Transport> raw = bytes ? wire::decode<layout::Transport>(*bytes) : std::nullopt;
 	if (!raw || raw->structure != layout::s_transport || !(raw->flags & layout::f_valid) ||
-	    raw->transport != layout::transport_tcp)
-		return odd(who + ": its transport info descriptor is missing");
+	    raw->transport != layout::transportTcp)
+		return addProblem(who + ": its transport info descriptor is missing");
 	Interface one;
 	one.index = entry.index;
 	one.mac = macText(raw->mac);
 	if (one.mac.empty())
-		odd(who + ": it has no MAC address");
+		addProblem(who + ": it has no MAC address");
 	one.vlan = raw->vlan;
-	if (one.vlan > mostVlan)
-		return odd(fmt::format("{}: invalid VLAN ID {}", who, one.vlan));
+	if (one.vlan > maxVlan)
+		return addProblem(fmt::format("{}: invalid VLAN ID {}", who, one.vlan));
 	readAddresses(one, *raw, who);
 	one.dhcp = raw->flags & layout::t_dhcp;
 	one.defaultRoute = raw->flags & layout::t_default_route;
 	one.metric = raw->metric;
 	one.hostName = text(raw->host_name, who + ": its host name");
 	if (!isHostName(one.hostName)) {
-		odd(who + ": its host name is invalid");
+		addProblem(who + ": its host name is invalid");
 		one.hostName.clear();
 	}
 	table_.interfaces.push_back(std::move(one));
@@ -196,7 +196,7 @@ void Reader::putInterface(const layout::Interface &entry, const std::string &who
 void Reader::putSecurity(const layout::Security &raw, const std::string &who)
 {
 	if (find(table_.securities, raw.index))
-		return odd(who + " occurs twice");
+		return addProblem(who + " occurs twice");
 	const unsigned flags = raw.flags;
 	table_.securities.push_back({raw.index, (flags & layout::x_authentication) == layout::x_authentication_required,
 				     (flags & layout::x_channel) == layout::x_channel_required});
@@ -205,7 +205,7 @@ void Reader::putSecurity(const layout::Security &raw, const std::string &who)
 void Reader::putDiscovery(const layout::Discovery &raw, const std::string &who)
 {
 	if (find(table_.discoveries, raw.index))
-		return odd(who + " occurs twice");
+		return addProblem(who + " occurs twice");
 	Discovery one;
 	one.index = raw.index;
 	one.interface = raw.interface;
@@ -214,7 +214,7 @@ void Reader::putDiscovery(const layout::Discovery &raw, const std::string &who)
 	if (raw.security)
 		one.security = raw.security;
 	if (one.uri.empty())
-		return odd(who + ": it has no address");
+		return addProblem(who + ": it has no address");
 	table_.discoveries.push_back(std::move(one));
 }
 
@@ -226,7 +226,7 @@ std::vector<unsigned> Reader::interfacesOf(const layout::Namespace &raw, const s
 		if (more)
 			named.insert(named.end(), more->begin(), more->end());
 		else
-			odd(who + ": its further interfaces are not within the heap");
+			addProblem(who + ": its further interfaces are not within the heap");
 	}
 	std::vector<unsigned> found;
 	std::set<unsigned> seen;
@@ -236,7 +236,7 @@ std::vector<unsigned> Reader::interfacesOf(const layout::Namespace &raw, const s
 		if (table_.interface(index))
 			found.push_back(index);
 		else if (index) // some firmware uses 0 for "none"
-			odd(fmt::format("{}: there is no interface {}", who, index));
+			addProblem(fmt::format("{}: there is no interface {}", who, index));
 	}
 	return found;
 }
@@ -263,7 +263,7 @@ void Reader::readId(Namespace &to, const layout::Namespace &raw, const std::stri
 		to.id = uuid.toString();
 		break;
 	default:
-		odd(fmt::format("{}: the type of its identifier, {}, is unknown", who, raw.id_type));
+		addProblem(fmt::format("{}: the type of its identifier, {}, is unknown", who, raw.id_type));
 	}
 }
 
@@ -275,7 +275,7 @@ void Reader::readExtended(Namespace &to, const layout::Namespace &raw, const std
 	std::optional<layout::Extended> more = bytes ? wire::decode<layout::Extended>(*bytes) : std::nullopt;
 	if (!more || more->structure != layout::s_extended || !(more->flags & layout::f_valid) ||
 	    more->index != raw.index)
-		return odd(who + ": its extended information descriptor is invalid");
+		return addProblem(who + ": its extended information descriptor is invalid");
 	to.cntlid = more->cntlid;
 	to.adminQueueSize = more->asqsz;
 	if (to.dhcp)
@@ -293,20 +293,20 @@ std::optional<std::string> traddrOf(std::optional<Bytes> bytes)
 void Reader::putNamespace(const layout::Namespace &raw, const std::string &who)
 {
 	if (find(table_.namespaces, raw.index))
-		return odd(who + " occurs twice");
-	if (raw.transport != layout::transport_tcp)
-		return odd(fmt::format("{}: its transport, {}, is unknown", who, raw.transport));
+		return addProblem(who + " occurs twice");
+	if (raw.transport != layout::transportTcp)
+		return addProblem(fmt::format("{}: its transport, {}, is unknown", who, raw.transport));
 	Namespace one;
 	one.index = raw.index;
 	one.subsysnqn = nqn(raw.nqn, who + ": its NQN");
 	if (one.subsysnqn.empty())
-		return odd(who + ": it has no NQN");
+		return addProblem(who + ": it has no NQN");
 	std::optional<std::string> traddr = traddrOf(object(raw.traddr));
 	if (!traddr)
-		return odd(who + ": it has no address");
+		return addProblem(who + ": it has no address");
 	Result<Address> address = parseAddress(*traddr, text(raw.trsvcid, who + ": its port"));
 	if (!address)
-		return odd(who + ": " + address.error().message);
+		return addProblem(who + ": " + address.error().message);
 	one.address = *address;
 	one.portId = raw.port;
 	one.nsid = raw.nsid;
@@ -337,7 +337,7 @@ Result<BootTable> Reader::read()
 	const std::optional<layout::Control> control =
 		wire::decode<layout::Control>(bytes_.subspan(sizeof(layout::Header)));
 	if (!control || control->structure != layout::s_control || !(control->flags & layout::f_valid))
-		return invalid("it has no control descriptor");
+		return invalidError("it has no control descriptor");
 	table_.major = header_.major;
 	table_.minor = header_.minor;
 	table_.oem =
@@ -361,18 +361,18 @@ Result<BootTable> parse(std::span<const std::uint8_t> bytes)
 {
 	const std::optional<layout::Header> header = wire::decode<layout::Header>(bytes);
 	if (!header || std::string_view(header->signature, sizeof(header->signature)) != "NBFT")
-		return invalid("it is not an NVMe Boot Firmware Table");
+		return invalidError("it is not an NVMe Boot Firmware Table");
 	if (header->length < sizeof(layout::Header) || header->length > bytes.size())
-		return invalid(fmt::format("its header says {} bytes, but there are {}", std::uint32_t(header->length),
-					   bytes.size()));
+		return invalidError(fmt::format("its header says {} bytes, but there are {}",
+						std::uint32_t(header->length), bytes.size()));
 	bytes = bytes.first(header->length);
 	if (std::accumulate(bytes.begin(), bytes.end(), 0U) & 0xff)
-		return invalid("its checksum is wrong");
-	if (header->major != layout::major_revision)
-		return invalid(
+		return invalidError("its checksum is wrong");
+	if (header->major != layout::majorRevision)
+		return invalidError(
 			fmt::format("its revision {}.{} is not supported: only 1 is", header->major, header->minor));
 	if (!part(bytes, header->heap_offset, header->heap_length))
-		return invalid("its heap is not within the table");
+		return invalidError("its heap is not within the table");
 	return Reader(bytes, *header).read();
 }
 

@@ -38,12 +38,12 @@ std::optional<std::string> plainText(std::span<const std::uint8_t> bytes)
 
 bool isHostName(std::string_view text)
 {
-	constexpr std::size_t most = 253; // RFC 1035, 2.3.4
+	constexpr std::size_t max = 253; // RFC 1035, 2.3.4
 	auto fits = [](char c) {
 		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
 		       c == '.' || c == '_';
 	};
-	return text.size() <= most && std::ranges::all_of(text, fits) && !text.starts_with('-');
+	return text.size() <= max && std::ranges::all_of(text, fits) && !text.starts_with('-');
 }
 
 } // namespace nofctl::nbft

@@ -75,7 +75,7 @@ void addStripe(Sizing &sizing, const Demand &demand)
 	const double width = std::ceil(std::min(cards.write, sizing.stages[3].write) / demand.writeRate);
 	sizing.lines.push_back({"stripe", "members needed to saturate the NICs, writing", width, "",
 				"network cards divided by what one namespace writes", "",
-				width <= demand.namespaces ? Verdict::enough : Verdict::short_});
+				width <= demand.namespaces ? Verdict::enough : Verdict::insufficient});
 	sizing.lines.push_back({"stripe", "full stripe", demand.namespaces * demand.chunk, "B",
 				fmt::format("{} members of {}", demand.namespaces, formatValue(demand.chunk, "B")), "",
 				Verdict::none});
@@ -96,9 +96,9 @@ void addCheckpoint(Sizing &sizing, const Demand &demand)
 		{"checkpoint", "state", bytes, "B", "parameters times bytes of each", source, Verdict::none});
 	sizing.lines.push_back({"checkpoint", "needed in the window", needed, "B/s",
 				fmt::format("state divided by {}", formatValue(demand.window, "s")), source,
-				needed <= all ? Verdict::enough : Verdict::short_});
+				needed <= all ? Verdict::enough : Verdict::insufficient});
 	sizing.lines.push_back({"checkpoint", "takes", takes, "s", "state divided by what all hosts write", source,
-				takes <= demand.window ? Verdict::enough : Verdict::short_});
+				takes <= demand.window ? Verdict::enough : Verdict::insufficient});
 }
 
 void addQueues(Sizing &sizing, const Demand &demand)
@@ -116,7 +116,7 @@ void addQueues(Sizing &sizing, const Demand &demand)
 		 "queues times entries, over all paths", "",
 		 static_cast<double>(demand.queues) * demand.depth * demand.paths * demand.targets >= flight
 			 ? Verdict::enough
-			 : Verdict::short_});
+			 : Verdict::insufficient});
 	sizing.lines.push_back({"queues", "queue pairs of the GPUs' agents", queues, "",
 				fmt::format("{} GPUs times {} agents", demand.gpus, demand.agents), "", Verdict::none});
 	sizing.lines.push_back({"queues", "memory of a queue pair", one, "B", fmt::format("{} entries", demand.depth),
@@ -127,7 +127,7 @@ void addQueues(Sizing &sizing, const Demand &demand)
 				sourceOf({"doorbell"}), Verdict::none});
 	sizing.lines.push_back({"queues", "command identifiers of a queue", constant("cids").value, "",
 				fmt::format("{} needed", demand.depth), sourceOf({"cids"}),
-				demand.depth <= constant("cids").value ? Verdict::enough : Verdict::short_});
+				demand.depth <= constant("cids").value ? Verdict::enough : Verdict::insufficient});
 }
 
 void addExpress(Sizing &sizing, const Demand &demand)
@@ -262,11 +262,11 @@ std::vector<Shortage> compare(const Demand &demand, const Live &live)
 	addShortage(all, "targets", demand.targets, live.targets, "'nvmeofctl connect-all'");
 	addShortage(all, "namespaces", demand.namespaces, live.namespaces,
 		    "'nvmeofctl connect-all', or more on the targets");
-	addShortage(all, "usable paths of each namespace", demand.paths, live.leastPaths,
+	addShortage(all, "usable paths of each namespace", demand.paths, live.minPaths,
 		    "'nvmeofctl list-subsys' shows the missing ones");
-	addShortage(all, "entries of each queue", demand.depth, live.leastDepth,
+	addShortage(all, "entries of each queue", demand.depth, live.minDepth,
 		    "connect with --queue-size; the target may grant less");
-	addShortage(all, "queues of each controller", demand.queues, live.leastQueues,
+	addShortage(all, "queues of each controller", demand.queues, live.minQueues,
 		    "connect with --nr-io-queues; the target may grant less");
 	addShortage(all, "members of the widest stripe", demand.namespaces, live.stripeWidth,
 		    "'nvmeofctl stripe plan'");

@@ -35,7 +35,7 @@ struct Demand {
 	double targetConnects = 0;               // connections a second that a target accepts; 0: unknown
 };
 
-enum class Verdict { none, enough, short_ };
+enum class Verdict { none, enough, insufficient };
 
 struct Line {
 	std::string group, name;
@@ -64,8 +64,8 @@ Sizing size(const Demand &demand);
 struct Live {
 	std::optional<unsigned> gpus, cards, namespaces, targets;
 	std::optional<double> cardGigabits; // slowest card
-	std::optional<unsigned> leastPaths; // usable paths of a namespace
-	std::optional<unsigned> leastDepth, leastQueues;
+	std::optional<unsigned> minPaths;   // usable paths of a namespace
+	std::optional<unsigned> minDepth, minQueues;
 	std::optional<unsigned> stripeWidth; // widest stripe
 };
 

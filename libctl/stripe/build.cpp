@@ -9,7 +9,7 @@ namespace nofctl::stripe {
 
 using namespace nvmeof;
 
-Parts partsOf(const ConfigStripe &stripe, const Snapshot &all)
+Parts membersOfStripe(const ConfigStripe &stripe, const Snapshot &all)
 {
 	Parts parts;
 	std::uint64_t smallest = UINT64_MAX;

@@ -21,7 +21,7 @@ struct Parts {
 	bool whole() const { return missing.empty(); }
 };
 
-Parts partsOf(const nvmeof::ConfigStripe &stripe, const nvmeof::Snapshot &all);
+Parts membersOfStripe(const nvmeof::ConfigStripe &stripe, const nvmeof::Snapshot &all);
 // The single target of a stripe over @disks.
 Target stripedTarget(const std::vector<std::string> &disks, std::uint64_t chunk, std::uint64_t bytes);
 nvmeof::Result<void> makeStripe(const std::string &name, const Target &target);

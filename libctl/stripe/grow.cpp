@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "../gpu/tree.h"
-#include "libctl/base/invalid.h"
+#include "libctl/base/invalid_error.h"
 
 namespace nofctl::stripe {
 
@@ -23,13 +23,13 @@ std::string device(const std::string &name)
 }
 
 // Gives @name the table of @from, then removes both devices below
-Result<void> becomes(const std::string &name, const std::string &from)
+Result<void> replaceMirrorBy(const std::string &name, const std::string &from)
 {
 	Result<std::optional<Mapped>> below = findMapped(from);
 	if (!below)
 		return below.error();
 	if (!*below)
-		return invalid(from + " does not exist");
+		return invalidError(from + " does not exist");
 	if (Result<void> done = replaceTable(name, (*below)->table); !done)
 		return done;
 	for (const std::string &part : {oldName(name), newName(name)})
@@ -59,8 +59,8 @@ std::optional<CopyState> parseCopy(const std::string &status)
 		return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 	};
 	const std::optional<std::uint64_t> sides = words.empty() ? std::nullopt : number(words[0]);
-	constexpr std::uint64_t mostSides = 8;
-	if (!sides || *sides > mostSides || words.size() < *sides + 4)
+	constexpr std::uint64_t maxSides = 8;
+	if (!sides || *sides > maxSides || words.size() < *sides + 4)
 		return std::nullopt;
 	const std::string &ratio = words[*sides + 1], &health = words[*sides + 3];
 	const std::size_t slash = ratio.find('/');
@@ -77,7 +77,7 @@ Result<void> beginCopy(const Mapped &stripe, const Target &to)
 {
 	const std::string &name = stripe.name;
 	if (to.length < stripe.sectors())
-		return invalid("the new stripe is smaller than the existing one");
+		return invalidError("the new stripe is smaller than the existing one");
 	const std::string before = oldName(name), after = newName(name);
 	if (Result<void> made = createMapped(before, uuidStart + before, stripe.table); !made)
 		return made;
@@ -106,17 +106,17 @@ Result<CopyState> copyState(const std::string &name)
 	if (!status)
 		return status.error();
 	const std::optional<CopyState> state = parseCopy(*status);
-	return state ? Result<CopyState>(*state) : Result<CopyState>(invalid(name + " is not being copied"));
+	return state ? Result<CopyState>(*state) : Result<CopyState>(invalidError(name + " is not being copied"));
 }
 
 Result<void> endCopy(const std::string &name)
 {
-	return becomes(name, newName(name));
+	return replaceMirrorBy(name, newName(name));
 }
 
 Result<void> undoCopy(const std::string &name)
 {
-	return becomes(name, oldName(name));
+	return replaceMirrorBy(name, oldName(name));
 }
 
 } // namespace nofctl::stripe

@@ -62,7 +62,7 @@ std::string contentOf(blkid_probe probe)
 
 } // namespace
 
-void putQueue(Member &member)
+void readQueueLimits(Member &member)
 {
 	const gpu::FolderTree tree;
 	const std::string queue = "/sys/block/" + member.disk + "/queue/", zoned = tree.text(queue + "zoned");

@@ -7,7 +7,7 @@
 namespace nofctl::stripe {
 
 // Fills in optimal I/O size and zoned, from sysfs.
-void putQueue(Member &member);
+void readQueueLimits(Member &member);
 // Fails if the disk is open or, unless @force is set, has data: a file system or partitions.
 nvmeof::Result<void> checkFree(const Member &member, bool force);
 

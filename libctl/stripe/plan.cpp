@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "libctl/base/invalid.h"
+#include "libctl/base/invalid_error.h"
 
 namespace nofctl::stripe {
 
@@ -17,7 +17,7 @@ using namespace nvmeof;
 namespace {
 
 // Takes one element of each group in turn.
-template <typename T> std::vector<T> inTurn(std::vector<std::vector<T>> groups)
+template <typename T> std::vector<T> interleave(std::vector<std::vector<T>> groups)
 {
 	std::vector<T> all;
 	for (std::size_t i = 0, taken = 1; taken; i++) {
@@ -47,8 +47,8 @@ std::vector<Member> spread(std::vector<Member> members)
 {
 	std::vector<std::vector<Member>> bySubsystem = groupsBy(std::move(members), &Member::subsystem);
 	for (std::vector<Member> &group : bySubsystem)
-		group = inTurn(groupsBy(std::move(group), &Member::owner));
-	return inTurn(std::move(bySubsystem));
+		group = interleave(groupsBy(std::move(group), &Member::owner));
+	return interleave(std::move(bySubsystem));
 }
 
 std::uint64_t chunkFor(const std::vector<Member> &members, const Wish &wish)
@@ -58,42 +58,44 @@ std::uint64_t chunkFor(const std::vector<Member> &members, const Wish &wish)
 	std::uint64_t optimal = 0;
 	for (const Member &one : members)
 		optimal = std::max<std::uint64_t>(optimal, one.optimal);
-	return optimal ? std::clamp(std::bit_ceil(optimal), leastChunk, mostChunk) : defaultChunk;
+	return optimal ? std::clamp(std::bit_ceil(optimal), minChunk, maxChunk) : defaultChunk;
 }
 
 Result<void> checkMembers(const std::vector<Member> &members, const Wish &wish)
 {
-	constexpr std::size_t least = 2;
+	constexpr std::size_t min = 2;
 	std::set<std::string> seen;
 	for (const Member &one : members) {
 		if (!seen.insert(one.disk).second)
-			return invalid(one.disk + " is named twice");
+			return invalidError(one.disk + " is named twice");
 		if (one.zoned)
-			return invalid(one.disk + " is zoned: a stripe would have no zones and could not be written");
+			return invalidError(one.disk +
+					    " is zoned: a stripe would have no zones and could not be written");
 		if (one.wwid.empty())
-			return invalid(one.disk + " has no identifier by which to find it later");
+			return invalidError(one.disk + " has no identifier by which to find it later");
 		if (one.bytes == 0)
-			return invalid(one.disk + " has no capacity");
+			return invalidError(one.disk + " has no capacity");
 	}
-	if (members.size() < least || members.size() > mostMembers)
-		return invalid(
-			fmt::format("a stripe has from {} to {} members, not {}", least, mostMembers, members.size()));
+	if (members.size() < min || members.size() > maxMembers)
+		return invalidError(
+			fmt::format("a stripe has from {} to {} members, not {}", min, maxMembers, members.size()));
 	if (wish.width > members.size() || wish.width == 1)
-		return invalid(fmt::format("{} members requested, but there are only {}", wish.width, members.size()));
+		return invalidError(
+			fmt::format("{} members requested, but there are only {}", wish.width, members.size()));
 	return {};
 }
 
 Result<void> checkChunk(const std::vector<Member> &members, std::uint64_t chunk)
 {
-	if (chunk < leastChunk || chunk > mostChunk || !std::has_single_bit(chunk))
-		return invalid(fmt::format("a chunk is a power of two from {} to {}, not {}", sizeText(leastChunk),
-					   sizeText(mostChunk), sizeText(chunk)));
+	if (chunk < minChunk || chunk > maxChunk || !std::has_single_bit(chunk))
+		return invalidError(fmt::format("a chunk is a power of two from {} to {}, not {}", sizeText(minChunk),
+						sizeText(maxChunk), sizeText(chunk)));
 	for (const Member &one : members) {
 		if (one.block && chunk % one.block)
-			return invalid(fmt::format("{} has blocks of {} bytes, and {} is not a multiple", one.disk,
-						   one.block, sizeText(chunk)));
+			return invalidError(fmt::format("{} has blocks of {} bytes, and {} is not a multiple", one.disk,
+							one.block, sizeText(chunk)));
 		if (one.bytes < chunk)
-			return invalid(one.disk + " is smaller than a chunk");
+			return invalidError(one.disk + " is smaller than a chunk");
 	}
 	return {};
 }
@@ -104,12 +106,12 @@ void addNotes(Layout &layout)
 	for (const Member &one : layout.members)
 		ofSubsystem[one.subsystem]++;
 	auto more = [](const auto &a, const auto &b) { return a.second < b.second; };
-	const auto most = std::ranges::max_element(ofSubsystem, more),
+	const auto max = std::ranges::max_element(ofSubsystem, more),
 		   fewest = std::ranges::min_element(ofSubsystem, more);
-	if (most->second > fewest->second)
+	if (max->second > fewest->second)
 		layout.notes.push_back(
 			fmt::format("{} members are in {}, {} in {}: the first subsystem limits the throughput",
-				    most->second, most->first, fewest->second, fewest->first));
+				    max->second, max->first, fewest->second, fewest->first));
 	for (const Member &one : layout.members)
 		if (one.usable < 2)
 			layout.notes.push_back(fmt::format(
@@ -184,7 +186,7 @@ Result<std::vector<std::string>> mkfsOptions(const std::string &type, std::uint6
 		return std::vector<std::string>{
 			"-b", std::to_string(block), "-E",
 			fmt::format("stride={},stripe_width={}", chunk / block, chunk / block * width)};
-	return invalid("'" + type + "' is neither xfs nor ext4");
+	return invalidError("'" + type + "' is neither xfs nor ext4");
 }
 
 std::string sizeText(std::uint64_t bytes)
@@ -202,8 +204,8 @@ std::optional<std::uint64_t> parseSize(std::string_view text)
 {
 	constexpr std::string_view units = "KMGT";
 	const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
-	constexpr std::size_t mostDigits = 15;
-	if (end == 0 || end > mostDigits)
+	constexpr std::size_t maxDigits = 15;
+	if (end == 0 || end > maxDigits)
 		return std::nullopt;
 	std::uint64_t value = 0;
 	for (char digit : text.substr(0, end))

@@ -43,8 +43,8 @@ struct Layout {
 	std::uint64_t fullStripe() const { return chunk * members.size(); }
 };
 
-inline constexpr std::uint64_t defaultChunk = 128 << 10, leastChunk = 4 << 10, mostChunk = 16 << 20; // bytes
-inline constexpr std::size_t mostMembers = 256;
+inline constexpr std::uint64_t defaultChunk = 128 << 10, minChunk = 4 << 10, maxChunk = 16 << 20; // bytes
+inline constexpr std::size_t maxMembers = 256;
 inline constexpr std::uint64_t sector = 512; // bytes, unit of device mapper
 
 nvmeof::Result<Layout> planStripe(std::vector<Member> members, const Wish &wish);

@@ -59,8 +59,8 @@ Error explained(Client &client, Error error)
 
 class Attach {
 public:
-	Attach(Client &client, const AttachOptions &options, const Places &places, std::stop_token stop)
-		: client_(client), options_(options), places_(places), stop_(std::move(stop)),
+	Attach(Client &client, const AttachOptions &options, const SystemPaths &systemPaths, std::stop_token stop)
+		: client_(client), options_(options), systemPaths_(systemPaths), stop_(std::move(stop)),
 		  deadline_(Clock::now() + options.timeout),
 		  result_{{options.paths.front().subsysnqn, options.id}, {}, {}, {}, {}, false}
 	{
@@ -87,14 +87,14 @@ private:
 
 	Client &client_;
 	const AttachOptions &options_;
-	const Places &places_;
+	const SystemPaths &systemPaths_;
 	std::stop_token stop_;
 	const Clock::time_point deadline_;
 	Attached result_;
 	std::uint32_t subsystem_ = 0;
 };
 
-// Adds the volume to the book before connecting. From then on a detach of another volume does not remove these
+// Adds the volume to the attachment store before connecting. From then on a detach of another volume does not remove these
 // connections.
 Result<void> Attach::enter()
 {
@@ -102,11 +102,11 @@ Result<void> Attach::enter()
 	if (!others.empty())
 		return errorFromErrno(EBUSY,
 				      "the in-tree driver is connected to the subsystem, as " + others.front().name);
-	Result<Page> page = Page::open(places_, nqn(), deadline_);
-	if (!page)
-		return page.error();
-	result_.already = page->has(options_.id);
-	return result_.already ? Result<void>() : page->add(options_.id);
+	Result<AttachmentLock> attachments = AttachmentLock::open(systemPaths_, nqn(), deadline_);
+	if (!attachments)
+		return attachments.error();
+	result_.already = attachments->has(options_.id);
+	return result_.already ? Result<void>() : attachments->add(options_.id);
 }
 
 Result<void> Attach::connect()
@@ -165,7 +165,7 @@ Error Attach::missing(bool seen) const
 	const std::string id = options_.id.toString();
 	if (!seen)
 		return errorOf(ErrorCode::noSuchObject, "the subsystem has no namespace " + id + " for this host");
-	const std::string disk = places_.dev / result_.ns.name;
+	const std::string disk = systemPaths_.dev / result_.ns.name;
 	return errorOf(ErrorCode::timedOut, result_.ns.usablePaths ? disk + ": udev has not processed it yet"
 								   : disk + ": no path of it is usable");
 }
@@ -187,7 +187,7 @@ Result<void> Attach::awaitDisk()
 				return errorOf(ErrorCode::failed,
 					       found->name +
 						       " has only a character device: its command set has no blocks");
-			const UdevEntry entry = udevEntry(places_, found->name);
+			const UdevEntry entry = udevEntry(systemPaths_, found->name);
 			if (entry.ready && found->usablePaths) {
 				result_.byId = entry.byId;
 				return {};
@@ -220,11 +220,11 @@ Result<void> Attach::applySettings()
 // Has a time limit of its own, because the failed attach may have used up its timeout.
 void Attach::undo()
 {
-	Result<Page> page = Page::open(places_, nqn(), Clock::now() + 5s);
-	if (!page)
-		return; // the volume stays in the book; a later detach removes it
-	page->remove(options_.id);
-	static_cast<void>(release(client_, nqn(), *page, places_));
+	Result<AttachmentLock> attachments = AttachmentLock::open(systemPaths_, nqn(), Clock::now() + 5s);
+	if (!attachments)
+		return; // the volume stays in the attachment store; a later detach removes it
+	attachments->remove(options_.id);
+	static_cast<void>(release(client_, nqn(), *attachments, systemPaths_));
 }
 
 Result<Attached> Attach::run()
@@ -245,12 +245,13 @@ Result<Attached> Attach::run()
 
 } // namespace
 
-Result<Attached> attach(Client &client, const AttachOptions &options, const Places &places, std::stop_token stop)
+Result<Attached> attach(Client &client, const AttachOptions &options, const SystemPaths &systemPaths,
+			std::stop_token stop)
 {
 	auto other = [&](const ConnectOptions &path) { return path.subsysnqn != options.paths.front().subsysnqn; };
 	if (options.paths.empty() || std::ranges::any_of(options.paths, other))
 		return errorOf(ErrorCode::invalid, "a volume needs one subsystem and at least one address");
-	return Attach(client, options, places, std::move(stop)).run();
+	return Attach(client, options, systemPaths, std::move(stop)).run();
 }
 
 } // namespace nofctl::volume

@@ -20,10 +20,10 @@ Error inUse(const std::string &disk, const std::vector<User> &users)
 	return error;
 }
 
-// Whether the book also has the namespace under another identifier. In that case other users keep the disk.
-bool hasOtherName(const Page &page, const Entry &entry, const Namespace &ns)
+// Whether the attachment store also has the namespace under another identifier. In that case other users keep the disk.
+bool hasOtherName(const AttachmentLock &attachments, const Entry &entry, const Namespace &ns)
 {
-	return std::ranges::any_of(page.entries(),
+	return std::ranges::any_of(attachments.entries(),
 				   [&](const Entry &one) { return one.id != entry.id && one.id.names(ns); });
 }
 
@@ -87,7 +87,8 @@ Result<std::optional<Namespace>> find(Client &client, const Entry &entry)
 	return found;
 }
 
-Result<Detached> release(Client &client, const std::string &nqn, const Page &page, const Places &places)
+Result<Detached> release(Client &client, const std::string &nqn, const AttachmentLock &attachments,
+			 const SystemPaths &systemPaths)
 {
 	Detached done;
 	Result<std::vector<Controller>> controllers = client.controllers();
@@ -95,19 +96,20 @@ Result<Detached> release(Client &client, const std::string &nqn, const Page &pag
 	if (!controllers || !namespaces)
 		return controllers ? namespaces.error() : controllers.error();
 	std::erase_if(*controllers, [&](const Controller &one) { return one.subsysnqn != nqn || one.owner != owner; });
-	if (controllers->empty() || !page.entries().empty())
+	if (controllers->empty() || !attachments.entries().empty())
 		return done;
-	std::vector<Claim> claims; // no new user may open the disks exclusively between this check and the disconnect
+	std::vector<ExclusiveOpen>
+		claims; // no new user may open the disks exclusively between this check and the disconnect
 	for (const Namespace &ns : *namespaces) {
 		if (!ofNqn(*controllers, ns.subsystem))
 			continue;
-		Result<std::vector<User>> users = allUsersOf(places, client, ns.name);
+		Result<std::vector<User>> users = allUsersOf(systemPaths, client, ns.name);
 		if (!users)
 			return users.error();
 		done.keeping.insert(done.keeping.end(), users->begin(), users->end());
 		if (!users->empty() || ns.usablePaths == 0) // opening a disk without a usable path may block
 			continue;
-		claims.emplace_back(places, ns.name);
+		claims.emplace_back(systemPaths, ns.name);
 		if (claims.back().refused())
 			done.keeping.push_back({"unseen", "a program that has opened " + ns.name + " exclusively"});
 	}
@@ -120,44 +122,46 @@ Result<Detached> release(Client &client, const std::string &nqn, const Page &pag
 	return done;
 }
 
-Result<Detached> detach(Client &client, const Entry &entry, const Places &places, std::chrono::milliseconds timeout)
+Result<Detached> detach(Client &client, const Entry &entry, const SystemPaths &systemPaths,
+			std::chrono::milliseconds timeout)
 {
-	Result<Page> page = Page::open(places, entry.nqn, Page::Clock::now() + timeout);
-	if (!page)
-		return page.error();
-	const bool was = page->has(entry.id);
+	Result<AttachmentLock> attachments =
+		AttachmentLock::open(systemPaths, entry.nqn, AttachmentLock::Clock::now() + timeout);
+	if (!attachments)
+		return attachments.error();
+	const bool was = attachments->has(entry.id);
 	if (was) {
 		Result<std::optional<Namespace>> ns = find(client, entry);
 		if (!ns)
 			return ns.error();
 		Result<std::vector<User>> users = std::vector<User>();
-		if (*ns && !hasOtherName(*page, entry, **ns))
-			users = allUsersOf(places, client, (*ns)->name);
+		if (*ns && !hasOtherName(*attachments, entry, **ns))
+			users = allUsersOf(systemPaths, client, (*ns)->name);
 		if (!users)
 			return users.error();
 		if (!users->empty())
 			return inUse((*ns)->name, *users);
-		page->remove(entry.id);
+		attachments->remove(entry.id);
 	}
-	Result<Detached> done = release(client, entry.nqn, *page, places);
+	Result<Detached> done = release(client, entry.nqn, *attachments, systemPaths);
 	if (done)
 		done->was = was;
 	else if (was) // the disconnect failed: the volume is still attached, and the caller will retry
-		static_cast<void>(page->add(entry.id));
+		static_cast<void>(attachments->add(entry.id));
 	return done;
 }
 
-Result<std::vector<Listed>> list(Client &client, const Places &places)
+Result<std::vector<Listed>> list(Client &client, const SystemPaths &systemPaths)
 {
 	std::vector<Listed> all;
-	for (const Entry &entry : allEntries(places)) {
+	for (const Entry &entry : allAttachments(systemPaths)) {
 		Result<std::optional<Namespace>> ns = find(client, entry);
 		if (!ns)
 			return ns.error();
 		Listed one{entry, *ns, {}, {}};
 		if (one.ns) {
-			one.byId = udevEntry(places, one.ns->name).byId;
-			one.users = usersOf(places, one.ns->name);
+			one.byId = udevEntry(systemPaths, one.ns->name).byId;
+			one.users = usersOf(systemPaths, one.ns->name);
 		}
 		all.push_back(one);
 	}

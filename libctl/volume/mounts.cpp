@@ -106,9 +106,9 @@ private:
 
 } // namespace
 
-Result<std::vector<Mount>> mountsOf(const Places &places)
+Result<std::vector<Mount>> mountsOf(const SystemPaths &systemPaths)
 {
-	const std::string file = places.proc / "self/mountinfo";
+	const std::string file = systemPaths.proc / "self/mountinfo";
 	const std::unique_ptr<libmnt_table, decltype(&mnt_unref_table)> table(mnt_new_table_from_file(file.c_str()),
 									      mnt_unref_table);
 	const std::unique_ptr<libmnt_iter, decltype(&mnt_free_iter)> at(mnt_new_iter(MNT_ITER_FORWARD), mnt_free_iter);
@@ -122,7 +122,7 @@ Result<std::vector<Mount>> mountsOf(const Places &places)
 	return more == 1 ? Result<std::vector<Mount>>(all) : untold(file + " cannot be read");
 }
 
-Result<std::optional<Mount>> mountAt(const Places &places, const std::string &path)
+Result<std::optional<Mount>> mountAt(const SystemPaths &systemPaths, const std::string &path)
 {
 	const PathHandle handle(path);
 	if (!handle && (errno == ENOENT || errno == ENOTDIR))
@@ -136,7 +136,7 @@ Result<std::optional<Mount>> mountAt(const Places &places, const std::string &pa
 			path + " is a symbolic link, which is allowed only for its parent directories; remove it";
 		return error;
 	}
-	Result<std::vector<Mount>> all = mountsOf(places);
+	Result<std::vector<Mount>> all = mountsOf(systemPaths);
 	if (!all)
 		return all.error();
 	const std::string name = handle.name();

@@ -10,7 +10,7 @@
 
 #include <nvmeof/result.h>
 
-#include "places.h"
+#include "system_paths.h"
 
 namespace nofctl::volume {
 
@@ -26,13 +26,13 @@ struct Mount {
 };
 
 // In kernel order: a mount that covers another one comes after it.
-nvmeof::Result<std::vector<Mount>> mountsOf(const Places &places);
+nvmeof::Result<std::vector<Mount>> mountsOf(const SystemPaths &systemPaths);
 /*
  * The topmost mount at @path. Nothing if @path is not a mount point or does not exist. Directories on the path may be
  * symbolic links. Errors: invalid, if @path itself is a symbolic link; other errors, if the mount cannot be determined.
  * Uses the mount ID that the kernel reports. Causes no I/O on the mounted file system, which may be dead.
  */
-nvmeof::Result<std::optional<Mount>> mountAt(const Places &places, const std::string &path);
+nvmeof::Result<std::optional<Mount>> mountAt(const SystemPaths &systemPaths, const std::string &path);
 // @point and all other mount points that are the same directory of the same file system. Mount propagation mounts and
 // unmounts at all of them together.
 std::vector<std::string> copiesOf(const std::vector<Mount> &all, const std::string &point);

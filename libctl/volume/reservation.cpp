@@ -21,7 +21,7 @@ namespace {
 
 // NVMe Base 2.0, 7.4: extended data structure: a header and entries with 128-bit host identifiers
 constexpr std::size_t entryBytes = 64;
-constexpr std::size_t mostEntries = 1023;
+constexpr std::size_t maxEntries = 1023;
 constexpr std::uint8_t lastType = 6;
 
 // Reads the report with a buffer that grows to the required size
@@ -40,7 +40,7 @@ Result<std::vector<std::uint8_t>> readReport(const Namespace &ns)
 		cmd.cdw10 = cmd.data_len / 4 - 1;
 		cmd.cdw11 = 1;
 		status = ::ioctl(fd, NVME_IOCTL_IO_CMD, &cmd);
-		std::size_t needs = entryBytes * (1 + std::min(reservationEntries(report), mostEntries));
+		std::size_t needs = entryBytes * (1 + std::min(reservationEntries(report), maxEntries));
 		whole = needs <= report.size();
 		if (!status && !whole)
 			report.resize(needs);

@@ -22,22 +22,22 @@ bool leadsTo(const fs::path &link, const fs::path &node)
 } // namespace
 
 // udev writes a line "I:..." after it has applied the rules and created the links. "S:..." is a link below /dev.
-UdevEntry udevEntry(const Places &places, const std::string &disk)
+UdevEntry udevEntry(const SystemPaths &systemPaths, const std::string &disk)
 {
 	UdevEntry entry;
 	std::error_code error;
-	const fs::path node = places.dev / disk;
+	const fs::path node = systemPaths.dev / disk;
 	if (!fs::exists(node, error))
 		return entry;
-	std::ifstream database(places.udev / "data" / ("b" + firstLine(places.sys / "block" / disk / "dev")));
+	std::ifstream database(systemPaths.udev / "data" / ("b" + firstLine(systemPaths.sys / "block" / disk / "dev")));
 	for (std::string line; std::getline(database, line);) {
 		entry.ready = entry.ready || line.starts_with("I:");
-		if (!line.starts_with("S:disk/by-id/") || !leadsTo(places.dev / line.substr(2), node))
+		if (!line.starts_with("S:disk/by-id/") || !leadsTo(systemPaths.dev / line.substr(2), node))
 			continue;
 		if (entry.byId.empty() || line.find("-uuid.") != line.npos)
-			entry.byId = places.dev / line.substr(2);
+			entry.byId = systemPaths.dev / line.substr(2);
 	}
-	entry.ready = entry.ready || !fs::exists(places.udev / "control", error);
+	entry.ready = entry.ready || !fs::exists(systemPaths.udev / "control", error);
 	return entry;
 }
 

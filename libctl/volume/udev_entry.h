@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "places.h"
+#include "system_paths.h"
 
 namespace nofctl::volume {
 
@@ -13,6 +13,6 @@ struct UdevEntry {
 	std::string byId;   // a link below /dev/disk/by-id to the disk; preferably the one with the UUID
 };
 
-UdevEntry udevEntry(const Places &places, const std::string &disk);
+UdevEntry udevEntry(const SystemPaths &systemPaths, const std::string &disk);
 
 } // namespace nofctl::volume

@@ -40,11 +40,11 @@ struct Family {
 	std::vector<fs::path> folders; // directories in sysfs
 	std::set<std::string> names, numbers;
 
-	Family(const Places &places, const std::string &disk)
+	Family(const SystemPaths &systemPaths, const std::string &disk)
 	{
-		add(places.sys / "block" / disk);
+		add(systemPaths.sys / "block" / disk);
 		std::error_code error;
-		for (const fs::path &folder : entries(places.sys / "block" / disk))
+		for (const fs::path &folder : entries(systemPaths.sys / "block" / disk))
 			if (fs::exists(folder / "partition", error))
 				add(folder);
 	}
@@ -58,20 +58,20 @@ private:
 	}
 };
 
-void findHolders(const Places &places, const Family &family, std::vector<User> &users)
+void findHolders(const SystemPaths &systemPaths, const Family &family, std::vector<User> &users)
 {
 	for (const fs::path &folder : family.folders)
 		for (const fs::path &holder : entries(folder / "holders")) {
 			const std::string name = holder.filename();
-			const std::string mapped = firstLine(places.sys / "block" / name / "dm/name");
+			const std::string mapped = firstLine(systemPaths.sys / "block" / name / "dm/name");
 			users.push_back({"device", mapped.empty() ? name : fmt::format("{} ({})", name, mapped)});
 		}
 }
 
 // If a container uses the disk as a block volume, the node itself is bind-mounted from devtmpfs.
-void findMounts(const Places &places, const Family &family, std::vector<User> &users)
+void findMounts(const SystemPaths &systemPaths, const Family &family, std::vector<User> &users)
 {
-	const Result<std::vector<Mount>> mounts = mountsOf(places);
+	const Result<std::vector<Mount>> mounts = mountsOf(systemPaths);
 	if (!mounts) { // users are unknown, so the disk counts as in use
 		users.push_back({"unseen", mounts.error().message});
 		return;
@@ -87,9 +87,9 @@ void findMounts(const Places &places, const Family &family, std::vector<User> &u
 	}
 }
 
-void findSwap(const Places &places, const Family &family, std::vector<User> &users)
+void findSwap(const SystemPaths &systemPaths, const Family &family, std::vector<User> &users)
 {
-	std::ifstream swaps(places.proc / "swaps");
+	std::ifstream swaps(systemPaths.proc / "swaps");
 	for (std::string line; std::getline(swaps, line);)
 		for (const std::string &name : family.names)
 			if (line.starts_with("/dev/" + name + " ") || line.starts_with("/dev/" + name + "\t"))
@@ -102,9 +102,9 @@ bool isProcess(const fs::path &folder)
 	return !name.empty() && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-void findPrograms(const Places &places, const Family &family, std::vector<User> &users)
+void findPrograms(const SystemPaths &systemPaths, const Family &family, std::vector<User> &users)
 {
-	for (const fs::path &process : entries(places.proc)) {
+	for (const fs::path &process : entries(systemPaths.proc)) {
 		if (!isProcess(process))
 			continue;
 		auto hasOpen = [&](const fs::path &fd) {
@@ -120,21 +120,21 @@ void findPrograms(const Places &places, const Family &family, std::vector<User> 
 
 } // namespace
 
-std::vector<User> usersOf(const Places &places, const std::string &disk)
+std::vector<User> usersOf(const SystemPaths &systemPaths, const std::string &disk)
 {
-	const Family family(places, disk);
+	const Family family(systemPaths, disk);
 	std::vector<User> users;
-	findMounts(places, family, users);
-	findHolders(places, family, users);
-	findSwap(places, family, users);
-	findPrograms(places, family, users);
+	findMounts(systemPaths, family, users);
+	findHolders(systemPaths, family, users);
+	findSwap(systemPaths, family, users);
+	findPrograms(systemPaths, family, users);
 	return users;
 }
 
-Result<std::vector<User>> allUsersOf(const Places &places, Client &client, const std::string &disk)
+Result<std::vector<User>> allUsersOf(const SystemPaths &systemPaths, Client &client, const std::string &disk)
 {
 	for (auto deadline = std::chrono::steady_clock::now() + 2s;;) {
-		std::vector<User> users = usersOf(places, disk);
+		std::vector<User> users = usersOf(systemPaths, disk);
 		const bool programs = std::ranges::all_of(users, [](const User &u) { return u.kind == "program"; });
 		Result<Namespace> ns = client.nameSpace(disk);
 		if (!ns && ns.error().code != ErrorCode::noSuchObject)
@@ -167,15 +167,18 @@ std::string toString(const std::vector<User> &users)
 }
 
 // Read-only, because udev processes a device again after it was open for writing.
-Claim::Claim(const Places &places, const std::string &disk)
-	: fd_(::open((places.dev / disk).c_str(), O_RDONLY | O_EXCL | O_NONBLOCK | O_CLOEXEC)),
+ExclusiveOpen::ExclusiveOpen(const SystemPaths &systemPaths, const std::string &disk)
+	: fd_(::open((systemPaths.dev / disk).c_str(), O_RDONLY | O_EXCL | O_NONBLOCK | O_CLOEXEC)),
 	  refused_(fd_ < 0 && errno == EBUSY)
 {
 }
 
-Claim::Claim(Claim &&other) noexcept : fd_(std::exchange(other.fd_, -1)), refused_(other.refused_) {}
+ExclusiveOpen::ExclusiveOpen(ExclusiveOpen &&other) noexcept
+	: fd_(std::exchange(other.fd_, -1)), refused_(other.refused_)
+{
+}
 
-Claim::~Claim()
+ExclusiveOpen::~ExclusiveOpen()
 {
 	if (fd_ >= 0)
 		::close(fd_);

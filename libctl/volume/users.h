@@ -7,7 +7,7 @@
 
 #include <nvmeof/client.h>
 
-#include "places.h"
+#include "system_paths.h"
 
 namespace nofctl::volume {
 
@@ -19,21 +19,22 @@ struct User {
 };
 
 // Users of the disk and its partitions that this process can see; mounts in other mount namespaces are not included.
-std::vector<User> usersOf(const Places &places, const std::string &disk);
+std::vector<User> usersOf(const SystemPaths &systemPaths, const std::string &disk);
 // Like usersOf(), but also considers the kernel's count of openers, which includes users that are not visible here.
 // udev and other programs open a disk briefly after a change; waits up to 2 s for these to finish.
-nvmeof::Result<std::vector<User>> allUsersOf(const Places &places, nvmeof::Client &client, const std::string &disk);
+nvmeof::Result<std::vector<User>> allUsersOf(const SystemPaths &systemPaths, nvmeof::Client &client,
+					     const std::string &disk);
 
 // "mounted on /data; in use by dm-3 (scratch)"
 std::string toString(const std::vector<User> &users);
 
 // Opens a disk exclusively: while the Claim exists, the disk cannot be mounted or added to another device.
-class Claim {
+class ExclusiveOpen {
 public:
-	Claim(const Places &places, const std::string &disk);
-	Claim(Claim &&other) noexcept;
-	Claim &operator=(Claim &&) = delete;
-	~Claim();
+	ExclusiveOpen(const SystemPaths &systemPaths, const std::string &disk);
+	ExclusiveOpen(ExclusiveOpen &&other) noexcept;
+	ExclusiveOpen &operator=(ExclusiveOpen &&) = delete;
+	~ExclusiveOpen();
 	bool refused() const { return refused_; }
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Volumes of an orchestrator, attached to this node and detached from it. Both operations are idempotent and may run
- * concurrently, in any state of the subsystem. The kernel records the owner of each controller; the book records the
+ * concurrently, in any state of the subsystem. The kernel records the owner of each controller; the attachment store records the
  * attached volumes. Both outlive the calling process.
  */
 #pragma once
@@ -14,7 +14,7 @@
 
 #include <nvmeof/client.h>
 
-#include "book.h"
+#include "attachment_store.h"
 #include "users.h"
 
 namespace nofctl::volume {
@@ -47,12 +47,12 @@ struct Attached {
 };
 
 /*
- * Connects missing paths, waits for the disk and its links, and adds the volume to the book. One live path suffices.
+ * Connects missing paths, waits for the disk and its links, and adds the volume to the attachment store. One live path suffices.
  * Errors: noSuchObject, if the subsystem has no such namespace; EBUSY, if another driver is connected to the subsystem;
  * timedOut; the error of the first path, if no path can be connected. After an error, the previous state is restored.
  */
-nvmeof::Result<Attached> attach(nvmeof::Client &client, const AttachOptions &options, const Places &places = {},
-				std::stop_token stop = {});
+nvmeof::Result<Attached> attach(nvmeof::Client &client, const AttachOptions &options,
+				const SystemPaths &systemPaths = {}, std::stop_token stop = {});
 
 struct Detached {
 	bool was = false;                      // it was attached before the call
@@ -62,10 +62,10 @@ struct Detached {
 
 // Errors: EBUSY, if the disk is in use; nothing has changed then. Detaching a volume that is not attached is not an
 // error.
-nvmeof::Result<Detached> detach(nvmeof::Client &client, const Entry &entry, const Places &places = {},
+nvmeof::Result<Detached> detach(nvmeof::Client &client, const Entry &entry, const SystemPaths &systemPaths = {},
 				std::chrono::milliseconds timeout = nvmeof::defaultTimeout);
 
-// An entry of the book, with its disk if that exists.
+// An entry of the attachment store, with its disk if that exists.
 struct Listed {
 	Entry entry;
 	std::optional<nvmeof::Namespace> ns; // set if the disk exists
@@ -73,13 +73,13 @@ struct Listed {
 	std::vector<User> users; // as usersOf() reports
 };
 
-nvmeof::Result<std::vector<Listed>> list(nvmeof::Client &client, const Places &places = {});
+nvmeof::Result<std::vector<Listed>> list(nvmeof::Client &client, const SystemPaths &systemPaths = {});
 // The namespace of the entry, in any subsystem with its NQN; nothing if it does not exist.
 nvmeof::Result<std::optional<nvmeof::Namespace>> find(nvmeof::Client &client, const Entry &entry);
 
-// Must be called with @page, which holds the lock of the subsystem. If no volume of the subsystem is attached any more
+// Must be called with @attachments, which holds the lock of the subsystem. If no volume of the subsystem is attached any more
 // and none of its disks is in use, disconnects the controllers created for volumes.
-nvmeof::Result<Detached> release(nvmeof::Client &client, const std::string &nqn, const Page &page,
-				 const Places &places);
+nvmeof::Result<Detached> release(nvmeof::Client &client, const std::string &nqn, const AttachmentLock &attachments,
+				 const SystemPaths &systemPaths);
 
 } // namespace nofctl::volume

@@ -5,7 +5,7 @@ namespace nofctl::wire {
 
 namespace {
 
-constexpr std::uint16_t admin_queue_entries = 32; // minimum admin queue size
+constexpr std::uint16_t adminQueueEntries = 32; // minimum admin queue size
 
 } // namespace
 
@@ -17,7 +17,7 @@ DiscoveryEntry makeEntry(SubsystemType type, std::string_view nqn, std::string_v
 	e.subtype = type;
 	e.treq = treq_not_required;
 	e.cntlid = 0xffff;
-	e.asqsz = admin_queue_entries;
+	e.asqsz = adminQueueEntries;
 	setText(e.trsvcid, std::to_string(port), ' ');
 	setText(e.subnqn, nqn, 0);
 	setText(e.traddr, address, ' ');

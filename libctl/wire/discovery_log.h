@@ -7,7 +7,7 @@
 
 namespace nofctl::wire {
 
-constexpr std::size_t discovery_block = 1024; // size of the header and of each entry
+constexpr std::size_t discoveryBlock = 1024; // size of the header and of each entry
 
 struct DiscoveryHeader {
 	Le64 genctr;
@@ -15,7 +15,7 @@ struct DiscoveryHeader {
 	Le16 recfmt;
 	std::uint8_t reserved[1006];
 };
-static_assert(sizeof(DiscoveryHeader) == discovery_block);
+static_assert(sizeof(DiscoveryHeader) == discoveryBlock);
 
 // Transport Specific Address Subtype for TRTYPE RDMA
 struct RdmaSubtype {
@@ -48,7 +48,7 @@ struct DiscoveryEntry {
 	RdmaSubtype rdma() const { return *wire::decode<RdmaSubtype>(tsas); }
 	void setRdma(const RdmaSubtype &subtype) { std::ranges::copy(bytesOf(subtype), tsas); }
 };
-static_assert(sizeof(DiscoveryEntry) == discovery_block);
+static_assert(sizeof(DiscoveryEntry) == discoveryBlock);
 
 enum TransportType : std::uint8_t { tr_rdma = 1, tr_fc = 2, tr_tcp = 3, tr_loop = 254 };
 enum AddressFamily : std::uint8_t {
@@ -74,7 +74,7 @@ enum RdmaPrtype : std::uint8_t { pr_none = 1, pr_infiniband = 2, pr_roce = 3, pr
 enum RdmaCms : std::uint8_t { cms_rdma_cm = 1 };
 
 // Reserved range of controller IDs. Above it are 0xfffe (static, any controller) and 0xffff (dynamic controllers).
-constexpr std::uint16_t first_reserved_cntlid = 0xfff0, last_reserved_cntlid = 0xfffd;
+constexpr std::uint16_t firstReservedCntlid = 0xfff0, lastReservedCntlid = 0xfffd;
 
 // An entry for a TCP port without security and with dynamic controllers. @address: numeric
 DiscoveryEntry makeEntry(SubsystemType type, std::string_view nqn, std::string_view address, std::uint16_t port);

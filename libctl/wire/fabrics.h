@@ -6,8 +6,8 @@
 
 namespace nofctl::wire {
 
-constexpr const char *discovery_nqn = "nqn.2014-08.org.nvmexpress.discovery"; // well-known discovery NQN
-constexpr std::uint16_t any_cntlid = 0xffff; // dynamic controller model: the admin Connect assigns the ID
+constexpr const char *discoveryNqn = "nqn.2014-08.org.nvmexpress.discovery"; // well-known discovery NQN
+constexpr std::uint16_t anyCntlid = 0xffff; // dynamic controller model: the admin Connect assigns the ID
 
 enum FabricsType : std::uint8_t { fc_property_set = 0x00, fc_connect = 0x01, fc_property_get = 0x04 };
 
@@ -32,7 +32,7 @@ struct Connect {
 	std::uint32_t kato = 0;     // ms
 	std::uint8_t attributes = 0;
 	std::array<std::uint8_t, 16> hostid{};
-	std::uint16_t cntlid = any_cntlid;
+	std::uint16_t cntlid = anyCntlid;
 	std::string subsysnqn = {}, hostnqn = {};
 
 	Command command() const;

@@ -7,14 +7,14 @@ Command identify(Cns cns, std::uint32_t nsid)
 {
 	Command cmd = plain(op_identify);
 	cmd.nsid = nsid;
-	cmd.sgl.length = static_cast<std::uint32_t>(identify_size);
+	cmd.sgl.length = static_cast<std::uint32_t>(identifySize);
 	cmd.cdw10 = cns;
 	return cmd;
 }
 
 Bytes activeList(std::span<const std::uint32_t> nsids)
 {
-	Bytes list(identify_size);
+	Bytes list(identifySize);
 	for (std::size_t i = 0; i < std::min(nsids.size(), list.size() / 4); i++)
 		put<std::uint32_t>(list, i * 4, nsids[i]);
 	return list;
@@ -31,7 +31,7 @@ Bytes descriptorList(const std::optional<Id16> &nguid, const std::optional<Id16>
 	};
 	add(nidt_nguid, nguid);
 	add(nidt_uuid, uuid);
-	list.resize(identify_size);
+	list.resize(identifySize);
 	return list;
 }
 

@@ -17,7 +17,7 @@ enum Cns : std::uint8_t {
 	cns_indep = 8,
 };
 
-constexpr std::size_t identify_size = 4096; // of each data structure
+constexpr std::size_t identifySize = 4096; // of each data structure
 
 enum ControllerType : std::uint8_t { ctrl_io = 1, ctrl_discovery = 2, ctrl_admin = 3 }; // CNTRLTYPE; 0: not reported
 enum LogPageAttribute : std::uint8_t { lpa_extended = 1 << 2 };                         // LPA bit 2: 64-bit offsets

@@ -37,7 +37,7 @@ struct CcrDescriptor {
 };
 static_assert(sizeof(CcrDescriptor) == 8);
 
-constexpr std::uint8_t ana_state = 0xf; // bits of the ANA State field
+constexpr std::uint8_t anaState = 0xf; // bits of the ANA State field
 
 bool knownState(std::uint8_t state)
 {
@@ -51,7 +51,7 @@ std::optional<AnaGroup> takeGroup(std::span<const std::uint8_t> &rest)
 	if (!descriptor || !descriptor->id)
 		return {};
 	rest = rest.subspan(sizeof(*descriptor));
-	AnaGroup group{descriptor->id, std::uint8_t(descriptor->state & ana_state), {}, descriptor->nsids};
+	AnaGroup group{descriptor->id, std::uint8_t(descriptor->state & anaState), {}, descriptor->nsids};
 	if (!knownState(group.state) || group.toldNsids > rest.size() / sizeof(Le32))
 		return {};
 	group.nsids.reserve(group.toldNsids);

@@ -7,8 +7,8 @@ namespace nofctl::wire {
 
 namespace {
 
-constexpr std::size_t digest_size = 4;
-constexpr std::size_t longest_term = 152;
+constexpr std::size_t digestSize = 4;
+constexpr std::size_t maxTermSize = 152;
 constexpr std::uint32_t at_type = 0, at_flags = 1, at_hlen = 2, at_pdo = 3, at_plen = 4, at_length = 16;
 
 bool isTerm(std::uint8_t type)
@@ -29,7 +29,7 @@ std::size_t roundUp(std::size_t n, std::size_t to)
 // Offset of the data
 std::size_t dataOffset(std::size_t head, const PduFormat &format)
 {
-	return roundUp(head + (format.headerDigest ? digest_size : 0), (std::size_t(format.alignment) + 1) * 4);
+	return roundUp(head + (format.headerDigest ? digestSize : 0), (std::size_t(format.alignment) + 1) * 4);
 }
 
 void appendDigest(Bytes &to, std::span<const std::uint8_t> over)
@@ -41,7 +41,7 @@ void appendDigest(Bytes &to, std::span<const std::uint8_t> over)
 class Shaper {
 public:
 	Shaper(const PduHeader &header, const PduFormat &format, std::size_t longest)
-		: h_(header), format_(format.of(header.type)), longest_(longest)
+		: h_(header), format_(format.of(header.type)), maxSize_(longest)
 	{
 	}
 
@@ -55,7 +55,7 @@ private:
 
 	const PduHeader &h_;
 	PduFormat format_;
-	std::size_t longest_;
+	std::size_t maxSize_;
 	PduShape shape_;
 };
 
@@ -79,8 +79,8 @@ bool Shaper::header()
 
 bool Shaper::lengths()
 {
-	const std::size_t head = h_.hlen + (format_.headerDigest ? digest_size : 0), plen = h_.plen;
-	if (plen < head || plen > (isTerm(h_.type) ? longest_term : longest_))
+	const std::size_t head = h_.hlen + (format_.headerDigest ? digestSize : 0), plen = h_.plen;
+	if (plen < head || plen > (isTerm(h_.type) ? maxTermSize : maxSize_))
 		return bad(at_plen, "PDU length");
 	shape_.head = head;
 	shape_.length = shape_.dataAt = shape_.dataEnd = plen;
@@ -97,7 +97,7 @@ bool Shaper::lengths()
 
 bool Shaper::dataLengths()
 {
-	const std::size_t tail = format_.dataDigest ? digest_size : 0, at = h_.pdo;
+	const std::size_t tail = format_.dataDigest ? digestSize : 0, at = h_.pdo;
 	if (at % 4 || at < dataOffset(h_.hlen, {format_.headerDigest}) || at + tail >= shape_.length)
 		return bad(at_pdo, "data offset");
 	if (bool(h_.flags & f_ddgst) != format_.dataDigest)
@@ -180,13 +180,13 @@ PduFormat PduFormat::of(std::uint8_t type) const
 void seal(std::span<std::uint8_t> head, std::size_t dataLength, const PduFormat &format)
 {
 	auto h = *decode<PduHeader>(head);
-	std::size_t length = head.size() + (format.headerDigest ? digest_size : 0);
+	std::size_t length = head.size() + (format.headerDigest ? digestSize : 0);
 	h.flags = static_cast<std::uint8_t>(h.flags | (format.headerDigest ? f_hdgst : 0));
 	if (dataLength) {
 		length = dataOffset(head.size(), format);
 		h.pdo = static_cast<std::uint8_t>(isTerm(h.type) ? 0 : length);
 		h.flags = static_cast<std::uint8_t>(h.flags | (format.dataDigest ? f_ddgst : 0));
-		length += dataLength + (format.dataDigest ? digest_size : 0);
+		length += dataLength + (format.dataDigest ? digestSize : 0);
 	}
 	h.plen = static_cast<std::uint32_t>(length);
 	std::ranges::copy(bytesOf(h), head.begin());

@@ -31,7 +31,7 @@ struct DimHeader {
 	char ever[64];
 	std::uint8_t reserved3[424];
 };
-static_assert(sizeof(DimHeader) == discovery_block);
+static_assert(sizeof(DimHeader) == discoveryBlock);
 
 // An extended discovery information entry; its attributes follow.
 struct ExtendedEntry {

@@ -44,7 +44,7 @@ struct Node : Multi {
 		program.emplace("exec nvmeof-csi --node-id guest --service here=" + lane(0).address() + ":4420");
 		REQUIRE(eventually([] { return exists("/run/nvmeof/csi.sock"); }, 20s));
 		plugin.emplace("unix:///run/nvmeof/csi.sock");
-		REQUIRE(plugin->channel->WaitForConnected(std::chrono::system_clock::now() + slowly(20s)));
+		REQUIRE(plugin->channel->WaitForConnected(std::chrono::system_clock::now() + scaled(20s)));
 		sanity::Texts unknown = volume(1);
 		unknown["uuid"] = "00000000-0000-4000-8000-00000000ffff";
 		player = std::make_unique<sanity::Player>(*plugin, sanity::Stage{volume(1), unknown, folder, size});
@@ -240,7 +240,7 @@ TEST_CASE("with a dead target, pods and volumes are removed in bounded time", "[
 	user.stop();
 	Stopwatch watch;
 	const auto code = player.unstage();
-	CHECK(watch.elapsed() < slowly(45s));
+	CHECK(watch.elapsed() < scaled(45s));
 	CHECK(code == (fails ? grpc::StatusCode::OK : grpc::StatusCode::DEADLINE_EXCEEDED));
 	node.lane(0).open();
 	node.lane(1).open();
@@ -275,7 +275,7 @@ TEST_CASE("a volume moves to another node and back", "[csi]")
 	must("echo kept > " + player.target() + "/file && sync");
 
 	// This node is lost: the volume is published to the other node, which preempts this node's reservation.
-	CHECK(b.enroll(key(2).value) == 0);
+	CHECK(b.registerKey(key(2).value) == 0);
 	CHECK(b.preempt(key(2).value, key(1).value, PR_WRITE_EXCLUSIVE_REG_ONLY, true) == 0);
 	CHECK(run("dd if=/dev/zero of=" + player.target() + "/late bs=64k count=4 conv=fsync").status != 0);
 	CHECK(player.unpublish() == grpc::StatusCode::OK);
@@ -290,10 +290,10 @@ TEST_CASE("a volume moves to another node and back", "[csi]")
 	CHECK(target.registrants() == 1);
 	CHECK(player.unstage() == grpc::StatusCode::OK);
 	CHECK(target.registrants() == 0);
-	CHECK(b.enroll(0xb) == 0); // a registration by other software
+	CHECK(b.registerKey(0xb) == 0); // a registration by other software
 	CHECK(stage(4) == grpc::StatusCode::FAILED_PRECONDITION);
 	CHECK(target.keyOf(two.ids[1]) == 0xb);
-	CHECK(b.enroll(0, 0xb) == 0);
+	CHECK(b.registerKey(0, 0xb) == 0);
 }
 
 TEST_CASE("a block volume is the disk itself, and a disk with data is not formatted", "[csi]")

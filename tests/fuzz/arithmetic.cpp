@@ -28,24 +28,24 @@ void status(Input &in)
 
 void backoff(Input &in)
 {
-	const u32 attempt = in.take<u32>(), most = in.take<u32>(), random = in.take<u32>();
-	const u32 delay = nof_backoff_ms(attempt, most, random), longest = nof_backoff_ms(attempt, most, 0);
-	expect(delay <= longest && delay >= longest / 2 && longest <= most, "between half the step and the step");
-	expect(nof_backoff_ms(attempt | 1, most, 0) >= longest, "steps do not get shorter");
-	const u32 flaps = nof_backoff_flaps(attempt, most);
+	const u32 attempt = in.take<u32>(), max = in.take<u32>(), random = in.take<u32>();
+	const u32 delay = nof_backoff_ms(attempt, max, random), longest = nof_backoff_ms(attempt, max, 0);
+	expect(delay <= longest && delay >= longest / 2 && longest <= max, "between half the step and the step");
+	expect(nof_backoff_ms(attempt | 1, max, 0) >= longest, "steps do not get shorter");
+	const u32 flaps = nof_backoff_flaps(attempt, max);
 	expect(flaps == 0 || (flaps >= attempt && flaps - attempt <= 1), "flaps are counted one by one");
 }
 
 void average(Input &in)
 {
-	u32 ewma = 0, least = ~0u, most = 1;
+	u32 ewma = 0, min = ~0u, max = 1;
 	for (int i = 0; i < 16; i++) {
 		const u64 sample = in.take<u64>();
 		const u32 bounded = static_cast<u32>(std::clamp<u64>(sample, 1, ~0u));
 		ewma = nof_lat_next(ewma, sample, false);
-		least = std::min(least, bounded);
-		most = std::max(most, bounded);
-		expect(ewma >= least && ewma <= most, "an average lies between its samples, and is never 0");
+		min = std::min(min, bounded);
+		max = std::max(max, bounded);
+		expect(ewma >= min && ewma <= max, "an average lies between its samples, and is never 0");
 		const unsigned int bucket = nof_lat_bucket(sample);
 		expect(bucket < NVMEOF_HIST_BUCKETS, "a bucket that there is");
 		expect(!bucket || sample >= u64{NVMEOF_HIST_UNIT_NS} << (bucket - 1), "not above its sample");
@@ -74,9 +74,9 @@ void slow(Input &in)
 
 void faulty(Input &in)
 {
-	constexpr u32 most = (1 << 28) - 1; // bound of the requests in a watch interval
-	const u32 done = in.take<u32>() & most, faults = in.take<u32>() & most;
-	const u32 othersDone = in.take<u32>() & most, othersFaults = in.take<u32>() & most;
+	constexpr u32 max = (1 << 28) - 1; // bound of the requests in a watch interval
+	const u32 done = in.take<u32>() & max, faults = in.take<u32>() & max;
+	const u32 othersDone = in.take<u32>() & max, othersFaults = in.take<u32>() & max;
 	if (nof_outlier_faulty(done, faults, othersDone, othersFaults))
 		expect(faults >= NOF_OUTLIER_FAULTS && u64{done} + faults <= u64{faults} * NOF_OUTLIER_SHARE,
 		       "a few errors are no pattern");

@@ -21,12 +21,12 @@ namespace wire = nofctl::wire;
 
 namespace {
 
-constexpr std::size_t longest_pdu = 16u << 20;
+constexpr std::size_t maxPduSize = 16u << 20;
 
 std::shared_ptr<const Views> someViews()
 {
 	Model model("self");
-	News news{true, {}, 7};
+	StoreUpdate news{true, {}, 7};
 	for (int i = 0; i < 5; i++) {
 		Target target;
 		target.nqn = "nqn.t" + std::to_string(i);
@@ -39,7 +39,7 @@ std::shared_ptr<const Views> someViews()
 
 class Front {
 public:
-	Front() : hall_({"self", "nqn.self", "serial", "0"}, {})
+	Front() : context_({"self", "nqn.self", "serial", "0"}, {})
 	{
 		address_.sun_family = AF_UNIX;
 		std::snprintf(address_.sun_path + 1, sizeof(address_.sun_path) - 1, "nvmeof-fuzz-%d", ::getpid());
@@ -47,10 +47,10 @@ public:
 		expect(::bind(socket, reinterpret_cast<sockaddr *>(&address_), sizeof(address_)) == 0,
 		       "it can be bound");
 		expect(::listen(socket, 8) == 0, "and listens");
-		hall_.registration = [](Worker &worker, RegistrationRequest request) {
+		context_.registration = [](Worker &worker, RegistrationRequest request) {
 			worker.registered(request.connection, request.cid, wire::st_ok);
 		};
-		worker_ = std::make_unique<Worker>(hall_, std::vector<int>{socket}, someViews());
+		worker_ = std::make_unique<Worker>(context_, std::vector<int>{socket}, someViews());
 	}
 
 	int connect() const
@@ -62,13 +62,13 @@ public:
 	}
 	void settle() const
 	{
-		while (hall_.counters.open > 0)
+		while (context_.counters.open > 0)
 			std::this_thread::yield();
 	}
 
 private:
 	sockaddr_un address_{};
-	Hall hall_;
+	ServerContext context_;
 	std::unique_ptr<Worker> worker_;
 };
 
@@ -91,7 +91,7 @@ wire::Bytes beginning(unsigned steps, std::uint8_t digests, wire::PduFormat &for
 	}
 	if (steps > 1) {
 		wire::Connect connect;
-		connect.subsysnqn = wire::discovery_nqn;
+		connect.subsysnqn = wire::discoveryNqn;
 		connect.hostnqn = "nqn.host";
 		connect.attributes = digests & 4;
 		auto pdu = wire::make<wire::CommandPdu>();
@@ -147,7 +147,7 @@ void exchange(int socket, const wire::Bytes &bytes, const wire::PduFormat &forma
 	for (ssize_t got; (got = ::recv(socket, room.data(), room.size(), 0)) > 0;)
 		wire::append(answers, std::span(room).first(static_cast<std::size_t>(got)));
 	for (std::span<const std::uint8_t> rest = answers; known && !rest.empty();) {
-		const wire::Pdu pdu = wire::cut(rest, format, longest_pdu);
+		const wire::Pdu pdu = wire::cut(rest, format, maxPduSize);
 		expect(!pdu.fault && !pdu.damaged, "the response is free of faults");
 		if (pdu.length == 0)
 			break; // the connection ended within this PDU

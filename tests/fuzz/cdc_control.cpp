@@ -23,7 +23,7 @@ void fuzz(Input in)
 		return;
 	for (const Change &change : *changes) {
 		expect(change.value.has_value(), "nothing is removed that is not there");
-		expect(change.value->size() < longest_request, "no more than was sent, with what names it");
+		expect(change.value->size() < maxRequestSize, "no more than was sent, with what names it");
 	}
 	expect(model.apply({true, *changes, 1}).empty(), "a written change can be read again");
 	const auto again = controlChanges(model, *request);

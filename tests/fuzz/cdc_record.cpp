@@ -22,13 +22,13 @@ template <typename T> void comesBack(const Json &json)
 void readPage(const Page &page, std::uint64_t step)
 {
 	std::uint64_t bytes = 0;
-	for (std::uint64_t offset = 0; offset < page.count() * nofctl::wire::discovery_block; offset += step) {
+	for (std::uint64_t offset = 0; offset < page.count() * nofctl::wire::discoveryBlock; offset += step) {
 		std::vector<std::span<const std::uint8_t>> pieces;
 		page.slice(offset, step, pieces);
 		for (auto piece : pieces)
 			bytes += piece.size();
 	}
-	expect(bytes == page.count() * nofctl::wire::discovery_block, "the pieces of a page are the page");
+	expect(bytes == page.count() * nofctl::wire::discoveryBlock, "the pieces of a page are the page");
 }
 
 } // namespace
@@ -46,7 +46,7 @@ void fuzz(Input in)
 		comesBack<Instance>(parsed);
 		records.insert_or_assign(line.substr(0, line.rfind(" {")), json);
 	}
-	News news;
+	StoreUpdate news;
 	for (const auto &[key, json] : records)
 		news.changes.push_back({key, json});
 	Model model("self");

@@ -20,9 +20,9 @@ class MemoryStore {
 public:
 	MemoryStore() { expect(file_.open(false).ok(), "a store in memory can be opened"); }
 
-	News commit(std::vector<Change> changes)
+	StoreUpdate commit(std::vector<Change> changes)
 	{
-		nvmeof::Result<News> news = file_.commit(std::move(changes));
+		nvmeof::Result<StoreUpdate> news = file_.commit(std::move(changes));
 		expect(news.ok(), "a registration can be stored");
 		return *std::move(news);
 	}
@@ -55,15 +55,15 @@ void fuzz(Input in)
 		return expect(changes.error().nvmeStatus && !changes.error().message.empty(), "a refusal says why");
 	for (const std::string &line : auditLines(model, *changes))
 		expect(!line.empty(), "a change has its words");
-	News news = store.commit(*changes);
+	StoreUpdate news = store.commit(*changes);
 	std::vector<Change> back;
 	for (const Change &change : news.changes)
 		back.push_back({change.key, {}});
 	expect(model.apply(news).empty(), "a stored value is a record");
-	Picture picture;
-	picture.model = std::make_shared<const Model>(model);
-	picture.views = std::make_shared<const Views>(model, ViewRules(), nullptr);
-	for (Json (*document)(const Picture &) : {hostsJson, targetsJson, stateJson})
-		expect(Json::accept(lineOf(document(picture))), "a document is JSON");
+	Snapshot snapshot;
+	snapshot.model = std::make_shared<const Model>(model);
+	snapshot.views = std::make_shared<const Views>(model, ViewRules(), nullptr);
+	for (Json (*document)(const Snapshot &) : {hostsJson, targetsJson, stateJson})
+		expect(Json::accept(lineOf(document(snapshot))), "a document is JSON");
 	store.commit(std::move(back));
 }

@@ -12,7 +12,7 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::size_t most = 64; // bound of the words, because each option is searched among all of them
+constexpr std::size_t max = 64; // bound of the words, because each option is searched among all of them
 
 void checkOption(const Option &option, const Args &args, const std::vector<std::string> &words)
 {
@@ -35,9 +35,9 @@ void checkAnswer(const CommandLine &line)
 		       "that say where to look");
 }
 
-bool inRange(const std::optional<std::chrono::milliseconds> &time, int least)
+bool inRange(const std::optional<std::chrono::milliseconds> &time, int min)
 {
-	return !time || (time->count() >= least && time->count() <= INT32_MAX);
+	return !time || (time->count() >= min && time->count() <= INT32_MAX);
 }
 
 void checkConnect(const ConnectOptions &options)
@@ -90,7 +90,7 @@ void checkSet(const Args &args)
 void fuzz(Input in)
 {
 	std::vector<std::string> words = lines(in.text());
-	if (words.size() > most)
+	if (words.size() > max)
 		return;
 	const CommandLine line = parseCommandLine(words);
 	if (!line.command)

@@ -14,9 +14,9 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::size_t block = nofctl::wire::discovery_block;
-constexpr std::size_t mostPieces = nofctl::mostDiscoveryEntries; // bound of reads of one entry each
-constexpr std::size_t mostShown = 64;                            // more entries would test nothing new
+constexpr std::size_t block = nofctl::wire::discoveryBlock;
+constexpr std::size_t maxPieces = nofctl::maxDiscoveryEntries; // bound of reads of one entry each
+constexpr std::size_t maxShown = 64;                           // more entries would test nothing new
 
 // Behaviour of the target at one read
 enum Turn : std::uint8_t { good, changes, fails, restarts, lies, turns };
@@ -24,18 +24,18 @@ enum Turn : std::uint8_t { good, changes, fails, restarts, lies, turns };
 class Target : public nofctl::LogSource {
 public:
 	explicit Target(Input in)
-		: most_((1 + in.take<std::uint8_t>() % 8) * block - in.take<std::uint8_t>() % 2),
+		: max_((1 + in.take<std::uint8_t>() % 8) * block - in.take<std::uint8_t>() % 2),
 		  offsets_(in.take<std::uint8_t>() % 2 == 0), turns_(in.cut(in.take<std::uint8_t>() % 32)),
 		  log_(in.rest().begin(), in.rest().end())
 	{
-		most_ = std::max(most_, block);
+		max_ = std::max(max_, block);
 	}
 
 	Result<void> read(std::uint64_t offset, std::span<std::byte> to, bool) override
 	{
-		expect(to.size() <= most_ && !to.empty() && to.size() % 4 == 0, "a read is as long as it may be");
+		expect(to.size() <= max_ && !to.empty() && to.size() % 4 == 0, "a read is as long as it may be");
 		expect(offset == 0 || (offsets_ && offset % 4 == 0), "and begins where it may");
-		expect(++reads_ <= (mostPieces + 3) * nofctl::discoveryTries, "and there is an end to it");
+		expect(++reads_ <= (maxPieces + 3) * nofctl::discoveryTries, "and there is an end to it");
 		const Turn turn = turnOf(reads_);
 		if (turn == fails || turn == restarts)
 			return refusal(turn == fails ? 0x6 : 0x190);
@@ -46,7 +46,7 @@ public:
 			log_[0]++;
 		return {};
 	}
-	std::size_t most() const override { return most_; }
+	std::size_t max() const override { return max_; }
 	bool offsets() const override { return offsets_; }
 	bool again(int tries) override
 	{
@@ -83,7 +83,7 @@ private:
 		return error;
 	}
 
-	std::size_t most_;
+	std::size_t max_;
 	bool offsets_;
 	Bytes turns_;
 	std::vector<std::uint8_t> log_;
@@ -122,7 +122,7 @@ void fuzz(Input in)
 	expect(log->entries.size() == target.number(8), "and whole");
 	for (const DiscoveryEntry &entry : log->entries)
 		checkEntry(entry);
-	if (log->entries.size() > mostShown)
+	if (log->entries.size() > maxShown)
 		return;
 	expectPlain(formatLog(*log));
 	expectJson(toJson(*log));

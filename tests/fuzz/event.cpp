@@ -6,12 +6,12 @@
 #include <optional>
 
 #include "libctl/decode.h"
-#include "libctl/picture.h"
+#include "libctl/object_cache.h"
 #include "libctl/tracker.h"
 #include "monitor.h"
 
 using namespace nvmeof;
-using nofctl::ConnectTracker;
+using nofctl::ConnectionTracker;
 
 namespace {
 
@@ -19,7 +19,7 @@ class Listener {
 public:
 	void take(const Event &event)
 	{
-		const std::optional<AnaBefore> before = picture_.fold(event);
+		const std::optional<AnaBefore> before = cache_.apply(event);
 		expectPlainLine(monitorLine(event, before, false));
 		const std::string line = monitorLine(event, before, true);
 		expect(!Json::parse(line, nullptr, false).is_discarded(), "a document can be read");
@@ -30,8 +30,8 @@ public:
 private:
 	void wait(const Event &event);
 
-	nofctl::Picture picture_;
-	std::optional<ConnectTracker> connect_; // tracks the first controller in the input
+	nofctl::ObjectCache cache_;
+	std::optional<ConnectionTracker> connect_; // tracks the first controller in the input
 };
 
 void Listener::wait(const Event &event)
@@ -41,12 +41,13 @@ void Listener::wait(const Event &event)
 		connect_.emplace(*controller);
 	if (!connect_)
 		return;
-	const ConnectTracker::State before = connect_->state();
+	const ConnectionTracker::State before = connect_->state();
 	connect_->onEvent(event);
-	expect(before != ConnectTracker::State::failed || connect_->state() == before, "a failed connect stays failed");
+	expect(before != ConnectionTracker::State::failed || connect_->state() == before,
+	       "a failed connect stays failed");
 	expect(!connect_->failure().message.empty(), "a failure has a reason");
 	expect(!connect_->timeout(std::chrono::seconds(1)).message.empty(), "so has giving up");
-	if (connect_->state() == ConnectTracker::State::live)
+	if (connect_->state() == ConnectionTracker::State::live)
 		expect(connect_->controller().state == ControllerState::live, "live is what the kernel called so");
 }
 

@@ -3,16 +3,16 @@
 // belong to commands, and the segmentation of the stream makes no difference.
 #include "input.h"
 
-#include "initiator/dialogue.h"
+#include "initiator/admin_codec.h"
 
 namespace wire = nofctl::wire;
-using initiator::Dialogue;
+using initiator::AdminCodec;
 using initiator::Slot;
 
 namespace {
 
 struct Setting {
-	Dialogue::Digests digests;
+	AdminCodec::Digests digests;
 	bool writes;
 	std::uint16_t asked;
 };
@@ -29,7 +29,7 @@ class Host {
 public:
 	explicit Host(const Setting &setting) : setting_(setting), data_(setting.asked, 0x5a)
 	{
-		dialogue_.hello(heard_.said, setting.digests);
+		codec_.hello(heard_.said, setting.digests);
 	}
 
 	// Returns false at the end of the dialogue.
@@ -37,55 +37,55 @@ public:
 	{
 		for (;;) {
 			const auto before = bytes.size();
-			const Dialogue::News news = dialogue_.next(bytes, heard_.said);
+			const AdminCodec::Received received = codec_.next(bytes, heard_.said);
 			expect(bytes.size() <= before, "bytes are taken");
-			if (news.kind == Dialogue::Kind::nothing && !news.odd)
+			if (received.kind == AdminCodec::Kind::nothing && !received.violation)
 				return true;
-			if (!take(news))
+			if (!take(received))
 				return false;
 		}
 	}
 	const Heard &heard() const { return heard_; }
 
 private:
-	bool take(const Dialogue::News &news)
+	bool take(const AdminCodec::Received &received)
 	{
-		if (news.kind != Dialogue::Kind::data)
-			heard_.kinds.push_back(static_cast<int>(news.kind) * 4 + static_cast<int>(news.slot));
-		switch (news.kind) {
-		case Dialogue::Kind::ready:
+		if (received.kind != AdminCodec::Kind::data)
+			heard_.kinds.push_back(static_cast<int>(received.kind) * 4 + static_cast<int>(received.slot));
+		switch (received.kind) {
+		case AdminCodec::Kind::ready:
 			expect(heard_.kinds.size() == 1, "first of all");
 			ask();
 			break;
-		case Dialogue::Kind::data:
-			expect(!setting_.writes && news.offset == received_, "the next data of what was asked for");
-			received_ += news.data.size();
+		case AdminCodec::Kind::data:
+			expect(!setting_.writes && received.offset == received_, "the next data of what was asked for");
+			received_ += received.data.size();
 			expect(received_ <= setting_.asked, "no more than were asked for");
-			wire::append(heard_.data, news.data);
+			wire::append(heard_.data, received.data);
 			break;
-		case Dialogue::Kind::done:
-			done(news);
+		case AdminCodec::Kind::done:
+			done(received);
 			break;
-		case Dialogue::Kind::fault:
-			expect(news.fault.why && *news.fault.why, "a fault has words");
+		case AdminCodec::Kind::fault:
+			expect(received.fault.why && *received.fault.why, "a fault has words");
 			return false;
-		case Dialogue::Kind::terminated:
+		case AdminCodec::Kind::terminated:
 			return false;
-		case Dialogue::Kind::nothing:
-			expect(news.odd && *news.odd, "an oddity has words");
+		case AdminCodec::Kind::nothing:
+			expect(received.violation && *received.violation, "an oddity has words");
 			break;
 		}
 		return true;
 	}
 
-	void done(const Dialogue::News &news)
+	void done(const AdminCodec::Received &received)
 	{
-		expect(asked_ & 1u << static_cast<unsigned>(news.slot), "an answer to a question");
-		expect(!dialogue_.open(news.slot), "which is over");
-		asked_ &= ~(1u << static_cast<unsigned>(news.slot));
-		if (news.slot != Slot::command)
+		expect(asked_ & 1u << static_cast<unsigned>(received.slot), "an answer to a question");
+		expect(!codec_.open(received.slot), "which is over");
+		asked_ &= ~(1u << static_cast<unsigned>(received.slot));
+		if (received.slot != Slot::command)
 			return;
-		if (!(news.completion.status >> 1 & wire::st_type_and_code) && !setting_.writes)
+		if (!(received.completion.status >> 1 & wire::st_type_and_code) && !setting_.writes)
 			expect(received_ == setting_.asked, "success has all data");
 		ask();
 	}
@@ -94,20 +94,20 @@ private:
 	{
 		received_ = 0;
 		if (setting_.writes)
-			dialogue_.command(heard_.said, Slot::command, wire::plain(0x21), data_, 0);
+			codec_.command(heard_.said, Slot::command, wire::plain(0x21), data_, 0);
 		else
-			dialogue_.command(heard_.said, Slot::command,
-					  wire::getLog(wire::log_discovery, 0, setting_.asked), {}, setting_.asked);
+			codec_.command(heard_.said, Slot::command, wire::getLog(wire::log_discovery, 0, setting_.asked),
+				       {}, setting_.asked);
 		asked_ |= 1u << static_cast<unsigned>(Slot::command);
-		if (dialogue_.open(Slot::event))
+		if (codec_.open(Slot::event))
 			return;
-		dialogue_.command(heard_.said, Slot::event, wire::plain(wire::op_async_event), {}, 0);
+		codec_.command(heard_.said, Slot::event, wire::plain(wire::op_async_event), {}, 0);
 		asked_ |= 1u << static_cast<unsigned>(Slot::event);
 	}
 
 	Setting setting_;
 	wire::Bytes data_;
-	Dialogue dialogue_;
+	AdminCodec codec_;
 	Heard heard_;
 	unsigned asked_ = 0;
 	std::size_t received_ = 0;

@@ -13,10 +13,9 @@ namespace {
 
 void expectSound(const nbft::BootTable &table)
 {
-	constexpr std::size_t mostOfAKind = 255;
+	constexpr std::size_t maxOfAKind = 255;
 	expect(checkNqn(table.host.nqn).ok(), "the host has an NQN");
-	expect(table.interfaces.size() <= mostOfAKind && table.namespaces.size() <= mostOfAKind,
-	       "no more than counted");
+	expect(table.interfaces.size() <= maxOfAKind && table.namespaces.size() <= maxOfAKind, "no more than counted");
 	for (const nbft::Interface &one : table.interfaces) {
 		expect(one.address.empty() || parseTraddr(one.address), "an interface's address is one");
 		expect(one.gateway.empty() || parseTraddr(one.gateway), "its gateway has one");

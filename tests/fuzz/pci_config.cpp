@@ -26,6 +26,6 @@ void fuzz(Input in)
 		expect(config.acs->offset >= 256 && config.acs->offset + 8 <= bytes.size(), "an extended one, too");
 	expect(config.resizable.size() <= 6, "there are no more windows than there can be");
 	for (const Resizable &one : config.resizable)
-		expect(one.bar < 8 && (one.most == 0 || std::has_single_bit(one.most)), "windows are powers of two");
+		expect(one.bar < 8 && (one.max == 0 || std::has_single_bit(one.max)), "windows are powers of two");
 	expect(config.secondary < 256, "a bus is one");
 }

@@ -18,7 +18,7 @@ void fuzz(Input in)
 	expect(again.ok(), "a written value can be read");
 	expect(formatRecording(*again) == text, "and is the same");
 	const Node node = readNode(*tree);
-	const Answer answer = check(node, {});
+	const CheckReport answer = check(node, {});
 	expect(answer.pairs.size() == answer.gpus.size() * answer.cards.size(),
 	       "there is a pair for each GPU and card");
 	for (const Finding &one : answer.findings) {

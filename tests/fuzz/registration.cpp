@@ -14,7 +14,7 @@ void fuzz(Input in)
 	const auto host = decodeRegistration(data);
 	if (!host)
 		return;
-	expect(host->interfaces.size() <= data.size() / nofctl::wire::discovery_block, "no more than was sent");
+	expect(host->interfaces.size() <= data.size() / nofctl::wire::discoveryBlock, "no more than was sent");
 	expect(host->nqn.size() <= sizeof(nofctl::wire::DimHeader::eid), "and no longer");
 	const auto again = decodeRegistration(encodeRegistration(*host));
 	expect(again && *again == *host, "a written value can be read");

@@ -52,7 +52,7 @@ public:
 	void end()
 	{
 		process_->signal(SIGTERM);
-		CHECK(process_->wait(slowly(5s)).status == 0);
+		CHECK(process_->wait(scaled(5s)).status == 0);
 	}
 	static std::string control(const std::string &words)
 	{
@@ -84,7 +84,7 @@ public:
 	void end()
 	{
 		process_->signal(SIGTERM);
-		CHECK(process_->wait(slowly(5s)).status == 0);
+		CHECK(process_->wait(scaled(5s)).status == 0);
 	}
 
 private:
@@ -129,7 +129,7 @@ TEST_CASE("nvmeofd follows the service across restarts", "[cdc][short]")
 	Service::setTarget(stage.second());
 	Stopwatch came;
 	CHECK(stage.becomes(2));
-	CHECK(came.elapsed() < slowly(1s));
+	CHECK(came.elapsed() < scaled(1s));
 	const auto hosts = Service::told("host list");
 	INFO(hosts.dump(2));
 	CHECK(hosts.dump().find("nqn.2014-08.org.nvmexpress:uuid") != std::string::npos); // registered, or connected
@@ -168,7 +168,7 @@ TEST_CASE("the in-tree host discovers, connects to all, and gets events about ch
 	REQUIRE(eventually(
 		[] { return Service::told("host list").dump().find("\"persistent\":true") != std::string::npos; }));
 	Service::setTarget(stage.second());
-	std::this_thread::sleep_for(slowly(1s));
+	std::this_thread::sleep_for(scaled(1s));
 	events.interrupt();
 	const std::string heard = events.wait(5s).text;
 	INFO(heard);

@@ -5,7 +5,7 @@
 // action at least once.
 //
 // NVMEOF_CHAOS_SECONDS: duration [180]; NVMEOF_CHAOS_SEED: seed of the random choices, printed.
-#include "support/again.h"
+#include "support/reproduce.h"
 #include "support/multi.h"
 
 #include <catch2/catch.hpp>

@@ -96,7 +96,7 @@ TEST_CASE("discover lists the entries of a target, and leaves no controller behi
 
 	auto kept = rig.options();
 	kept.subsysnqn = nvmeof::discoveryNqn;
-	auto c = take(rig.host.client().connect(kept, nvmeof::WaitFor::controller, slowly(10s)));
+	auto c = take(rig.host.client().connect(kept, nvmeof::WaitFor::controller, scaled(10s)));
 	CHECK(status("discover -t " + transport() + " -a " + here() + ":4420") == done);
 	CHECK(namesIt(ctl("discover -d " + c.name).text, testNqn));
 	CHECK(status("discover -t " + transport() + " -a " + here() + ":4420 -d " + c.name) == usage);
@@ -179,7 +179,7 @@ TEST_CASE("the kernel refuses invalid options that the library lets pass, with a
 	writeFile("/proc/sys/kernel/modprobe", "/run/slow-modprobe");
 	Stopwatch time;
 	refuses([](auto &o) { o.transport = "nosuch"; }, "not registered");
-	CHECK(time.elapsed() < slowly(5s));
+	CHECK(time.elapsed() < scaled(5s));
 	writeFile("/proc/sys/kernel/modprobe", helper);
 
 	auto c = rig.connect();
@@ -206,7 +206,7 @@ TEST_CASE("a refusal by the target is reported with its NVMe status", "[control]
 	Host host;
 	auto o = Host::options(here(), "4420", closed.nqn());
 	o.ctrlLoss = 0ms;
-	auto result = host.client().connect(o, nvmeof::WaitFor::controller, slowly(10s));
+	auto result = host.client().connect(o, nvmeof::WaitFor::controller, scaled(10s));
 	REQUIRE_FALSE(result.ok());
 	CHECK(result.error().code == nvmeof::ErrorCode::refused);
 	CHECK(result.error().nvmeStatus == 0x184); // without the Do Not Retry bit
@@ -237,7 +237,7 @@ TEST_CASE("a connect to a closed port ends in time and reports the reason", "[co
 		ctl("connect -t " + transport() + " -n nqn.2024-01.io.nvmeof:test -a " + here() + ":4499 --timeout 3");
 	CHECK((out.status == timedOut || out.status == failed));
 	CHECK_FALSE(out.text.empty());
-	CHECK(watch.elapsed() < slowly(8s));
+	CHECK(watch.elapsed() < scaled(8s));
 }
 
 TEST_CASE("a command that times out has its own exit code", "[control]")
@@ -249,10 +249,10 @@ TEST_CASE("a command that times out has its own exit code", "[control]")
 	Stopwatch watch;
 	CHECK(status("connect -t " + transport() + " -n nqn.2024-01.io.nvmeof:test -a " + link.targetAddress() +
 		     ":4420 --timeout 2") == timedOut);
-	CHECK(watch.elapsed() < slowly(6s));
+	CHECK(watch.elapsed() < scaled(6s));
 	Stopwatch leaving;
 	host.disconnectAll();
-	CHECK(leaving.elapsed() < slowly(3s)); // the network timeouts are 10 s
+	CHECK(leaving.elapsed() < scaled(3s)); // the network timeouts are 10 s
 }
 
 TEST_CASE("the same address twice", "[control][trap20]")
@@ -590,7 +590,7 @@ TEST_CASE("udev applies policy.conf to a subsystem that another program has crea
 		return readFile("/sys/class/nvmeof-subsystem/nvmeof" + std::to_string(c.subsystem) +
 				"/delayed_removal_secs");
 	};
-	auto looked = take(rig.host.client().connect(service, nvmeof::WaitFor::controller, slowly(10s)));
+	auto looked = take(rig.host.client().connect(service, nvmeof::WaitFor::controller, scaled(10s)));
 	auto c = rig.connect(); // by the library, which does not read the file
 	CHECK(eventually([&] { return delay(c) == "17"; }));
 	must("udevadm settle");
@@ -669,10 +669,10 @@ TEST_CASE("monitor ends with an error when the module is unloaded", "[control][u
 	REQUIRE(eventually([&] { return listeners() > before; }));
 	CHECK_FALSE(exists("/tmp/monitor.code"));
 	REQUIRE(Host::unload().status == 0);
-	auto last = stream->next(slowly(5s));
+	auto last = stream->next(scaled(5s));
 	REQUIRE_FALSE(last.ok());
 	CHECK(last.error().code == nvmeof::ErrorCode::noModule);
-	CHECK(eventually([] { return readFile("/tmp/monitor.code") == std::to_string(noModule); }, slowly(5s)));
+	CHECK(eventually([] { return readFile("/tmp/monitor.code") == std::to_string(noModule); }, scaled(5s)));
 	CHECK(nlohmann::json::parse(readFile("/tmp/monitor.out"))["error"]["code"] == "no_module");
 	Host::load();
 }

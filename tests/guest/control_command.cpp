@@ -232,7 +232,7 @@ TEST_CASE("an address that never answers does not delay one that does", "[contro
 	Stopwatch stopwatch;
 	auto out = ctl(both + "50");
 	INFO(out.text);
-	CHECK(stopwatch.elapsed() < slowly(10s));
+	CHECK(stopwatch.elapsed() < scaled(10s));
 	CHECK(out.status == done);
 	CHECK(namesIt(out.text, "not connected yet"));
 	auto there = take(rig.host.client().controllers());
@@ -255,12 +255,12 @@ TEST_CASE("an interrupted connect does not remove the controller of another proc
 	Background second(silent + " --duplicate-connect");
 	REQUIRE(eventually([&] { return count() == 2; }));
 	first.signal(SIGINT);
-	CHECK(first.wait(slowly(10s)).status == 128 + SIGINT);
+	CHECK(first.wait(scaled(10s)).status == 128 + SIGINT);
 	auto left = take(host.client().controllers());
 	REQUIRE(left.size() == 1);
 	CHECK(left[0].name != made);
 	second.signal(SIGINT);
-	CHECK(second.wait(slowly(10s)).status == 128 + SIGINT);
+	CHECK(second.wait(scaled(10s)).status == 128 + SIGINT);
 	CHECK(count() == 0);
 }
 
@@ -310,7 +310,7 @@ TEST_CASE("an interrupted connect keeps the live controller and removes the othe
 	};
 	REQUIRE(eventually(live));
 	connect.signal(number);
-	auto out = connect.wait(slowly(10s));
+	auto out = connect.wait(scaled(10s));
 	INFO(out.text);
 	CHECK(out.status == 128 + number);
 	CHECK(namesIt(out.text, "was connecting; removed"));
@@ -331,7 +331,7 @@ TEST_CASE("slow commands show progress on a terminal, and only there", "[control
 	{
 		Tmux terminal("nvmeofctl " + silent);
 		CHECK(terminal.shows("connect: 0 of 1 live, "));
-		CHECK(terminal.wait(slowly(20s)) == timedOut);
+		CHECK(terminal.wait(scaled(20s)) == timedOut);
 		CHECK_FALSE(terminal.shows("0 of 1 live", 0ms)); // erased
 	}
 	host.disconnectAll();
@@ -341,7 +341,7 @@ TEST_CASE("slow commands show progress on a terminal, and only there", "[control
 		"discover -t " + transport() + " -a " + link.targetAddress() + " -a " + here() + ":1 --timeout 2";
 	Tmux terminal("nvmeofctl " + services);
 	CHECK(terminal.shows("discover: 1 of 2 read, ")); // the silent one comes first, and delays no other
-	CHECK(terminal.wait(slowly(30s)) != done);
+	CHECK(terminal.wait(scaled(30s)) != done);
 	CHECK(take(host.client().controllers()).empty());
 }
 
@@ -476,7 +476,7 @@ TEST_CASE("doctor finds an MTU that differs on the way, and an interface without
 	Stopwatch stopwatch;
 	auto out = ctl("doctor");
 	INFO(out.text);
-	CHECK(stopwatch.elapsed() < slowly(5s));
+	CHECK(stopwatch.elapsed() < scaled(5s));
 	CHECK(out.status == 1);
 	CHECK(namesIt(out.text, "warning: " + name + ": packets of 1500 bytes"));
 	multi.lane(1).link().repair();

@@ -81,7 +81,7 @@ struct Daemon {
 	void end(Millis patience = 5s)
 	{
 		process->signal(SIGTERM);
-		CHECK(process->wait(slowly(patience)).status == 0);
+		CHECK(process->wait(scaled(patience)).status == 0);
 	}
 };
 
@@ -197,7 +197,7 @@ TEST_CASE("nvmeofd connects the subsystems that a service reports, and follows c
 		target::Server three({}, stage.shared);
 		CHECK(stage.becomes(3));
 		WARN("a new path after " << came.elapsed().count() << " ms");
-		CHECK(came.elapsed() < slowly(1s));
+		CHECK(came.elapsed() < scaled(1s));
 	}
 	CHECK(stage.becomes(2)); // the third is no longer reported
 	daemon.end();
@@ -223,7 +223,7 @@ TEST_CASE("nvmeofd that was killed finds its connections again", "[daemon]")
 	for (int i = 0; i < 3; i++) {
 		daemon.kill();
 		daemon.start();
-		std::this_thread::sleep_for(slowly(500ms));
+		std::this_thread::sleep_for(scaled(500ms));
 	}
 	CHECK(names(take(stage.host.client().controllers())) == before);
 	for (auto &c : stage.controllers())
@@ -248,7 +248,7 @@ TEST_CASE("the loss of a service disconnects nothing", "[daemon]")
 	{
 		stage.one.stop();
 		stage.two.stop();
-		std::this_thread::sleep_for(slowly(2s));
+		std::this_thread::sleep_for(scaled(2s));
 		CHECK(names(stage.controllers()) == before);
 		stage.one.start();
 		stage.two.start();
@@ -288,7 +288,7 @@ TEST_CASE("at boot the last known subsystems are connected at once, and then cor
 		writeFile(file, kept + "\n");
 		daemon.start();
 		REQUIRE(eventually([&] { return exists(file + ".bad"); }));
-		std::this_thread::sleep_for(slowly(500ms));
+		std::this_thread::sleep_for(scaled(500ms));
 		CHECK(stage.controllers().empty());
 		service.start();
 		CHECK(stage.becomes(2, 30s));
@@ -433,7 +433,7 @@ TEST_CASE("doctor reports that nvmeofd is paused, and that it does not answer", 
 	daemon.process->signal(SIGSTOP);
 	Stopwatch stopwatch;
 	CHECK(finds("daemon_silent"));
-	CHECK(stopwatch.elapsed() < slowly(10s));
+	CHECK(stopwatch.elapsed() < scaled(10s));
 	daemon.process->signal(SIGCONT);
 	CHECK(eventually([&] { return !finds("daemon_silent"); }));
 }
@@ -441,14 +441,14 @@ TEST_CASE("doctor reports that nvmeofd is paused, and that it does not answer", 
 namespace {
 
 // A network interface for mDNS, which needs multicast
-class Card {
+class MdnsInterface {
 public:
-	Card()
+	MdnsInterface()
 	{
 		must("ip link add mdns0 type veth peer name mdns1");
 		must("ip addr add 10.9.0.1/24 dev mdns0 && ip link set mdns0 up && ip link set mdns1 up");
 	}
-	~Card() { run("ip link del mdns0"); }
+	~MdnsInterface() { run("ip link del mdns0"); }
 };
 
 constexpr const char *onBus = "exec env DBUS_SYSTEM_BUS_ADDRESS=unix:path=/run/dbus/system_bus_socket ";
@@ -480,7 +480,7 @@ bool announced()
 
 TEST_CASE("a service found by mDNS stays until it no longer answers", "[daemon][mdns]")
 {
-	Card card;
+	MdnsInterface card;
 	SystemBus bus;
 	Stage stage;
 	stage.discovery().setNqn("nqn.2024-01.io.nvmeof:cdc");
@@ -551,7 +551,7 @@ TEST_CASE("nvmeofd registers with a centralized discovery controller", "[daemon]
 	shared->discovery().interruptRegistrations(2);
 	server.dropConnections();
 	CHECK(eventually([&] { return shared->discovery().registered().size() == 1; }, 20s));
-	CHECK_FALSE(shared->discovery().interruptsRegistration());
+	CHECK_FALSE(shared->discovery().consumeInterruption());
 	daemon.end();
 	CHECK(server.violations().empty());
 }

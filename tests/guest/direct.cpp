@@ -24,11 +24,11 @@ using nvmeof::ControllerState;
 
 namespace {
 
-constexpr std::size_t kib = 1024, most = 1024 * kib;
+constexpr std::size_t kib = 1024, max = 1024 * kib;
 
 class Cmb : public Mapped {
 public:
-	explicit Cmb(std::size_t size = most, std::size_t which = 0) : Mapped(file(which), size) {}
+	explicit Cmb(std::size_t size = max, std::size_t which = 0) : Mapped(file(which), size) {}
 
 private:
 	static std::string file(std::size_t which)
@@ -57,24 +57,24 @@ std::string shown(const std::string &name)
 }
 
 // Writes peer-to-peer memory to the disk and reads it back, compared through ordinary memory.
-void expectCarried(const Disk &disk, const Cmb &cmb, std::size_t length, std::uint32_t seed)
+void expectTransferred(const Disk &disk, const Cmb &cmb, std::size_t length, std::uint32_t seed)
 {
 	INFO(length << " bytes");
 	Buffer pattern(length), back(length);
 	pattern.fill(seed);
 	std::memcpy(cmb.data(), pattern.data(), length);
-	CHECK(put(disk, seed * most, cmb.data(), length) == 0);
-	REQUIRE(disk.read(seed * most, back) == 0);
+	CHECK(put(disk, seed * max, cmb.data(), length) == 0);
+	REQUIRE(disk.read(seed * max, back) == 0);
 	CHECK(back.holds(seed));
 	std::memset(cmb.data(), 0, length);
-	CHECK(get(disk, seed * most, cmb.data(), length) == 0);
+	CHECK(get(disk, seed * max, cmb.data(), length) == 0);
 	CHECK(std::memcmp(cmb.data(), pattern.data(), length) == 0);
 }
 
 // A thread that writes peer-to-peer memory and reads it back until end(), and counts the results.
-class Peer {
+class PeerMemoryLoad {
 public:
-	Peer(const std::string &disk, std::uint64_t offset) : disk_(disk), offset_(offset), cmb_(64 * kib)
+	PeerMemoryLoad(const std::string &disk, std::uint64_t offset) : disk_(disk), offset_(offset), cmb_(64 * kib)
 	{
 		work_ = std::async(std::launch::async, [this] {
 			Buffer pattern(cmb_.size());
@@ -93,7 +93,7 @@ public:
 			}
 		});
 	}
-	~Peer() { end(); }
+	~PeerMemoryLoad() { end(); }
 	void end()
 	{
 		end_ = true;
@@ -205,8 +205,8 @@ TEST_CASE("peer-to-peer memory is read and written by paths that reach it", "[p2
 	Cmb cmb;
 	Disk disk(rig.disk());
 	std::uint32_t seed = 1;
-	for (std::size_t length : {4 * kib, 16 * kib, 64 * kib, 128 * kib, 512 * kib, most})
-		expectCarried(disk, cmb, length, seed++);
+	for (std::size_t length : {4 * kib, 16 * kib, 64 * kib, 128 * kib, 512 * kib, max})
+		expectTransferred(disk, cmb, length, seed++);
 	CHECK(disk.verified(0, 65536, 99) == 0);
 }
 
@@ -217,7 +217,7 @@ TEST_CASE("I/O with peer-to-peer memory fails over between paths that reach it",
 	rig.connectAll();
 	REQUIRE(rig.waitPaths(2));
 	rig.set("iopolicy=round-robin");
-	Peer peer(rig.disk(), 0);
+	PeerMemoryLoad peer(rig.disk(), 0);
 	REQUIRE(peer.flows());
 	for (unsigned lane : {0u, 1u}) {
 		rig.lane(lane).nic().remove();
@@ -244,7 +244,7 @@ TEST_CASE("a path that does not reach peer-to-peer memory disables it until the 
 	Multi rig({.lanes = 2, .transports = {"rdma", "tcp"}});
 	Claims claims(rig.lane(0).nic().name(), "p2p=1");
 	rig.connect(0);
-	Peer peer(rig.disk(), 0);
+	PeerMemoryLoad peer(rig.disk(), 0);
 	REQUIRE(peer.flows());
 	for (unsigned round = 0; round < 3; round++) {
 		Watch watch;
@@ -279,7 +279,7 @@ TEST_CASE("I/O that waits for a path that reaches peer-to-peer memory is not sen
 	auto waits = std::async(std::launch::async, [&] { return get(disk, 0, cmb.data(), cmb.size()); });
 	pause(300ms);
 	rig.connect(1); // a path of last resort
-	REQUIRE(waits.wait_for(slowly(10s)) == std::future_status::ready);
+	REQUIRE(waits.wait_for(scaled(10s)) == std::future_status::ready);
 	CHECK(waits.get() == -EOPNOTSUPP);
 	for (std::size_t i = 0; i < cmb.size(); i += 512)
 		REQUIRE(cmb.data()[i] == 0x5a);
@@ -360,7 +360,7 @@ TEST_CASE("devices stacked on a disk refuse peer-to-peer memory", "[p2p][stacked
 		CHECK(refused(put(stacked, 0, cmb.data(), cmb.size())));
 		CHECK(stacked.verified(0, 65536, 1) == 0);
 	}
-	CHECK(put(Disk(node), most, cmb.data(), cmb.size()) == 0);
+	CHECK(put(Disk(node), max, cmb.data(), cmb.size()) == 0);
 	run("DM_DISABLE_UDEV=1 dmsetup remove over; echo clear > /sys/block/md9/md/array_state");
 }
 

@@ -19,7 +19,7 @@ using nvmeof::ControllerState;
 
 namespace {
 
-constexpr std::size_t kib = 1024, most = 1024 * kib;
+constexpr std::size_t kib = 1024, max = 1024 * kib;
 constexpr const char *device = "/dev/nvmeof-standin";
 
 // The stand-in for nvidia-fs. Declared after the host, because it must be unloaded before.
@@ -49,7 +49,7 @@ private:
 // Pages of an application, and the GPU memory that they represent
 class Gpu : public Mapped {
 public:
-	explicit Gpu(std::size_t size = most, off_t at = 0) : Mapped(device, size, at), at_(at) { page(0x11); }
+	explicit Gpu(std::size_t size = max, off_t at = 0) : Mapped(device, size, at), at_(at) { page(0x11); }
 
 	void page(char with) { std::memset(data(), with, size()); }
 	bool pagesAre(char what) const
@@ -108,7 +108,7 @@ int carry(const Disk &disk, Gpu &gpu, std::uint64_t offset, std::uint32_t seed)
 	return gpu.holds(seed + 1) && gpu.pagesAre(0x11) ? 0 : -EILSEQ;
 }
 
-void expectCarried(const Disk &disk, Gpu &gpu, std::uint64_t offset, std::uint32_t seed)
+void expectTransferred(const Disk &disk, Gpu &gpu, std::uint64_t offset, std::uint32_t seed)
 {
 	INFO(gpu.size() << " bytes, seed " << seed);
 	CHECK(carry(disk, gpu, offset, seed) == 0);
@@ -176,9 +176,9 @@ TEST_CASE("data are transferred between the target and GPU memory", "[nvfs][data
 	CHECK(rig.path(0).nvfs);
 	Disk disk(rig.disk());
 	std::uint32_t seed = 1;
-	for (std::size_t length : {4 * kib, 16 * kib, 64 * kib, 256 * kib, most}) {
+	for (std::size_t length : {4 * kib, 16 * kib, 64 * kib, 256 * kib, max}) {
 		Gpu gpu(length);
-		expectCarried(disk, gpu, 0, seed);
+		expectTransferred(disk, gpu, 0, seed);
 		seed += 2;
 	}
 	CHECK(Standin::get("maps") == Standin::get("unmaps"));
@@ -187,7 +187,7 @@ TEST_CASE("data are transferred between the target and GPU memory", "[nvfs][data
 	// Ordinary I/O does not call nvidia-fs.
 	auto before = Standin::get("gathers");
 	Gpu gpu(4 * kib);
-	CHECK(disk.verified(0, most, 7) == 0);
+	CHECK(disk.verified(0, max, 7) == 0);
 	CHECK(Standin::get("gathers") == before);
 }
 
@@ -217,13 +217,13 @@ TEST_CASE("errors of nvidia-fs are returned, or the other path is tried", "[nvfs
 		CHECK(gpu.holds(3));
 		CHECK(gpu.pagesAre(0x11));
 		expectBalanced();
-		expectCarried(disk, gpu, 0, 5);
+		expectTransferred(disk, gpu, 0, 5);
 	}
 	SECTION("one error: the other path transfers the data")
 	{
 		Standin::set("fail_map", -1);
 		Standin::set("fail_times", 1);
-		expectCarried(disk, gpu, 0, 9);
+		expectTransferred(disk, gpu, 0, 9);
 		Standin::set("fail_map", 1);
 	}
 	SECTION("an I/O that includes ordinary memory fails")
@@ -326,7 +326,7 @@ TEST_CASE("the transport is unloaded while GPU memory is being transferred", "[n
 		});
 		CHECK(eventually([] { return Standin::get("maps") > 10; }));
 		CHECK(run("rmmod nvmeof_rdma").status == 0);
-		CHECK(work.wait_for(slowly(10s)) == std::future_status::ready);
+		CHECK(work.wait_for(scaled(10s)) == std::future_status::ready);
 		end = true;
 		expectBalanced();
 	}

@@ -200,7 +200,7 @@ TEST_CASE("a flood of referrals is bounded and reported", "[discovery][hostile]"
 	auto out = ctl("connect-all -a " + service.address());
 	CHECK(out.status == failed); // 64 of them do not answer
 	CHECK(namesIt(out.text, "9936 more: not connected: referrals: 64 of one configured service"));
-	CHECK(watch.elapsed() < slowly(20s));
+	CHECK(watch.elapsed() < scaled(20s));
 	CHECK(countOf(host) == 1); // the subsystem of the service itself
 }
 
@@ -232,7 +232,7 @@ TEST_CASE("too many addresses, invalid names and addresses of this host are not 
 				"very host"));
 	CHECK(namesIt(out.text, link.hostAddress() + ":22 nqn.2024-01.io.nvmeof:own: not connected: it is an"));
 	CHECK(out.text.find('\x1b') == std::string::npos);
-	CHECK(watch.elapsed() < slowly(20s));
+	CHECK(watch.elapsed() < scaled(20s));
 	CHECK(countOf(host) == 1);
 }
 
@@ -249,7 +249,7 @@ TEST_CASE("misbehaving services do not keep connect-all from a good one", "[disc
 	auto out = ctl(line);
 	INFO(out.text);
 	CHECK((out.status == failed || out.status == timedOut));
-	CHECK(watch.elapsed() < slowly(15s));
+	CHECK(watch.elapsed() < scaled(15s));
 	CHECK(namesIt(out.text, service.server.config().nqn + " live\n"));
 	CHECK(countOf(host) < 1024);
 	host.disconnectAll();

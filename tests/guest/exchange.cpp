@@ -2,7 +2,7 @@
 // Exchanges the module of a transport for another build, while controllers, disks and I/O stay.
 #include "support/block.h"
 #include "support/fio.h"
-#include "support/ghost.h"
+#include "support/stalled_writes.h"
 #include "support/multi.h"
 #include "target/acts.h"
 
@@ -81,7 +81,7 @@ TEST_CASE("the transport is exchanged repeatedly under verified I/O", "[exchange
 	{
 		FioLoad load({.file = rig.disk(), .rw = "randrw", .depth = 8, .seconds = 60});
 		Probe probe(rig.disk(), {.offset = 48 << 20});
-		REQUIRE(rig.flowing());
+		REQUIRE(rig.waitForLoad());
 		probe.mark();
 		for (char number : {'1', '2', '3'}) {
 			auto out = upgrade(build(number), "--json");
@@ -92,7 +92,7 @@ TEST_CASE("the transport is exchanged repeatedly under verified I/O", "[exchange
 			CHECK(told["controllers"].size() == 2);
 			CHECK(told["missing"].empty());
 			CHECK(loadedVersion() == told["to"]["version"]);
-			REQUIRE(rig.flowing());
+			REQUIRE(rig.waitForLoad());
 		}
 		longest = probe.longest();
 		expectGood(probe);
@@ -100,7 +100,7 @@ TEST_CASE("the transport is exchanged repeatedly under verified I/O", "[exchange
 	}
 	std::printf("figure: upgrade/%s-gap: %ld ms that an I/O took at most\n", transport().c_str(),
 		    static_cast<long>(longest.count()));
-	CHECK(longest < slowly(1s));
+	CHECK(longest < scaled(1s));
 	for (unsigned i = 0; i < rig.lanes(); i++)
 		CHECK(rig.host.controller(rig.name(i)).reconnects == 3);
 	CHECK(rig.host.busy() == 0);
@@ -112,7 +112,7 @@ TEST_CASE("an exchange completes although its caller is killed", "[exchange]")
 	Multi rig({.lanes = 1});
 	rig.connectAll();
 	FioLoad load({.file = rig.disk(), .rw = "randrw", .depth = 8, .seconds = 60});
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	auto file = build('9');
 	// A shell that only SIGKILL ends, and the command in its process group.
 	must("rm -f /run/upgrade.pid");
@@ -205,7 +205,7 @@ TEST_CASE("a module that cannot be loaded: the previous one is loaded again", "[
 	Multi rig({.lanes = 2});
 	rig.connectAll();
 	FioLoad load({.file = rig.disk(), .rw = "randrw", .depth = 8, .seconds = 60});
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	auto out = upgrade(changed("nof_queue_error", "nof_queue_errox")); // resolved after the check of the name
 	INFO(out.text);
 	CHECK(out.status == failed);
@@ -282,14 +282,14 @@ TEST_CASE("a write that is stuck at its target does not overwrite newer data aft
 	  "[exchange][fencing][trap53]")
 {
 	static const auto stuck = target::acts::always(target::Hook::execute, [](target::Strike &s) {
-		return target::acts::verdict(s.ioWrite(), s, target::Verdict::ghost);
+		return target::acts::verdict(s.ioWrite(), s, target::Verdict::stall);
 	});
 	target::Config config;
 	config.kas = 1;
 	config.lateExpiry = true;
 	Ports ports(std::vector<target::Config>{config});
 	auto o = ports.options(0);
-	o.keepAlive = slowly(2s);
+	o.keepAlive = scaled(2s);
 	auto name = ports.host.connect(o).name;
 	auto disk = std::make_shared<Disk>(ports.disk());
 	REQUIRE(writeTo(*disk, 0, 1) == 0);
@@ -299,13 +299,13 @@ TEST_CASE("a write that is stuck at its target does not overwrite newer data aft
 		int err = writeTo(*disk, 0, 2);
 		return err ? err : writeTo(*disk, 0, 3);
 	});
-	REQUIRE(ports.ghosts().wait(1, slowly(5s)));
+	REQUIRE(ports.stalledWrites().wait(1, scaled(5s)));
 	Background exchange("nvmeofctl upgrade " + transport() + " --file " + file + " --timeout 60");
-	std::this_thread::sleep_until(ports.ghosts().deadline() - 200ms);
-	CHECK(ports.ghosts().execute() == 1);
-	REQUIRE(pending.join(slowly(90s)));
+	std::this_thread::sleep_until(ports.stalledWrites().deadline() - 200ms);
+	CHECK(ports.stalledWrites().execute() == 1);
+	REQUIRE(pending.join(scaled(90s)));
 	CHECK(pending.status() == 0);
-	CHECK(exchange.wait(slowly(60s)).status == 0);
+	CHECK(exchange.wait(scaled(60s)).status == 0);
 	CHECK(loadedVersion() == "7.0.8");
 	CHECK(ports.stored(0, length, 3));
 	CHECK(ports.live(name));
@@ -317,7 +317,7 @@ TEST_CASE("the transport is exchanged while one path is silent or being deleted"
 	rig.connectAll();
 	rig.set("iopolicy=round-robin fencing=immediate");
 	FioLoad load({.file = rig.disk(), .rw = "randrw", .depth = 8, .seconds = 60});
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	rig.lane(1).link().impair("loss 100%");
 	SECTION("one of two paths is silent: the other returns at once")
 	{
@@ -326,7 +326,7 @@ TEST_CASE("the transport is exchanged while one path is silent or being deleted"
 		CHECK((out.status == 0 || out.status == 6)); // 0 if the silence was noticed before
 		CHECK(loadedVersion() == "7.0.6");
 		CHECK(rig.host.waitState(rig.name(0), ControllerState::live));
-		REQUIRE(rig.flowing());
+		REQUIRE(rig.waitForLoad());
 	}
 	SECTION("the silent path is being deleted")
 	{
@@ -337,7 +337,7 @@ TEST_CASE("the transport is exchanged while one path is silent or being deleted"
 		CHECK(loadedVersion() == "7.0.7");
 		CHECK(leaves.wait(15s).status == 0);
 		CHECK(rig.host.waitState(rig.name(0), ControllerState::live));
-		REQUIRE(rig.flowing());
+		REQUIRE(rig.waitForLoad());
 	}
 	rig.lane(1).repair();
 	expectGoodUntilNow(load);

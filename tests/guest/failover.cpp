@@ -126,9 +126,9 @@ TEST_CASE("the gap that each kind of loss costs", "[failover][gap][short]")
 		std::printf("gap: %-42s reads %5ld ms, writes %5ld ms\n", loss.name,
 			    static_cast<long>(gaps.reads.count()), static_cast<long>(gaps.writes.count()));
 		std::fflush(stdout);
-		CHECK(gaps.reads < slowly(loss.bound));
+		CHECK(gaps.reads < scaled(loss.bound));
 		if (loss.kind != Loss::stalled)
-			CHECK(gaps.writes < slowly(loss.kind == Loss::silent ? held : loss.bound));
+			CHECK(gaps.writes < scaled(loss.kind == Loss::silent ? held : loss.bound));
 		CHECK(reads.error() == 0);
 		CHECK(writes.error() == 0);
 	}
@@ -156,14 +156,14 @@ TEST_CASE("a short outage of one path costs the retransmission time of TCP, and 
 		std::printf("outage of %4ld ms: reads %4ld ms, writes %4ld ms\n", static_cast<long>(outage.count()),
 			    static_cast<long>(reads.longest().count()), static_cast<long>(writes.longest().count()));
 		std::fflush(stdout);
-		CHECK(writes.longest() < slowly(outage + 150ms)); // one segment is retransmitted every 20 ms
-		CHECK(reads.longest() < slowly(450ms));
+		CHECK(writes.longest() < scaled(outage + 150ms)); // one segment is retransmitted every 20 ms
+		CHECK(reads.longest() < scaled(450ms));
 		if (outage < 1900ms) // after 2 s it is lost
 			CHECK(rig.host.controller(rig.name(lane)).reconnects == before);
 		// The path is used again after a delay that grows from one outage to the next.
 		CHECK(eventually([&] { return rig.path(lane).usable && !rig.path(lane).degraded; }, 10s));
 	}
-	CHECK(kernelSaid("responds again: path used again"));
+	CHECK(kernelLogHas("responds again: path used again"));
 	expectGood(writes);
 	expectGood(reads);
 }
@@ -190,7 +190,7 @@ TEST_CASE("a silent path that is reset by request keeps its writes until the kee
 		rig.lane(busy).link().repair();
 		CHECK(probe.moves(5s));
 		if (writing)
-			CHECK(probe.longest() < slowly(held));
+			CHECK(probe.longest() < scaled(held));
 		CHECK(rig.host.waitState(name, ControllerState::live, 20s));
 		CHECK(eventually([&] { return !rig.path(busy).degraded; }, 20s));
 		CHECK(rig.waitPaths(2));
@@ -212,7 +212,7 @@ TEST_CASE("fencing=immediate: a suspect path is given up at once", "[failover][t
 	rig.lane(busy).link().impair("loss 100%");
 	CHECK(rig.host.waitState(name, ControllerState::connecting, 5s));
 	CHECK(probe.moves());
-	CHECK(probe.longest() < slowly(800ms));
+	CHECK(probe.longest() < scaled(800ms));
 	rig.lane(busy).link().repair();
 	CHECK(rig.host.waitState(name, ControllerState::live, 20s));
 	expectGood(probe);
@@ -224,7 +224,7 @@ TEST_CASE("verified load at depth survives each kind of loss", "[failover]")
 	rig.connectAll();
 	rig.set("iopolicy=round-robin");
 	FioLoad load(verifiedJob(rig.disk(), 120, 16));
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	unsigned turn = 0;
 	for (auto &loss : possibleLosses()) {
 		INFO(loss.name);
@@ -245,7 +245,7 @@ TEST_CASE("all paths silent, and back", "[failover][tcp]")
 	Multi rig;
 	rig.connectAll();
 	FioLoad load(verifiedJob(rig.disk(), 60, 16));
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	for (unsigned n = 0; n < 2; n++)
 		rig.lane(n).link().impair("loss 100%");
 	// Requests of the first lost path wait; those of the last one have no other path.
@@ -263,7 +263,7 @@ TEST_CASE("load survives an outage of the whole target", "[failover]")
 	Multi rig;
 	rig.connectAll();
 	FioLoad load(verifiedJob(rig.disk(), 60, 16));
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	rig.lane(0).close();
 	rig.lane(1).close();
 	// Requests of the first lost path wait; those of the last one have no other path.
@@ -328,7 +328,7 @@ TEST_CASE("an idle path that goes silent is detected before it is needed", "[fai
 	Multi rig;
 	for (unsigned n = 0; n < 2; n++) {
 		auto o = rig.options(n);
-		o.keepAlive = slowly(2s);
+		o.keepAlive = scaled(2s);
 		rig.host.connect(o);
 	}
 	auto name = rig.name(1);
@@ -359,12 +359,12 @@ TEST_CASE("reconnects of a flapping controller are delayed, those of a steady on
 		times.push_back(outage());
 	for (auto t : times)
 		std::printf("flap: back after %ld ms\n", static_cast<long>(t.count()));
-	CHECK(times[0] < slowly(1500ms));
+	CHECK(times[0] < scaled(1500ms));
 	CHECK(times[4] + times[5] > 1500ms); // each attempt doubles the delay of the next
 	CHECK(times[4] + times[5] > times[0] + times[1]);
 	pause(11s);
 	CHECK(outage() < (times[4] + times[5]) / 2);
-	CHECK(kernelSaid("in a row: reconnect delay extended"));
+	CHECK(kernelLogHas("in a row: reconnect delay extended"));
 	expectGood(probe);
 }
 

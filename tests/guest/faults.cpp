@@ -4,9 +4,9 @@
 // NVMEOF_FAULT_POINTS=all fails each of them, otherwise only the first at each place in the driver.
 // NVMEOF_FAULT_STRIDE=K fails every K-th of these, NVMEOF_FAULT=SCENARIO:N a single one. Needs the kernel of
 // qemu/debug.
-#include "support/again.h"
+#include "support/reproduce.h"
 #include "support/block.h"
-#include "support/choice.h"
+#include "support/selection.h"
 #include "support/failnth.h"
 #include "support/multi.h"
 #include "support/rig.h"
@@ -54,7 +54,7 @@ struct Scenario {
 };
 
 void nothing() {}
-void anyEnd(const Outcome &) {}
+void noCheck(const Outcome &) {}
 
 struct Tally {
 	unsigned points = 0, sites = 0;                         // found by the counting run
@@ -71,7 +71,7 @@ std::vector<unsigned> choose(const std::string &scenario, const FailNth &fail)
 	if (!only.empty()) {
 		auto colon = only.find(':');
 		auto n = colon == std::string::npos ? 1 : std::stoul(only.substr(colon + 1));
-		if (chosen("NVMEOF_FAULT", scenario + ":" + std::to_string(n)))
+		if (isSelected("NVMEOF_FAULT", scenario + ":" + std::to_string(n)))
 			all.push_back(static_cast<unsigned>(n));
 		return all;
 	}
@@ -122,7 +122,7 @@ void record(Tally &tally, const Outcome &out, const std::string &hit)
 // Prints the start of the line before the run, so that the log of a guest that crashed names it.
 void play(FailNth &fail, const Scenario &s, unsigned n, Tally &tally)
 {
-	decided("NVMEOF_FAULT", s.name + ":" + std::to_string(n));
+	recordChoice("NVMEOF_FAULT", s.name + ":" + std::to_string(n));
 	s.before();
 	std::printf("fault: %s:%u", s.name.c_str(), n);
 	std::fflush(stdout);
@@ -191,7 +191,7 @@ Tally playAll(const Scenario &s)
 			fail.off();
 		}
 	}
-	decided("NVMEOF_FAULT", "");
+	recordChoice("NVMEOF_FAULT", "");
 	tell(s, tally);
 	// With more misses, the runs do not match the counting run.
 	CHECK(tally.missed * 10 <= (environment("NVMEOF_FAULT", "").empty() ? tally.played + 9 : 0));
@@ -226,7 +226,7 @@ Outcome connectAndLook(Host &host, const nvmeof::ConnectOptions &options)
 }
 
 // Records failed connect attempts, and checks that each event has a reason.
-class Attempts {
+class FailedConnects {
 public:
 	bool failed()
 	{
@@ -247,7 +247,7 @@ private:
 
 Outcome resetAndWait(Host &host, const std::string &name)
 {
-	Attempts attempts;
+	FailedConnects attempts;
 	auto before = host.controller(name).reconnects;
 	auto reset = host.client().reset(name);
 	if (!reset)
@@ -666,7 +666,7 @@ TEST_CASE("faults: listings", "[faults][control]")
 			 take(client.version());
 			 return Outcome{};
 		 },
-		 anyEnd});
+		 noCheck});
 }
 
 TEST_CASE("faults: events", "[faults][control][events]")

@@ -165,7 +165,7 @@ TEST_CASE("a load ends with the error that occurs behind the target", "[faults][
 	auto job = verifiedJob(rig.disk(), 60);
 	job.verify = false;
 	FioLoad load(job);
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	{
 		FailIo fail(backing(), 50, 3);
 		CHECK(eventually([&] { return !load.running(); }, 60s));

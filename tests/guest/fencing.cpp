@@ -2,7 +2,7 @@
 // Ghost writes: a controller that the host has lost executes a write late, over newer data (traps 1 and 2). Port 0 is
 // lost, port 1 remains.
 #include "support/fio.h"
-#include "support/ghost.h"
+#include "support/stalled_writes.h"
 #include "support/ports.h"
 #include "target/connection.h"
 
@@ -46,13 +46,13 @@ public:
 	Ports ports;
 
 	explicit Scene(const Setup &setup = {})
-		: ports(configs(setup)), keepAlive(setup.keepAlive), ghosts(ports.ghosts())
+		: ports(configs(setup)), keepAlive(setup.keepAlive), stalledWrites(ports.stalledWrites())
 	{
 		ports[1].setAnaState(1,
 				     target::ana_non_optimized); // so that writes prefer port 0
 		for (std::size_t i : {0, 1}) {
 			auto o = ports.options(i);
-			o.keepAlive = slowly(setup.keepAlive);
+			o.keepAlive = scaled(setup.keepAlive);
 			names.push_back(ports.host.connect(o).name);
 		}
 		node = ports.disk();
@@ -64,7 +64,7 @@ public:
 	}
 
 	Millis keepAlive;
-	target::Ghosts &ghosts;
+	target::StalledWrites &stalledWrites;
 	std::vector<std::string> names;
 	std::string node;
 	std::shared_ptr<Disk> disk;
@@ -112,24 +112,24 @@ public:
 	// Checks that the write is held until the lost controller can no longer execute it, and not much longer.
 	void heldUntilBound(const Pending &pending, bool execute)
 	{
-		auto deadline = ghosts.deadline();
-		REQUIRE(deadline < Clock::now() + slowly(20s));
+		auto deadline = stalledWrites.deadline();
+		REQUIRE(deadline < Clock::now() + scaled(20s));
 		auto bound = deadline - pending.begin();
 		std::this_thread::sleep_until(deadline - 300ms);
 		CHECK((pending.waits() || Clock::now() >= deadline));
 		if (execute) // an emulator that was stalled may be late for it
-			CHECK((ghosts.execute() == 1 || Clock::now() >= deadline));
+			CHECK((stalledWrites.execute() == 1 || Clock::now() >= deadline));
 		CHECK(pending.join(8s));
 		CHECK(pending.status() == 0);
 		CHECK(pending.end() >= deadline);
-		CHECK(pending.took() < 2 * bound + slowly(2s));
+		CHECK(pending.took() < 2 * bound + scaled(2s));
 	}
 
 	// Writes newer data and checks that nothing overwrites it. Returns false if it was overwritten.
 	bool newerDataStays(std::uint64_t offset, std::uint32_t seed)
 	{
 		REQUIRE(write(offset, seed) == 0);
-		CHECK(ghosts.execute() == 0);
+		CHECK(stalledWrites.execute() == 0);
 		bool stays = ports.stored(offset, length, seed);
 		CHECK(stays);
 		Buffer buffer(length);
@@ -144,7 +144,12 @@ private:
 
 Misbehaviour forCommand(bool (*act)(target::Strike &))
 {
-	return {"command", 1, target::Hook::command, target::When::io, target::Expect::bounded, target::Needs::nothing,
+	return {"command",
+		1,
+		target::Hook::command,
+		target::When::io,
+		target::Expect::judgedByTest,
+		target::Needs::nothing,
 		act};
 }
 
@@ -168,12 +173,12 @@ TEST_CASE("fencing=immediate: the retry is immediate, and a late write can overw
 	unsigned overwritten = 0, count = rounds("NVMEOF_FENCING_IMMEDIATE", 5);
 	for (unsigned round = 0; round < count; round++) {
 		auto pending = scene.stall(place(round), 1000 + round, "write-stalled-then-rst");
-		auto deadline = scene.ghosts.deadline();
+		auto deadline = scene.stalledWrites.deadline();
 		REQUIRE(pending.join(5s));
 		CHECK(pending.status() == 0);
 		CHECK(Clock::now() < deadline);
 		REQUIRE(scene.write(place(round), 2000 + round) == 0);
-		scene.ghosts.execute();
+		scene.stalledWrites.execute();
 		overwritten += scene.ports.stored(place(round), Scene::length, 1000 + round) ? 1 : 0;
 		REQUIRE(scene.both());
 	}
@@ -186,7 +191,7 @@ TEST_CASE("fencing=auto, the default: a write is retried at once if the peer end
 {
 	Scene scene({.keepAlive = 4000ms, .fencing = ""});
 	auto pending = scene.stall(0, 7, "write-stalled-then-rst");
-	auto deadline = scene.ghosts.deadline();
+	auto deadline = scene.stalledWrites.deadline();
 	REQUIRE(pending.join(5s));
 	CHECK(pending.status() == 0);
 	CHECK(Clock::now() < deadline);
@@ -203,10 +208,10 @@ TEST_CASE("fencing=auto: after a silent loss a write waits for the keep-alive ti
 		auto pending = scene.stall(place(round), 1000 + round, "write-stalled-silent");
 		REQUIRE(pending.join(8s));
 		CHECK(pending.status() == 0);
-		CHECK(pending.took() >= slowly(timer) - 50ms);
-		CHECK(pending.took() < slowly(timer) + 1s);
+		CHECK(pending.took() >= scaled(timer) - 50ms);
+		CHECK(pending.took() < scaled(timer) + 1s);
 		REQUIRE(scene.write(place(round), 2000 + round) == 0);
-		scene.ghosts.execute();
+		scene.stalledWrites.execute();
 		overwritten += scene.ports.stored(place(round), Scene::length, 1000 + round) ? 1 : 0;
 		REQUIRE(scene.both());
 		rest(round, count);
@@ -219,7 +224,7 @@ TEST_CASE("fencing=auto: a requested reset of a controller that answers moves it
 	Scene scene({.keepAlive = 4000ms, .fencing = ""});
 	auto pending = scene.stall(0, 7, "write-stalled");
 	CHECK(scene.ports.host.client().reset(scene.names[0]).ok());
-	REQUIRE(pending.join(slowly(1s)));
+	REQUIRE(pending.join(scaled(1s)));
 	CHECK(pending.status() == 0);
 }
 
@@ -251,21 +256,21 @@ TEST_CASE("fencing=auto: a backend that hangs keeps its writes; reads and new re
 			int err = scene.disk->read(65536 * 16 + offset, buffer);
 			return err ? err : buffer.holds(9) ? 0 : -ESTALE;
 		});
-		REQUIRE(read.join(slowly(6s)));
+		REQUIRE(read.join(scaled(6s)));
 		CHECK(read.status() == 0);
-		CHECK(read.took() < slowly(4s)); // detection is slower while the other path is idle
+		CHECK(read.took() < scaled(4s)); // detection is slower while the other path is idle
 		CHECK(leftOut());
 		Stopwatch fresh;
 		CHECK(scene.write(65536 * 32 + offset, round) == 0);
-		CHECK(fresh.elapsed() < slowly(500ms));
+		CHECK(fresh.elapsed() < scaled(500ms));
 		std::this_thread::sleep_for(5s); // longer than the keep-alive timeout, which does not notice
 		CHECK(write.waits());
 		scene.ports[0].script().disarm();
 		scene.ports[0].releaseHeld();
-		REQUIRE(write.join(slowly(5s)));
+		REQUIRE(write.join(scaled(5s)));
 		CHECK(write.status() == 0);
 		overwritten += scene.newerDataStays(offset, 5000 + round) ? 0 : 1;
-		CHECK(eventually([&] { return !leftOut(); }, slowly(10s)));
+		CHECK(eventually([&] { return !leftOut(); }, scaled(10s)));
 		std::this_thread::sleep_for(12s); // a path that stalls again soon is avoided for longer
 	}
 	record("default", "ours", overwritten, count);
@@ -280,7 +285,7 @@ TEST_CASE("fencing=safe with Cross-Controller Reset: newer data is never overwri
 	Stopwatch all;
 	unsigned overwritten = 0;
 	auto count = rounds("NVMEOF_FENCING_CCR", 20);
-	Millis most{0};
+	Millis max{0};
 	for (unsigned round = 0; round < count; round++) {
 		INFO("round " << round);
 		auto resets = scene.ports[1].counters().crossResets.load();
@@ -290,19 +295,19 @@ TEST_CASE("fencing=safe with Cross-Controller Reset: newer data is never overwri
 		if (deferred) { // until the reset is done the old controller may execute the write
 			std::this_thread::sleep_for(100ms);
 			auto hold = scene.hold();
-			CHECK((pending.waits() || scene.ghosts.waiting() == 0));
+			CHECK((pending.waits() || scene.stalledWrites.waiting() == 0));
 			CHECK((!pending.waits() || (hold && hold->asked == scene.names[1])));
 		}
 		REQUIRE(pending.join(8s)); // far less than the bound of 10 s
 		CHECK(pending.status() == 0);
-		most = std::max(most, pending.took());
+		max = std::max(max, pending.took());
 		CHECK(scene.ports[1].counters().crossResets > resets);
 		overwritten += scene.newerDataStays(place(round), 5000 + round) ? 0 : 1;
 		REQUIRE(scene.both());
 	}
 	record("safe", "ours", overwritten, count);
-	CHECK(scene.ghosts.executed() == 0);
-	std::printf("%u rounds in %ld ms, a write waited %ld ms at most\n", count, all.elapsed().count(), most.count());
+	CHECK(scene.stalledWrites.executed() == 0);
+	std::printf("%u rounds in %ld ms, a write waited %ld ms at most\n", count, all.elapsed().count(), max.count());
 }
 
 TEST_CASE("fencing=safe without CCR: held until the controller has given up", "[fencing][bound][trap1][short]")
@@ -353,7 +358,7 @@ TEST_CASE("fencing=safe: quiesce-tmo applies to a target without CQT, even if th
 	CHECK(take(std::move(node)).front().quiesceTimeout == 30s);
 	scene.ports.set("quiesce-tmo=3");
 	auto pending = scene.stall(0, 7, "write-stalled-then-rst");
-	std::this_thread::sleep_for(slowly(2 * scene.keepAlive) + 2500ms);
+	std::this_thread::sleep_for(scaled(2 * scene.keepAlive) + 2500ms);
 	CHECK(pending.waits());
 	// The hold names the lost controller and the time left.
 	auto hold = scene.hold();
@@ -368,9 +373,9 @@ TEST_CASE("fencing=safe: quiesce-tmo applies to a target without CQT, even if th
 	CHECK(pending.join(8s));
 	CHECK_FALSE(scene.hold());
 	CHECK(pending.status() == 0);
-	CHECK(pending.took() >= slowly(2 * scene.keepAlive) + 2900ms);
+	CHECK(pending.took() >= scaled(2 * scene.keepAlive) + 2900ms);
 	CHECK(scene.newerDataStays(0, 8));
-	CHECK(kernelSaid("the time bound has passed"));
+	CHECK(kernelLogHas("the time bound has passed"));
 }
 
 TEST_CASE("reads and flushes complete while a write is held", "[fencing][reads]")
@@ -379,13 +384,13 @@ TEST_CASE("reads and flushes complete while a write is held", "[fencing][reads]"
 	REQUIRE(scene.write(4096, 42) == 0);
 	auto pending = scene.stall(0, 7, "write-stalled-then-rst");
 	REQUIRE(scene.noticed());
-	auto deadline = scene.ghosts.deadline();
+	auto deadline = scene.stalledWrites.deadline();
 	Buffer buffer(Scene::length);
 	unsigned reads = 0;
 	while (Clock::now() < deadline - 500ms) {
 		Stopwatch one;
 		REQUIRE(scene.disk->read(reads % 2 * 4096, buffer) == 0);
-		CHECK(one.elapsed() < slowly(1s));
+		CHECK(one.elapsed() < scaled(1s));
 		if (reads % 2)
 			CHECK(buffer.holds(42));
 		REQUIRE(scene.disk->flush() == 0);
@@ -411,7 +416,7 @@ TEST_CASE("reads and flushes of the lost path are retried at once; Write Zeroes 
 	auto lose = [&](const Misbehaviour &how, std::function<int()> command) {
 		scene.ports[0].script().arm(how);
 		Pending pending(std::move(command));
-		REQUIRE(scene.ports[0].script().waitStrikes(1, slowly(5s)));
+		REQUIRE(scene.ports[0].script().waitStrikes(1, scaled(5s)));
 		REQUIRE(pending.join(12s));
 		CHECK(pending.status() == 0);
 		REQUIRE(scene.both());
@@ -421,10 +426,10 @@ TEST_CASE("reads and flushes of the lost path are retried at once; Write Zeroes 
 	CHECK(lose(read, [disk] {
 		      Buffer buffer(4096);
 		      return disk->read(0, buffer);
-	      }) < slowly(timer) - 500ms);
-	CHECK(lose(flush, [disk] { return disk->flush(); }) < slowly(timer) - 500ms);
-	CHECK(lose(zeroes, [disk] { return disk->zeroOut(0, 65536); }) >= slowly(timer) - 500ms);
-	CHECK(lose(discard, [disk] { return disk->discard(0, 65536); }) >= slowly(timer) - 500ms);
+	      }) < scaled(timer) - 500ms);
+	CHECK(lose(flush, [disk] { return disk->flush(); }) < scaled(timer) - 500ms);
+	CHECK(lose(zeroes, [disk] { return disk->zeroOut(0, 65536); }) >= scaled(timer) - 500ms);
+	CHECK(lose(discard, [disk] { return disk->discard(0, 65536); }) >= scaled(timer) - 500ms);
 }
 
 TEST_CASE("reset, deletion and timeouts of the lost controller release nothing", "[fencing][trap2]")
@@ -477,7 +482,7 @@ TEST_CASE("reset, deletion and timeouts of the lost controller release nothing",
 	SECTION("the request timeout expires")
 	{
 		writeFile("/sys/block/" + scene.node.substr(5) + "/queue/io_timeout",
-			  std::to_string(slowly(500ms).count()));
+			  std::to_string(scaled(500ms).count()));
 		auto held = lost();
 		scene.heldUntilBound(held, true);
 	}
@@ -490,7 +495,7 @@ TEST_CASE("a disk that is removed while a write is held for it", "[fencing][remo
 {
 	Scene scene({.keepAlive = 4s});
 	auto pending = scene.stall(0, 7, "write-stalled-then-rst");
-	auto deadline = scene.ghosts.deadline();
+	auto deadline = scene.stalledWrites.deadline();
 	REQUIRE(scene.noticed());
 	REQUIRE(scene.both()); // reconnected
 	CHECK(pending.waits());
@@ -523,7 +528,7 @@ TEST_CASE("with the last path and the disk goes what is held, at once", "[fencin
 	CHECK(pending.waits());
 	Stopwatch time;
 	scene.ports.host.disconnectAll();
-	CHECK(time.elapsed() < slowly(5s));
+	CHECK(time.elapsed() < scaled(5s));
 	CHECK(pending.join(5s));
 	CHECK(pending.status() < 0);
 	scene.disk.reset();
@@ -546,7 +551,7 @@ TEST_CASE("removal of a disk stops waiting for a write when the last connection 
 		scene.ports[0].dropConnections(true);
 	});
 	host.disconnectAll();
-	CHECK(time.elapsed() < slowly(8s));
+	CHECK(time.elapsed() < scaled(8s));
 	cut.join();
 	CHECK(pending.join(5s));
 	CHECK(pending.status() < 0);
@@ -615,11 +620,11 @@ TEST_CASE("load survives repeated connection loss with fencing=safe", "[fencing]
 	for (int i = 0; load.running(); i++) {
 		std::this_thread::sleep_for(500ms);
 		scene.ports[0].script().arm(*target::findMisbehaviour("write-stalled-then-rst"));
-		bool struck = scene.ports[0].script().waitStrikes(1, slowly(2s));
+		bool struck = scene.ports[0].script().waitStrikes(1, scaled(2s));
 		scene.ports[0].script().disarm();
 		if (struck && i % 2)
-			scene.ghosts.execute(); // allowed until the host has had the controller reset
-		CHECK(eventually([&] { return scene.ghosts.waiting() == 0; }));
+			scene.stalledWrites.execute(); // allowed until the host has had the controller reset
+		CHECK(eventually([&] { return scene.stalledWrites.waiting() == 0; }));
 		scene.both();
 	}
 	auto result = load.wait(40s);

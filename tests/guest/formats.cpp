@@ -3,7 +3,7 @@
 #include "formats.h"
 #include "hostile_format.h"
 #include "support/fio.h"
-#include "support/ghost.h"
+#include "support/stalled_writes.h"
 #include "support/ring.h"
 #include "target/acts.h"
 #include "target/connection.h"
@@ -77,13 +77,13 @@ TEST_CASE("simultaneous discards become ranges of one command", "[formats][disca
 TEST_CASE("the host handles a target that misreports its format", "[formats][hostile][table]")
 {
 	for (auto &m : target::formatMisbehaviours()) {
-		if (!chosen("NVMEOF_MISBEHAVIOUR", m.name))
+		if (!isSelected("NVMEOF_MISBEHAVIOUR", m.name))
 			continue;
 		DYNAMIC_SECTION(m.name << " (trap " << m.trap << "): " << toString(m.expect))
 		{
-			decided("NVMEOF_MISBEHAVIOUR", m.name);
+			recordChoice("NVMEOF_MISBEHAVIOUR", m.name);
 			Ports ports(std::vector<target::Config>{plain()});
-			connectsAsTold(ports, m);
+			expectConnectResult(ports, m);
 			if (m.expect == Expect::nsRefused)
 				continue;
 			Disk disk(ports.disk());
@@ -142,8 +142,8 @@ TEST_CASE("a disk has atomic writes only if its controllers report them; AWUPF a
 	CHECK(s.ns()->atomicWrite == 8 * 512);
 	CHECK(s.ns()->atomicBoundary == 0);
 	CHECK(must("nvmeofctl show --json " + s.node.substr(5)).find("\"atomic_write\"") != std::string::npos);
-	auto most = s.queue("atomic_write_unit_max_bytes");
-	CHECK((most == std::to_string(8 * 512) || most.empty()));
+	auto max = s.queue("atomic_write_unit_max_bytes");
+	CHECK((max == std::to_string(8 * 512) || max.empty()));
 }
 
 TEST_CASE("Write Zeroes deallocates only where the caller allows it", "[formats][zeroes][short]")
@@ -216,7 +216,7 @@ TEST_CASE("write protection is set and cleared under I/O", "[formats][changes][s
 	tell();
 	CHECK(eventually([&] { return !s.ns()->readOnly; }));
 	CHECK(writeTo(*s.disk, 0, 3) == 0);
-	auto result = load.wait(slowly(30s));
+	auto result = load.wait(scaled(30s));
 	INFO(result.text);
 	CHECK(result.good());
 }
@@ -239,7 +239,7 @@ TEST_CASE("a namespace is detached under I/O, attached with another block size, 
 	REQUIRE(eventually([&] { return s.ports[0].counters().reads + s.ports[1].counters().reads > 20; }));
 	stores.remove(1);
 	tell();
-	auto lost = load->wait(slowly(30s));
+	auto lost = load->wait(scaled(30s));
 	CHECK(lost.status >= 0);
 	CHECK_FALSE(lost.good());
 	s.disk.reset();

@@ -2,7 +2,7 @@
 // A disk with two paths to a namespace whose format is set before the host connects.
 #pragma once
 
-#include "support/again.h"
+#include "support/reproduce.h"
 #include "support/ports.h"
 
 #include <sys/utsname.h>

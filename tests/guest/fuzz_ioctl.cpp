@@ -3,7 +3,7 @@
 // Nothing breaks, no byte outside the given buffer is written, and a caller with read-only files changes nothing.
 //
 // NVMEOF_FUZZ_IOCTLS: number of calls [4000]; NVMEOF_FUZZ_SEED: seed, printed
-#include "support/again.h"
+#include "support/reproduce.h"
 #include "support/block.h"
 #include "support/host.h"
 #include "support/ring.h"
@@ -33,10 +33,10 @@ using target::Bytes;
 namespace {
 
 constexpr std::size_t page = 4096;
-constexpr std::size_t arena_size = (1 << 20) + 4 * page;
+constexpr std::size_t arenaSize = (1 << 20) + 4 * page;
 constexpr std::uint8_t canary = 0xc5;
-constexpr int largest_errno = 133; // higher values are internal to the kernel
-constexpr std::uint64_t store_size = 8 << 20;
+constexpr int maxErrno = 133; // higher values are internal to the kernel
+constexpr std::uint64_t storeSize = 8 << 20;
 
 std::uint64_t rounds()
 {
@@ -46,28 +46,28 @@ std::uint64_t rounds()
 // Memory before a guard page, filled with a canary so that each changed byte is found.
 class Arena {
 public:
-	Arena() : at_(static_cast<std::uint8_t *>(map(arena_size + page, PROT_READ | PROT_WRITE)))
+	Arena() : at_(static_cast<std::uint8_t *>(map(arenaSize + page, PROT_READ | PROT_WRITE)))
 	{
-		if (at_ == MAP_FAILED || ::mprotect(at_ + arena_size, page, PROT_NONE))
+		if (at_ == MAP_FAILED || ::mprotect(at_ + arenaSize, page, PROT_NONE))
 			throw std::bad_alloc();
-		std::memset(at_, canary, arena_size);
+		std::memset(at_, canary, arenaSize);
 	}
-	~Arena() { ::munmap(at_, arena_size + page); }
+	~Arena() { ::munmap(at_, arenaSize + page); }
 	Arena(const Arena &) = delete;
 	Arena &operator=(const Arena &) = delete;
 
 	// Bytes that end at the guard page, or with room behind them
-	std::uint8_t *place(std::size_t length, bool end) { return end ? at_ + arena_size - length : at_ + page; }
+	std::uint8_t *place(std::size_t length, bool end) { return end ? at_ + arenaSize - length : at_ + page; }
 	// Returns false if a byte outside the range has changed. Refills the arena after any change.
 	bool untouched(std::uint64_t from, std::uint64_t length)
 	{
-		auto first = reinterpret_cast<std::uint64_t>(at_), end = first + arena_size;
+		auto first = reinterpret_cast<std::uint64_t>(at_), end = first + arenaSize;
 		auto behind = from + length < from ? ~0ull : from + length;
 		auto low = std::clamp<std::uint64_t>(from, first, end) - first;
 		auto high = std::clamp<std::uint64_t>(behind, first, end) - first;
-		bool good = same(0, low) && same(high, arena_size);
+		bool good = same(0, low) && same(high, arenaSize);
 		if (!good || !same(low, high))
-			std::memset(at_, canary, arena_size);
+			std::memset(at_, canary, arenaSize);
 		return good;
 	}
 
@@ -82,7 +82,7 @@ private:
 	}
 
 	std::uint8_t *at_;
-	const std::vector<std::uint8_t> clean_ = std::vector<std::uint8_t>(arena_size, canary);
+	const std::vector<std::uint8_t> clean_ = std::vector<std::uint8_t>(arenaSize, canary);
 };
 
 struct Node {
@@ -166,7 +166,7 @@ void IoctlFuzzer::judge(const Node &node, unsigned long number, std::uint8_t opc
 					       : "?";
 	auto name = nameOf(number) + (node.controller ? " at a controller" : " at a disk");
 	outcomes[name][what]++;
-	if (result < 0 && error > largest_errno)
+	if (result < 0 && error > maxErrno)
 		faults.push_back(name + " ends with errno " + std::to_string(error));
 	if (result >= 0 && allowed && !allowed(node, number, opcode))
 		faults.push_back(name + " of opcode " + std::to_string(opcode) + " was let through");
@@ -190,11 +190,11 @@ void *IoctlFuzzer::somewhere(std::size_t length)
 	case 2:
 		return reinterpret_cast<void *>(random_.next());
 	case 3:
-		return data_.place(length / 2 < arena_size ? length / 2 : 0, true); // half of it is mapped
+		return data_.place(length / 2 < arenaSize ? length / 2 : 0, true); // half of it is mapped
 	case 4:
 		return data_.place(0, false) + random_.below(16); // unaligned
 	default:
-		return length <= arena_size - page ? data_.place(length, random_.oneIn(2)) : data_.place(0, false);
+		return length <= arenaSize - page ? data_.place(length, random_.oneIn(2)) : data_.place(0, false);
 	}
 }
 
@@ -303,7 +303,7 @@ struct Stage {
 
 	Stage() : server(patient())
 	{
-		server.stores().add(1, store_size);
+		server.stores().add(1, storeSize);
 		auto o = Host::options("127.0.0.1", std::to_string(server.port()), server.config().nqn);
 		o.reconnectDelay = 100ms;
 		controller = host.connect(o).name;
@@ -316,7 +316,7 @@ struct Stage {
 		config.enforceKeepAlive = false; // the commands may set any keep-alive timeout
 		return config;
 	}
-	Bytes contents() { return server.stores().find(1)->peek(0, store_size); }
+	Bytes contents() { return server.stores().find(1)->peek(0, storeSize); }
 };
 
 // Open files of the controller, the disk and its generic node

@@ -335,12 +335,12 @@ void FuzzMessages::damage(FuzzMessage &m)
 // and not processed.
 std::uint8_t FuzzMessages::commandIn(const Octets &bytes) const
 {
-	constexpr std::size_t least = NLMSG_HDRLEN + GENL_HDRLEN;
+	constexpr std::size_t min = NLMSG_HDRLEN + GENL_HDRLEN;
 	nlmsghdr head;
-	if (bytes.size() < least)
+	if (bytes.size() < min)
 		return 0;
 	std::memcpy(&head, bytes.data(), sizeof(head));
-	bool seen = head.nlmsg_type == family_ && head.nlmsg_len >= least && head.nlmsg_flags & NLM_F_REQUEST;
+	bool seen = head.nlmsg_type == family_ && head.nlmsg_len >= min && head.nlmsg_flags & NLM_F_REQUEST;
 	return seen ? bytes[NLMSG_HDRLEN] : 0;
 }
 

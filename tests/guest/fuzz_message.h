@@ -14,7 +14,7 @@ namespace guest {
 using Octets = std::vector<std::uint8_t>;
 
 // The objects that a message must not change, because a load uses them
-struct FuzzTaboo {
+struct FuzzProtected {
 	std::string controller = {};
 	std::uint32_t subsystem = ~0u;
 };
@@ -30,7 +30,7 @@ struct FuzzMessage {
 
 class FuzzMessages {
 public:
-	FuzzMessages(std::uint16_t family, target::Random random, FuzzTaboo taboo)
+	FuzzMessages(std::uint16_t family, target::Random random, FuzzProtected taboo)
 		: family_(family), random_(random), taboo_(std::move(taboo))
 	{
 	}
@@ -54,7 +54,7 @@ private:
 
 	std::uint16_t family_;
 	target::Random random_;
-	FuzzTaboo taboo_;
+	FuzzProtected taboo_;
 	std::vector<std::string> controllers_ = {}, subsystems_ = {};
 };
 

@@ -5,7 +5,7 @@
 // NVMEOF_FUZZ_MESSAGES: number of messages [20000]; NVMEOF_FUZZ_SEED: seed, printed
 #include "fuzz_sender.h"
 #include "netlink_table.h"
-#include "support/again.h"
+#include "support/reproduce.h"
 #include "support/kernel_log.h"
 #include "support/multi.h"
 #include "support/rig.h"
@@ -35,7 +35,7 @@ using nvmeof::ControllerState;
 namespace {
 
 constexpr unsigned senders = 4;
-constexpr std::size_t most_controllers = 6; // further ones are removed
+constexpr std::size_t maxControllers = 6; // further ones are removed
 constexpr ::uid_t nobody = 65534;
 
 std::uint64_t messages()
@@ -44,23 +44,26 @@ std::uint64_t messages()
 }
 
 // A subsystem that random messages may connect to, next to the one of the load
-struct Decoy {
+struct SecondSubsystem {
 	Loop backing{16 << 20};
 	nvmet::Subsystem subsystem{"nqn.2024-01.io.nvmeof:decoy"};
 	nvmet::Port &port;
 
-	explicit Decoy(nvmet::Port &at) : port(at)
+	explicit SecondSubsystem(nvmet::Port &at) : port(at)
 	{
 		subsystem.addNamespace(1, backing.device());
 		port.link(subsystem);
 	}
-	~Decoy() { port.unlink(subsystem); }
+	~SecondSubsystem() { port.unlink(subsystem); }
 };
 
 // Bounds the number of controllers that random messages create.
-class Gardener {
+class ControllerLimiter {
 public:
-	explicit Gardener(std::string spared) : spared_(std::move(spared)), thread_([this](auto stop) { run(stop); }) {}
+	explicit ControllerLimiter(std::string spared)
+		: spared_(std::move(spared)), thread_([this](auto stop) { run(stop); })
+	{
+	}
 	std::uint64_t removed() const { return removed_; }
 
 private:
@@ -69,7 +72,7 @@ private:
 		auto client = take(nvmeof::Client::open());
 		while (!stop.stop_requested()) {
 			auto all = client.controllers();
-			for (std::size_t i = 0; all && all->size() > most_controllers && i < all->size(); i++)
+			for (std::size_t i = 0; all && all->size() > maxControllers && i < all->size(); i++)
 				if ((*all)[i].name != spared_ && client.disconnect((*all)[i].name))
 					removed_++;
 			std::this_thread::sleep_for(100ms);
@@ -84,7 +87,7 @@ private:
 // Joins and leaves random multicast groups, and never reads the events.
 void joinAtRandom(std::stop_token stop, std::uint64_t seed)
 {
-	constexpr int sol_netlink = 270;
+	constexpr int solNetlink = 270;
 	target::Random random{seed, 0x6a6f696e};
 	auto events = FuzzSocket::events();
 	std::vector<std::unique_ptr<FuzzSocket>> sockets;
@@ -94,7 +97,7 @@ void joinAtRandom(std::stop_token stop, std::uint64_t seed)
 		sockets.push_back(std::make_unique<FuzzSocket>(random.oneIn(2), false));
 		auto &socket = *sockets[random.below(sockets.size())];
 		auto group = static_cast<int>(random.oneIn(2) ? events : random.interesting(32, events));
-		::setsockopt(socket.fd(), sol_netlink,
+		::setsockopt(socket.fd(), solNetlink,
 			     random.oneIn(4) ? NETLINK_DROP_MEMBERSHIP : NETLINK_ADD_MEMBERSHIP, &group, sizeof(group));
 		if (random.oneIn(4)) {
 			sockaddr_nl name{AF_NETLINK, 0, static_cast<std::uint32_t>(random.next()),
@@ -177,7 +180,7 @@ int asAnother(void (*become)(), const char *who, std::uint64_t number)
 }
 
 // Runs several senders at a time. Returns the sum of their tables.
-FuzzTable fuzzAsRoot(std::uint64_t number, const FuzzTaboo &taboo)
+FuzzTable fuzzAsRoot(std::uint64_t number, const FuzzProtected &taboo)
 {
 	std::vector<std::unique_ptr<FuzzSender>> all;
 	for (unsigned i = 0; i < senders; i++)
@@ -201,15 +204,15 @@ FuzzTable fuzzAsRoot(std::uint64_t number, const FuzzTaboo &taboo)
 TEST_CASE("random netlink messages by root break nothing", "[fuzz][netlink]")
 {
 	Rig rig;
-	Decoy decoy(rig.port);
+	SecondSubsystem decoy(rig.port);
 	auto number = seedFrom("NVMEOF_FUZZ_SEED");
 	auto c = rig.connect();
 	FioLoad load({.file = rig.disk(), .depth = 4, .size = "8m", .seconds = 3600, .more = "--rate_iops=200"});
-	FuzzTaboo taboo{c.name, c.subsystem};
+	FuzzProtected taboo{c.name, c.subsystem};
 	Stopwatch time;
 	FuzzTable table;
 	{
-		Gardener gardener(c.name);
+		ControllerLimiter gardener(c.name);
 		std::jthread joining(joinAtRandom, number);
 		table = fuzzAsRoot(number, taboo);
 	}
@@ -242,7 +245,7 @@ TEST_CASE("random netlink messages by unprivileged senders change nothing", "[fu
 	Rig rig;
 	auto number = seedFrom("NVMEOF_FUZZ_SEED");
 	auto o = rig.options();
-	o.keepAlive = slowly(5s);
+	o.keepAlive = scaled(5s);
 	rig.host.connect(o);
 	auto before = state(rig.host.client());
 	FioLoad load({.file = rig.disk(), .depth = 4, .size = "8m", .seconds = 3600, .more = "--rate_iops=200"});

@@ -6,7 +6,7 @@
 // NVMEOF_FUZZ_SESSIONS: number of sessions [300]; NVMEOF_FUZZ_SEED: seed, printed;
 // NVMEOF_FUZZ_SESSION: run this one alone; NVMEOF_FUZZ_WORKERS: sessions at a time [10]
 #include "fuzz_session.h"
-#include "support/again.h"
+#include "support/reproduce.h"
 #include "support/kernel_log.h"
 #include "target/misbehaviour.h"
 
@@ -30,7 +30,7 @@ std::uint64_t number(const char *variable, std::uint64_t fallback)
 
 std::string replay(std::uint64_t seed, std::uint64_t session)
 {
-	return againCommand(
+	return reproduceCommand(
 		"", {{"NVMEOF_FUZZ_SEED", std::to_string(seed)}, {"NVMEOF_FUZZ_SESSION", std::to_string(session)}});
 }
 
@@ -56,9 +56,9 @@ public:
 		good_ += o.good;
 		failed_ += o.failed;
 		deceived_ += o.deceived;
-		ghosts_ += o.ghosts;
-		longest_ = std::max(longest_, o.took);
-		for (std::size_t i = 0; i < target::mutation_kinds; i++)
+		stalledWrites_ += o.stalledWrites;
+		maxSize_ = std::max(maxSize_, o.took);
+		for (std::size_t i = 0; i < target::mutationKinds; i++)
 			kinds_[i] += o.mutator->counts()[i];
 		file_ << "end " << o.session << (o.live ? " live" : "") << " good " << o.good << " failed " << o.failed
 		      << " " << o.took.count() << " ms, " << o.done << std::endl;
@@ -77,7 +77,7 @@ public:
 			"figure: fuzz_pdu: seed %lu: %lu sessions in %.1f s, %.1f/s; %lu came live, %lu had the disk; "
 			"%lu I/Os good, %lu with errors, %lu deceived, %lu ghost writes; longest %ld ms\n",
 			seed_, sessions_, seconds, static_cast<double>(sessions_) / seconds, live_, disks_, good_,
-			failed_, deceived_, ghosts_, longest_.count());
+			failed_, deceived_, stalledWrites_, maxSize_.count());
 		std::uint64_t sum = 0;
 		std::string text;
 		for (auto &[kind, n] : kinds_) {
@@ -103,14 +103,14 @@ private:
 	const std::uint64_t seed_;
 	std::mutex lock_;
 	std::ofstream file_;
-	std::uint64_t sessions_ = 0, live_ = 0, disks_ = 0, good_ = 0, failed_ = 0, deceived_ = 0, ghosts_ = 0,
+	std::uint64_t sessions_ = 0, live_ = 0, disks_ = 0, good_ = 0, failed_ = 0, deceived_ = 0, stalledWrites_ = 0,
 		      faults_ = 0;
-	Millis longest_{0};
+	Millis maxSize_{0};
 	std::map<std::size_t, std::uint64_t> kinds_;
 };
 
 // Plays the sessions from first to end - 1 with several workers.
-void playAll(Journal &journal, std::uint64_t seed, std::uint64_t first, std::uint64_t end, std::uint64_t workers)
+void runAll(Journal &journal, std::uint64_t seed, std::uint64_t first, std::uint64_t end, std::uint64_t workers)
 {
 	std::atomic<std::uint64_t> next{first};
 	std::vector<std::jthread> threads;
@@ -179,7 +179,7 @@ TEST_CASE("PDUs changed at random break nothing", "[fuzz][pdu]")
 	Stopwatch time;
 	for (auto at = first; at < first + count && journal.faults() < 10; at += batch) {
 		auto end = std::min(at + batch, first + count);
-		playAll(journal, seed, at, end, number("NVMEOF_FUZZ_WORKERS", 10));
+		runAll(journal, seed, at, end, number("NVMEOF_FUZZ_WORKERS", 10));
 		checkBatch(host, log, seed, at, end);
 	}
 	journal.print(time.elapsed());
@@ -190,7 +190,7 @@ TEST_CASE("PDUs changed at random break nothing", "[fuzz][pdu]")
 	CHECK(journal.live() > journal.sessions() / 10); // some sessions become live,
 	CHECK(journal.live() < journal.sessions());      // but not all
 	CHECK(journal.good() > journal.sessions());
-	CHECK(journal.kinds() == target::mutation_kinds);
+	CHECK(journal.kinds() == target::mutationKinds);
 }
 
 TEST_CASE("wrong data that the target did not announce are found", "[fuzz][check]")

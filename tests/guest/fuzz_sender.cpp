@@ -54,7 +54,7 @@ void FuzzSender::renew()
 
 // Sends a request that is always answered, after all earlier ones but dumps and deferred replies. Returns its sequence
 // number, or 0.
-std::uint32_t FuzzSender::askSomething() const
+std::uint32_t FuzzSender::sendMarker() const
 {
 	Octets bytes(NLMSG_HDRLEN + GENL_HDRLEN);
 	nlmsghdr nl{static_cast<std::uint32_t>(bytes.size()), family_, NLM_F_REQUEST | NLM_F_ACK, ++seq_, 0};
@@ -67,8 +67,8 @@ std::uint32_t FuzzSender::askSomething() const
 void FuzzSender::judge(const FuzzMessage &m, const FuzzAnswer &answer)
 {
 	table_.add(m.cmd, *answer.error);
-	if (*answer.error && words_ && !answer.worded && *answer.error != EPERM)
-		table_.wordless[*answer.error]++;
+	if (*answer.error && words_ && !answer.hasText && *answer.error != EPERM)
+		table_.withoutText[*answer.error]++;
 	if (rules_.mayChange || !m.mutator)
 		return;
 	if (*answer.error == 0)
@@ -94,7 +94,7 @@ void FuzzSender::take(const FuzzReading &reading, Waiting &waiting)
 bool FuzzSender::settle(Waiting &waiting)
 {
 	auto end = std::chrono::steady_clock::now() + patience;
-	auto last = askSomething();
+	auto last = sendMarker();
 	bool answered = false, lost = false;
 	while (!answered && std::chrono::steady_clock::now() < end) {
 		auto reading = socket_->read(1000);
@@ -103,7 +103,7 @@ bool FuzzSender::settle(Waiting &waiting)
 			answered = answered || (a.seq == last && a.error);
 		lost = lost || reading.overrun;
 		if (reading.overrun || !last)
-			last = askSomething();
+			last = sendMarker();
 	}
 	while (answered && !lost && anyTakesTime(waiting) && std::chrono::steady_clock::now() < end) {
 		auto reading = socket_->read(1000);

@@ -10,7 +10,7 @@
 namespace guest {
 
 struct FuzzRules {
-	FuzzTaboo taboo = {};
+	FuzzProtected taboo = {};
 	bool mayChange = true; // false: each mutator must be refused with EPERM
 };
 
@@ -31,7 +31,7 @@ private:
 	void take(const FuzzReading &reading, Waiting &waiting);
 	void judge(const FuzzMessage &m, const FuzzAnswer &answer);
 	bool settle(Waiting &waiting);
-	std::uint32_t askSomething() const;
+	std::uint32_t sendMarker() const;
 	void fail(const std::string &what);
 
 	std::uint16_t family_;

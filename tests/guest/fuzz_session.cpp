@@ -12,7 +12,7 @@ namespace guest {
 
 namespace {
 
-constexpr std::uint64_t store_size = 4 << 20;
+constexpr std::uint64_t storeSize = 4 << 20;
 
 std::string hex(const nvmeof::ConnectOptions &o)
 {
@@ -39,13 +39,13 @@ bool FuzzIo::sent(std::uint64_t at, const std::vector<std::uint8_t> &block) cons
 
 // True if each block that differs holds data written earlier, and was overwritten meanwhile by a controller that had
 // been replaced.
-bool FuzzIo::overtaken(std::uint64_t at, Buffer &buffer, std::uint64_t ghosts) const
+bool FuzzIo::hitByLateWrite(std::uint64_t at, Buffer &buffer, std::uint64_t stalledWrites) const
 {
 	auto block = std::size_t(1) << store_->shift();
 	for (std::size_t i = 0; i < buffer.size(); i += block) {
 		auto is = store_->peek(at + i, block);
 		if (!std::equal(is.begin(), is.end(), buffer.data() + i) &&
-		    !(sent(at + i, is) && store_->overtaken((at + i) >> store_->shift(), ghosts)))
+		    !(sent(at + i, is) && store_->hitByLateWrite((at + i) >> store_->shift(), stalledWrites)))
 			return false;
 	}
 	return true;
@@ -67,7 +67,7 @@ void FuzzIo::one(const Disk &disk, const target::Mutator *mutator)
 		buffer.fill(static_cast<std::uint32_t>(random_.next()));
 		written_.push_back({at, {buffer.data(), buffer.data() + buffer.size()}});
 	}
-	auto known = store_->ghosts();
+	auto known = store_->stalledWrites();
 	int err = writes ? disk.write(at, buffer) : disk.read(at, buffer);
 	if (err) {
 		failed++;
@@ -78,8 +78,8 @@ void FuzzIo::one(const Disk &disk, const target::Mutator *mutator)
 		return;
 	if (mutator && mutator->deceived())
 		deceived++;
-	else if (overtaken(at, buffer, known))
-		ghosts++;
+	else if (hitByLateWrite(at, buffer, known))
+		stalledWrites++;
 	else
 		fault = std::string(writes ? "a write that ended well is not in the store" : "wrong data read") + ": " +
 			std::to_string(size) + " bytes at " + std::to_string(at);
@@ -120,7 +120,7 @@ void FuzzSession::configure(target::Random random)
 	config_.ccrLimit = random.oneIn(4) ? 2 : 0;
 	namespaces_ = random.oneIn(4) ? 3 : 1;
 	threads_ = random.oneIn(4) ? 2 : 1;
-	auto ms = [](unsigned n) { return slowly(Millis(n)); };
+	auto ms = [](unsigned n) { return scaled(Millis(n)); };
 	options_.subsysnqn = config_.nqn;
 	options_.ioQueues = random.oneIn(4) ? 2 : 1;
 	options_.hdrDigest = random.oneIn(3);
@@ -167,9 +167,9 @@ void FuzzSession::work(const std::string &name)
 	auto node = disk();
 	outcome_.disk = !node.empty();
 	std::vector<std::future<FuzzIo>> all;
-	auto deadline = Clock::now() + slowly(400ms);
+	auto deadline = Clock::now() + scaled(400ms);
 	for (unsigned i = 0; i < threads_ && outcome_.disk; i++) {
-		auto part = store_size / threads_;
+		auto part = storeSize / threads_;
 		FuzzIo io(server_->stores().find(1), i * part, part, target::Random{seed_, session_, i});
 		all.push_back(std::async(std::launch::async,
 					 [io, node, nqn = config_.nqn, deadline, mutator = mutator_]() mutable {
@@ -181,7 +181,7 @@ void FuzzSession::work(const std::string &name)
 		io.wait_until(deadline);
 	leave();
 	for (auto &each : all) {
-		if (each.wait_for(slowly(20s)) != std::future_status::ready) {
+		if (each.wait_for(scaled(20s)) != std::future_status::ready) {
 			std::fprintf(stderr, "fuzz_pdu: FAILED %s: I/O of %s does not end\n", describe().c_str(),
 				     name.c_str());
 			std::abort(); // the thread hangs in the kernel and cannot be joined
@@ -190,7 +190,7 @@ void FuzzSession::work(const std::string &name)
 		outcome_.good += io.good;
 		outcome_.failed += io.failed;
 		outcome_.deceived += io.deceived;
-		outcome_.ghosts += io.ghosts;
+		outcome_.stalledWrites += io.stalledWrites;
 		if (!io.fault.empty())
 			fail(io.fault);
 	}
@@ -206,7 +206,7 @@ void FuzzSession::leave()
 	if (gone && !gone->outcome())
 		fail("disconnecting: " + gone->failures.front().message);
 	// The kernel waits at most 6 s for an admin queue that alone is silent.
-	if (time.elapsed() > slowly(8s))
+	if (time.elapsed() > scaled(8s))
 		fail("disconnecting took " + std::to_string(time.elapsed().count()) + " ms");
 }
 
@@ -216,10 +216,10 @@ FuzzOutcome FuzzSession::play()
 	mutator_ = std::make_shared<target::Mutator>(seed_, session_);
 	server_ = std::make_unique<target::Server>(config_);
 	for (unsigned nsid = 1; nsid <= namespaces_; nsid++)
-		server_->stores().add(nsid, store_size);
+		server_->stores().add(nsid, storeSize);
 	server_->mutate([mutator = mutator_](bool) { return mutator->stream(); });
 	options_.address = {"127.0.0.1", std::to_string(server_->port())};
-	auto timeout = slowly(1500ms);
+	auto timeout = scaled(1500ms);
 	auto result = client_.connect(options_, nvmeof::WaitFor::namespaces, timeout);
 	if (result)
 		outcome_.live = true;
@@ -233,7 +233,7 @@ FuzzOutcome FuzzSession::play()
 	server_.reset();
 	outcome_.took = time.elapsed();
 	// A single lost command takes its timeout, an Abort, and its timeout again.
-	if (outcome_.took > slowly(130s))
+	if (outcome_.took > scaled(130s))
 		fail("took " + std::to_string(outcome_.took.count()) + " ms");
 	outcome_.done = mutator_->line();
 	outcome_.mutator = mutator_;

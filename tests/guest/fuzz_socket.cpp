@@ -17,8 +17,8 @@ namespace guest {
 namespace {
 
 // glibc's SOL_NETLINK needs a feature macro
-constexpr int sol_netlink = 270;
-constexpr int largest_errno = 133; // higher values are internal to the kernel
+constexpr int solNetlink = 270;
+constexpr int maxErrno = 133; // higher values are internal to the kernel
 
 using Bytes = std::span<const std::uint8_t>;
 
@@ -111,12 +111,12 @@ std::string checkObject(Bytes message)
 }
 
 // Checks the texts and offsets of an extended acknowledgement. length: that of the request
-std::string checkWords(Bytes tlvs, std::uint32_t length, bool &worded)
+std::string checkExtAck(Bytes tlvs, std::uint32_t length, bool &hasText)
 {
 	std::string fault;
 	bool whole = attributes(tlvs, [&](std::uint16_t type, Bytes value) {
 		if (type == NLMSGERR_ATTR_MSG) {
-			worded = true;
+			hasText = true;
 			if (value.size() < 2 || value.back() != 0)
 				fault = "a text that does not end";
 		} else if (type == NLMSGERR_ATTR_OFFS) {
@@ -130,7 +130,7 @@ std::string checkWords(Bytes tlvs, std::uint32_t length, bool &worded)
 
 std::string checkErrno(int error)
 {
-	return error > 0 || -error > largest_errno ? "errno " + std::to_string(error) : "";
+	return error > 0 || -error > maxErrno ? "errno " + std::to_string(error) : "";
 }
 
 std::string takeError(Bytes message, std::uint16_t flags, FuzzAnswer &answer)
@@ -147,7 +147,7 @@ std::string takeError(Bytes message, std::uint16_t flags, FuzzAnswer &answer)
 		start += NLMSG_ALIGN(err.msg.nlmsg_len) - NLMSG_HDRLEN;
 	if (start > message.size())
 		return "an acknowledgement shorter than it says";
-	auto words = checkWords(message.subspan(start), err.msg.nlmsg_len, answer.worded);
+	auto words = checkExtAck(message.subspan(start), err.msg.nlmsg_len, answer.hasText);
 	return fault.empty() ? words : fault;
 }
 
@@ -160,7 +160,7 @@ std::string takeDone(Bytes message, std::uint16_t flags, FuzzAnswer &answer)
 	auto fault = error < 0 ? checkErrno(error) : "";
 	if (!(flags & NLM_F_ACK_TLVS))
 		return fault;
-	auto words = checkWords(message.subspan(NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(int))), ~0u, answer.worded);
+	auto words = checkExtAck(message.subspan(NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(int))), ~0u, answer.hasText);
 	return fault.empty() ? words : fault;
 }
 
@@ -206,7 +206,7 @@ std::string outcomeName(int outcome)
 void setOption(int fd, int option)
 {
 	int one = 1;
-	if (::setsockopt(fd, sol_netlink, option, &one, sizeof(one)))
+	if (::setsockopt(fd, solNetlink, option, &one, sizeof(one)))
 		throw std::system_error(errno, std::generic_category(), "netlink option");
 }
 
@@ -301,8 +301,8 @@ void FuzzTable::add(const FuzzTable &other)
 	for (auto &[cmd, outcomes] : other.counts_)
 		for (auto &[outcome, n] : outcomes)
 			counts_[cmd][outcome] += n;
-	for (auto &[error, n] : other.wordless)
-		wordless[error] += n;
+	for (auto &[error, n] : other.withoutText)
+		withoutText[error] += n;
 }
 
 std::uint64_t FuzzTable::count(std::uint8_t cmd, int outcome) const
@@ -340,7 +340,7 @@ void FuzzTable::print(const char *title) const
 		std::printf("  %-12s %7lu:%s\n", name.c_str(), sum, text.c_str());
 	}
 	std::printf("  refusals without a text:");
-	for (auto &[error, n] : wordless)
+	for (auto &[error, n] : withoutText)
 		std::printf(" %s %lu", outcomeName(error).c_str(), n);
 	std::printf("\n");
 	std::fflush(stdout);

@@ -11,7 +11,7 @@ namespace guest {
 struct FuzzAnswer {
 	std::uint32_t seq = 0;
 	std::optional<int> error = {}; // positive errno, 0: accepted; empty: an object, or another message
-	bool worded = false;           // the refusal has a text
+	bool hasText = false;          // the refusal has a text
 };
 
 struct FuzzReading {
@@ -50,7 +50,7 @@ public:
 	std::uint64_t count(std::uint8_t cmd, int outcome) const;
 	std::uint64_t total() const;
 	void print(const char *title) const;
-	std::map<int, std::uint64_t> wordless; // refusals without a text, although NETLINK_EXT_ACK was set
+	std::map<int, std::uint64_t> withoutText; // refusals without a text, although NETLINK_EXT_ACK was set
 
 private:
 	std::map<std::uint8_t, std::map<int, std::uint64_t>> counts_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Ghost writes with the in-tree driver. Not run by ctest, because it does not test this driver: the benchmark compares
 // the result with that of fencing=immediate.
-#include "support/ghost.h"
+#include "support/stalled_writes.h"
 
 namespace guest::ghost_intree {
 
@@ -70,7 +70,7 @@ unsigned lateWrites(InTree &scene, const char *how, Millis within, unsigned coun
 		REQUIRE(pending.join(within));
 		CHECK(pending.status() == 0);
 		REQUIRE(writeTo(*scene.disk, place(round), 2000 + round) == 0);
-		scene.ports.ghosts().execute();
+		scene.ports.stalledWrites().execute();
 		overwritten += scene.ports.stored(place(round), length, 1000 + round) ? 1 : 0;
 		REQUIRE(scene.both());
 	}
@@ -90,7 +90,7 @@ TEST_CASE("the in-tree driver: a late write after silence", "[intree][silent]")
 {
 	InTree scene(2);
 	auto count = rounds("NVMEOF_FENCING_AUTO", 3);
-	record("default", "intree", lateWrites(scene, "write-stalled-silent", slowly(20s), count), count);
+	record("default", "intree", lateWrites(scene, "write-stalled-silent", scaled(20s), count), count);
 }
 
 } // namespace guest::ghost_intree

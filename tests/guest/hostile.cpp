@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // How the host handles a misbehaving target, which runs in this process.
 #include "hostile_tally.h"
-#include "support/again.h"
+#include "support/reproduce.h"
 #include "support/block.h"
-#include "support/choice.h"
+#include "support/selection.h"
 #include "support/fio.h"
 #include "support/ports.h"
 #include "target/acts.h"
@@ -71,8 +71,8 @@ struct Stage {
 	nvmeof::ConnectOptions options(Needs needs = Needs::nothing)
 	{
 		auto o = Host::options(here(), std::to_string(server.port()), server.config().nqn);
-		o.connectTimeout = o.keepAlive = slowly(1500ms);
-		o.ctrlLoss = slowly(60s);
+		o.connectTimeout = o.keepAlive = scaled(1500ms);
+		o.ctrlLoss = scaled(60s);
 		o.reconnectDelay = 200ms;
 		o.ioQueues = 2;
 		o.hdrDigest = needs == Needs::headerDigest;
@@ -156,26 +156,26 @@ void strikeDuringIo(Stage &stage, const Misbehaviour &m, const Disk &disk)
 	CHECK(worst != -ESTALE); // wrong data were stored
 	if (m.expect == Expect::error)
 		CHECK(worst < 0);
-	else if (m.expect != Expect::bounded)
+	else if (m.expect != Expect::judgedByTest)
 		CHECK(worst == 0);
 }
 
 void strikeWhileIdle(Stage &stage, const Misbehaviour &m)
 {
 	stage.server.script().arm(m);
-	CHECK(stage.server.script().waitStrikes(1, slowly(10s)));
-	std::this_thread::sleep_for(resets(m.expect) ? slowly(2500ms) : 300ms);
+	CHECK(stage.server.script().waitStrikes(1, scaled(10s)));
+	std::this_thread::sleep_for(resets(m.expect) ? scaled(2500ms) : 300ms);
 	stage.server.script().disarm();
 }
 
 void playLive(const Misbehaviour &m)
 {
-	decided("NVMEOF_MISBEHAVIOUR", m.name);
+	recordChoice("NVMEOF_MISBEHAVIOUR", m.name);
 	Stage stage(configFor(m.needs));
 	auto c = stage.host.connect(stage.options(m.needs));
 	auto node = stage.disk();
 	if (m.expect == Expect::silence) // shortens the test
-		writeFile("/sys/block/" + node.substr(5) + "/queue/io_timeout", std::to_string(slowly(1500ms).count()));
+		writeFile("/sys/block/" + node.substr(5) + "/queue/io_timeout", std::to_string(scaled(1500ms).count()));
 	Disk disk(node);
 	REQUIRE(stage.work(disk) == 0);
 	auto before = stage.server.counters().adminConnects.load();
@@ -271,17 +271,17 @@ void expectLive(Stage &stage, const nvmeof::Result<nvmeof::Connection> &result, 
 
 void playConnecting(const Misbehaviour &m)
 {
-	decided("NVMEOF_MISBEHAVIOUR", m.name);
+	recordChoice("NVMEOF_MISBEHAVIOUR", m.name);
 	Stage stage(configFor(m.needs));
 	Watch watch;
 	stage.server.script().arm(m, target::Script::forever);
 	Stopwatch time;
-	auto result = stage.host.client().connect(stage.options(m.needs), nvmeof::WaitFor::namespaces, slowly(5s));
-	CHECK(time.elapsed() < slowly(8s));
+	auto result = stage.host.client().connect(stage.options(m.needs), nvmeof::WaitFor::namespaces, scaled(5s));
+	CHECK(time.elapsed() < scaled(8s));
 	CHECK(stage.server.script().strikes() > 0);
 	tellPlayed(m, stage.server.script().strikes());
 	if (std::string_view(m.name).ends_with("-never"))
-		CHECK(time.elapsed() > slowly(1s)); // it timed out and was not refused for another reason
+		CHECK(time.elapsed() > scaled(1s)); // it timed out and was not refused for another reason
 	if (m.expect == Expect::refused)
 		expectRefused(stage, result, m);
 	else
@@ -294,7 +294,7 @@ void playConnecting(const Misbehaviour &m)
 	}
 	Stopwatch leaving;
 	stage.host.disconnectAll();
-	CHECK(leaving.elapsed() < slowly(2s));
+	CHECK(leaving.elapsed() < scaled(2s));
 
 	stage.server.script().disarm();
 	stage.host.connect(stage.options(m.needs));
@@ -327,7 +327,7 @@ TEST_CASE("misbehaviour of a live target", "[hostile][table][live]")
 TEST_CASE("misbehaviour specific to RDMA", "[hostile][table][rdma]")
 {
 	for (auto &m : target::rdmaMisbehaviours())
-		if (chosen("NVMEOF_MISBEHAVIOUR", m.name))
+		if (isSelected("NVMEOF_MISBEHAVIOUR", m.name))
 			DYNAMIC_SECTION(m.name << " (trap " << m.trap << "): " << toString(m.expect))
 			{
 				m.when == When::connecting ? playConnecting(m) : playLive(m);
@@ -356,7 +356,7 @@ TEST_CASE("verified load survives random misbehaviour of the target", "[hostile]
 	while (load.running()) {
 		auto *m = fit[random() % fit.size()];
 		stage.server.script().arm(*m);
-		struck += stage.server.script().waitStrikes(1, slowly(1s));
+		struck += stage.server.script().waitStrikes(1, scaled(1s));
 		stage.server.script().disarm();
 		CHECK(stage.live(c.name));
 	}
@@ -443,7 +443,7 @@ TEST_CASE("with traffic based keep-alive, I/O replaces Keep Alive commands", "[h
 	auto c = stage.host.connect(stage.options());
 	FioLoad load({.file = stage.disk(), .size = "4m", .seconds = 5});
 	CHECK(load.wait(30s).good());
-	std::this_thread::sleep_for(slowly(4s));
+	std::this_thread::sleep_for(scaled(4s));
 	CHECK(stage.host.state(c.name) == ControllerState::live);
 	CHECK(stage.server.counters().adminConnects == 1);
 	CHECK(stage.server.counters().keepAlives >= 1); // without traffic, Keep Alive is sent
@@ -475,7 +475,7 @@ TEST_CASE("data that was not sent when a connection ends is never sent", "[hosti
 	Buffer second(mib);
 	second.fill(200);
 	std::thread writer([&] { status = disk.write(0, second); });
-	REQUIRE(stage.server.script().waitStrikes(1, slowly(5s)));
+	REQUIRE(stage.server.script().waitStrikes(1, scaled(5s)));
 	auto arrived = [&] { return stage.server.unreadBytes(); };
 	CHECK(eventually([&] { return arrived() > 0; }));
 	std::this_thread::sleep_for(300ms); // the sockets are full now
@@ -541,7 +541,7 @@ TEST_CASE("a namespace whose partition table is never read does not block deleti
 	stage.server.script().arm(holdReads, target::Script::forever);
 	auto c = take(stage.host.client().start(stage.options()));
 	CHECK(stage.live(c.name));
-	REQUIRE(stage.server.script().waitStrikes(1, slowly(5s)));
+	REQUIRE(stage.server.script().waitStrikes(1, scaled(5s)));
 	SECTION("deleted while the read hangs") {}
 	SECTION("deleted while the read waits for a path")
 	{
@@ -550,7 +550,7 @@ TEST_CASE("a namespace whose partition table is never read does not block deleti
 	}
 	Stopwatch time;
 	stage.host.disconnectAll();
-	CHECK(time.elapsed() < slowly(3s));
+	CHECK(time.elapsed() < scaled(3s));
 }
 
 TEST_CASE("load survives a target that restarts on the same port", "[hostile][restart][trap24]")
@@ -617,7 +617,7 @@ TEST_CASE("a controller that comes back as one of another type is refused", "[ho
 	std::this_thread::sleep_for(1s);
 	script.arm(discovery, target::Script::forever);
 	stage.server.dropConnections();
-	REQUIRE(script.waitStrikes(2, slowly(5s)));
+	REQUIRE(script.waitStrikes(2, scaled(5s)));
 	auto now = stage.host.controller(c.name);
 	CHECK(now.state == ControllerState::connecting);
 	CHECK(now.lastError.find("type has changed") != std::string::npos);
@@ -663,7 +663,7 @@ TEST_CASE("event requests that are refused are retried with a growing delay", "[
 	auto &script = stage.server.script();
 	script.arm(*target::findMisbehaviour("async-request-failed"), target::Script::forever);
 	auto c = stage.host.connect(stage.options());
-	REQUIRE(script.waitStrikes(3, slowly(8s))); // 0, 0.5 to 1, 1.5 to 3 s
+	REQUIRE(script.waitStrikes(3, scaled(8s))); // 0, 0.5 to 1, 1.5 to 3 s
 	CHECK(script.strikes() < 5);
 	CHECK(stage.host.controller(c.name).lastError.find("refused the asynchronous event request") !=
 	      std::string::npos);
@@ -691,7 +691,7 @@ TEST_CASE("a namespace that is not ready does not hide later namespaces", "[host
 			},
 			30s);
 	};
-	auto connected = stage.host.client().connect(stage.options(), nvmeof::WaitFor::namespaces, slowly(5s));
+	auto connected = stage.host.client().connect(stage.options(), nvmeof::WaitFor::namespaces, scaled(5s));
 	INFO((connected ? "" : connected.error().message));
 	auto list = take(stage.host.client().controllers());
 	REQUIRE(list.size() == 1);
@@ -721,8 +721,8 @@ TEST_CASE("a namespace reported with fewer identifiers than before keeps its pat
 	REQUIRE(stage.work(disk) == 0);
 	stage.server.script().arm(noList, target::Script::forever);
 	stage.server.namespacesChanged();
-	REQUIRE(stage.server.script().waitStrikes(1, slowly(5s)));
-	std::this_thread::sleep_for(slowly(300ms));
+	REQUIRE(stage.server.script().waitStrikes(1, scaled(5s)));
+	std::this_thread::sleep_for(scaled(300ms));
 	CHECK(stage.work(disk) == 0); // through the file opened earlier
 	CHECK(stage.host.paths().at(0).name == path);
 	stage.server.script().disarm();
@@ -802,7 +802,7 @@ TEST_CASE("a command that is never answered is aborted, and recovered from", "[h
 	auto o = stage.options();
 	auto c = stage.host.connect(o);
 	auto node = stage.disk();
-	writeFile("/sys/block/" + node.substr(5) + "/queue/io_timeout", std::to_string(slowly(1s).count()));
+	writeFile("/sys/block/" + node.substr(5) + "/queue/io_timeout", std::to_string(scaled(1s).count()));
 	static const auto hold =
 		always(target::Hook::command, [](target::Strike &s) { return verdict(s.ioWrite(), s, Verdict::hold); });
 	Disk disk(node);
@@ -810,7 +810,7 @@ TEST_CASE("a command that is never answered is aborted, and recovered from", "[h
 	stage.server.script().arm(hold);
 	Stopwatch time;
 	CHECK(stage.work(disk) == 0);
-	CHECK(time.elapsed() < slowly(12s));
+	CHECK(time.elapsed() < scaled(12s));
 	CHECK(stage.server.counters().aborts >= 1);
 	CHECK(stage.server.counters().adminConnects > before);
 	CHECK(stage.live(c.name));
@@ -824,14 +824,14 @@ TEST_CASE("unloading and deleting while the target is silent", "[hostile][unload
 	{
 		stage.server.script().arm(*target::findMisbehaviour("identify-never"), target::Script::forever);
 		take(stage.host.client().start(stage.options()));
-		REQUIRE(stage.server.script().waitStrikes(1, slowly(3s)));
+		REQUIRE(stage.server.script().waitStrikes(1, scaled(3s)));
 	}
 	SECTION("while the first message is unanswered")
 	{
 		auto *never = overRdma() ? "cm-answer-never" : "icresp-never";
 		stage.server.script().arm(*target::findMisbehaviour(never), target::Script::forever);
 		take(stage.host.client().start(stage.options()));
-		REQUIRE(stage.server.script().waitStrikes(1, slowly(3s)));
+		REQUIRE(stage.server.script().waitStrikes(1, scaled(3s)));
 	}
 	SECTION("with I/O stalled")
 	{
@@ -842,7 +842,7 @@ TEST_CASE("unloading and deleting while the target is silent", "[hostile][unload
 		std::this_thread::sleep_for(1s);
 		Stopwatch time;
 		stage.host.disconnectAll();
-		CHECK(time.elapsed() < slowly(8s)); // a normal shutdown is tried for as long as the target allows
+		CHECK(time.elapsed() < scaled(8s)); // a normal shutdown is tried for as long as the target allows
 		CHECK(load.wait(20s).status > 0);
 	}
 	SECTION("between two attempts to reconnect")
@@ -853,7 +853,7 @@ TEST_CASE("unloading and deleting while the target is silent", "[hostile][unload
 	}
 	Stopwatch time;
 	stage.host.disconnectAll();
-	CHECK(time.elapsed() < slowly(2s));
+	CHECK(time.elapsed() < scaled(2s));
 	stage.host.forget();
 	CHECK(eventually([] { return Host::unload().status == 0 || !Host::loaded(); }, 5s));
 	Host::load();
@@ -881,7 +881,7 @@ TEST_CASE("a command that waits for a silent target can be killed; its operation
 		stage.disk();
 		stage.server.script().arm(hold);
 		Background first("exec nvmeofctl rescan -d " + c.name);
-		REQUIRE(stage.server.script().waitStrikes(1, slowly(3s)));
+		REQUIRE(stage.server.script().waitStrikes(1, scaled(3s)));
 		Background second("exec nvmeofctl rescan -d " + c.name);
 		auto waits = "head -qn1 /proc/[0-9]*/stack 2>/dev/null | grep -q scan_namespaces"; // for scan.lock
 		REQUIRE(eventually([&] { return run(waits).status == 0; }));
@@ -889,7 +889,7 @@ TEST_CASE("a command that waits for a silent target can be killed; its operation
 		CHECK(second.wait(1s).status == 128 + SIGKILL);
 		CHECK(first.running());
 		stage.server.releaseHeld();
-		auto done = first.wait(slowly(5s));
+		auto done = first.wait(scaled(5s));
 		INFO(done.text);
 		CHECK(done.status == 0);
 		CHECK(stage.host.controller(c.name).reconnects == 0);
@@ -904,7 +904,7 @@ TEST_CASE("a slow rescan does not block other generic netlink families", "[hosti
 	stage.disk();
 	stage.server.script().arm(hold);
 	Background rescan("exec nvmeofctl rescan -d " + c.name);
-	REQUIRE(stage.server.script().waitStrikes(1, slowly(3s)));
+	REQUIRE(stage.server.script().waitStrikes(1, scaled(3s)));
 	// The process waits in poll(), not inside a generic netlink handler, which would hold the lock of all families.
 	std::string stack;
 	CHECK(eventually([&] {
@@ -914,7 +914,7 @@ TEST_CASE("a slow rescan does not block other generic netlink families", "[hosti
 	INFO(stack);
 	CHECK(stack.find("genl") == std::string::npos);
 	stage.server.releaseHeld();
-	auto done = rescan.wait(slowly(5s));
+	auto done = rescan.wait(scaled(5s));
 	INFO(done.text);
 	CHECK(done.status == 0);
 }
@@ -932,7 +932,7 @@ TEST_CASE("connect: a target whose scan is slow does not delay another one", "[h
 	second.address.trsvcid = std::to_string(other.port());
 	second.subsysnqn = config.nqn;
 	auto results = stage.host.client().connectAll(std::vector{stage.options(), second}, nvmeof::WaitFor::namespaces,
-						      slowly(4s));
+						      scaled(4s));
 	REQUIRE(results.size() == 2);
 	REQUIRE_FALSE(results[0].ok());
 	INFO(results[0].error().message);
@@ -983,7 +983,7 @@ TEST_CASE("max_namespaces limits how many namespaces are attached", "[hostile][n
 	Stage stage;
 	for (std::uint32_t nsid = 2; nsid <= 6; nsid++)
 		stage.server.stores().add(nsid, 1 * mib);
-	std::optional<ModuleParameter> most(std::in_place, "max_namespaces", "4");
+	std::optional<ModuleParameter> max(std::in_place, "max_namespaces", "4");
 	auto c = stage.host.connect(stage.options());
 	auto count = [&] { return take(stage.host.client().namespaces()).size(); };
 	CHECK(eventually([&] { return count() == 4; }));
@@ -992,7 +992,7 @@ TEST_CASE("max_namespaces limits how many namespaces are attached", "[hostile][n
 	};
 	CHECK(eventually(told));
 	CHECK(stage.work(Disk(stage.disk())) == 0);
-	most.reset();
+	max.reset();
 	CHECK(run("nvmeofctl rescan -d " + c.name).status == 0);
 	CHECK(count() == 6);
 }
@@ -1033,7 +1033,7 @@ TEST_CASE("the host recovers from a target that falls silent during a scan", "[h
 	for (std::size_t i = 0; i < stages.size(); i++) {
 		auto &stage = *stages[i];
 		INFO(steps[i].name);
-		REQUIRE(stage.server.script().waitStrikes(1, slowly(3s)));
+		REQUIRE(stage.server.script().waitStrikes(1, scaled(3s)));
 		CHECK(stage.work(Disk(stage.disk())) == 0); // I/O does not wait for the scan
 	}
 	for (std::size_t i = 0; i < stages.size(); i++) {

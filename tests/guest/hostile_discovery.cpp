@@ -2,8 +2,8 @@
 // Discovery services in this process, correct ones and misbehaving ones. Invalid contents of a log never reach the
 // kernel: unit_initiator tests the library with them.
 #include "hostile_tally.h"
-#include "support/again.h"
-#include "support/choice.h"
+#include "support/reproduce.h"
+#include "support/selection.h"
 #include "support/host.h"
 #include "target/acts.h"
 #include "target/connection.h"
@@ -74,14 +74,14 @@ struct Stage {
 	nvmeof::ConnectOptions options(bool persistent = false)
 	{
 		auto o = Host::options("127.0.0.1", std::to_string(server.port()), nvmeof::discoveryNqn);
-		o.connectTimeout = slowly(1500ms);
-		o.ctrlLoss = slowly(60s);
+		o.connectTimeout = scaled(1500ms);
+		o.ctrlLoss = scaled(60s);
 		o.reconnectDelay = 200ms;
-		o.keepAlive = persistent ? slowly(1500ms) : 0ms;
+		o.keepAlive = persistent ? scaled(1500ms) : 0ms;
 		return o;
 	}
 
-	nvmeof::Result<DiscoveryLog> discover() { return host.client().discover(options(), slowly(4s)); }
+	nvmeof::Result<DiscoveryLog> discover() { return host.client().discover(options(), scaled(4s)); }
 
 	bool alone() { return take(host.client().controllers()).empty(); }
 };
@@ -103,18 +103,18 @@ void judge(const Misbehaviour &m, const nvmeof::Result<DiscoveryLog> &log)
 // Reads the log through a persistent controller after a change.
 nvmeof::Result<DiscoveryLog> discoverPersistently(Stage &stage)
 {
-	auto kept = stage.host.client().connect(stage.options(true), nvmeof::WaitFor::controller, slowly(4s));
+	auto kept = stage.host.client().connect(stage.options(true), nvmeof::WaitFor::controller, scaled(4s));
 	if (!kept)
 		return kept.error();
 	stage.discovery.add(made(1, "new"));
-	auto log = stage.host.client().discover(kept->name, slowly(4s));
+	auto log = stage.host.client().discover(kept->name, scaled(4s));
 	CHECK(stage.host.state(kept->name) == ControllerState::live);
 	return log;
 }
 
 void play(const Misbehaviour &m)
 {
-	decided("NVMEOF_MISBEHAVIOUR", m.name);
+	recordChoice("NVMEOF_MISBEHAVIOUR", m.name);
 	Stage stage;
 	auto &script = stage.server.script();
 	auto good = take(stage.discover());
@@ -124,7 +124,7 @@ void play(const Misbehaviour &m)
 	script.arm(m, m.when == When::discoveryOnce ? 1 : target::Script::forever);
 	Stopwatch time;
 	auto log = m.needs == Needs::persistent ? discoverPersistently(stage) : stage.discover();
-	CHECK(time.elapsed() < slowly(9s));
+	CHECK(time.elapsed() < scaled(9s));
 	CHECK(script.strikes() > 0);
 	tellPlayed(m, script.strikes());
 	judge(m, log);
@@ -136,7 +136,7 @@ void play(const Misbehaviour &m)
 	stage.host.disconnectAll();
 
 	stage.discovery.clear(); // restores the original log
-	stage.discovery.setMost(SIZE_MAX);
+	stage.discovery.setEntryLimit(SIZE_MAX);
 	stage.discovery.add(made(added));
 	CHECK(content(take(stage.discover())) == content(good));
 	CHECK(stage.alone());
@@ -158,7 +158,7 @@ Misbehaviour silence()
 TEST_CASE("misbehaviour of a discovery service", "[hostile][table][discovery][tcp]")
 {
 	for (auto &m : target::discoveryMisbehaviours())
-		if (m.hook != target::Hook::discovery && chosen("NVMEOF_MISBEHAVIOUR", m.name))
+		if (m.hook != target::Hook::discovery && isSelected("NVMEOF_MISBEHAVIOUR", m.name))
 			DYNAMIC_SECTION(m.name << " (trap " << m.trap << "): " << toString(m.expect))
 			{
 				play(m);
@@ -182,12 +182,12 @@ TEST_CASE("a discovery log larger than one read is complete", "[hostile][discove
 TEST_CASE("a persistent discovery controller gets an event for each change, and is used", "[hostile][discovery][tcp]")
 {
 	Stage stage;
-	auto kept = stage.host.client().connect(stage.options(true), nvmeof::WaitFor::controller, slowly(10s));
+	auto kept = stage.host.client().connect(stage.options(true), nvmeof::WaitFor::controller, scaled(10s));
 	REQUIRE(kept.ok());
 	Watch watch;
 	for (std::size_t i = 1; i <= 3; i++) {
 		stage.discovery.add(made(1, "change" + std::to_string(i)));
-		CHECK(watch.find([&](auto &e) { return e.type == nvmeof::EventType::aen; }, slowly(5s)));
+		CHECK(watch.find([&](auto &e) { return e.type == nvmeof::EventType::aen; }, scaled(5s)));
 		auto log = take(stage.host.client().discover(kept->name)); // clears the event
 		CHECK(log.entries.size() == added + 2 + i);
 		CHECK(take(stage.discover()).entries.size() == added + 2 + i); // on its own connection
@@ -204,11 +204,11 @@ TEST_CASE("the rate of events from a controller that never stops sending them is
 	stage.server.script().arm(*target::findMisbehaviour("disc-event-storm"), target::Script::forever);
 	Watch watch;
 	Stopwatch time;
-	auto kept = stage.host.client().connect(stage.options(true), nvmeof::WaitFor::controller, slowly(10s));
+	auto kept = stage.host.client().connect(stage.options(true), nvmeof::WaitFor::controller, scaled(10s));
 	REQUIRE(kept.ok());
 	auto isEvent = [](const nvmeof::Event &e) { return e.type == nvmeof::EventType::aen; };
 	auto events = 0u;
-	while (time.elapsed() < 4s || (events <= burst && time.elapsed() < slowly(20s)))
+	while (time.elapsed() < 4s || (events <= burst && time.elapsed() < scaled(20s)))
 		events += watch.find(isEvent, 100ms).has_value();
 	auto seconds = static_cast<unsigned>(time.elapsed() / 1s);
 	INFO(events << " events in " << seconds << " s");
@@ -218,7 +218,7 @@ TEST_CASE("the rate of events from a controller that never stops sending them is
 	while (watch.find(isEvent, 1500ms)) // events that were sent before
 		continue;
 	stage.discovery.add(made(1, "after"));
-	CHECK(watch.find(isEvent, slowly(5s)));
+	CHECK(watch.find(isEvent, scaled(5s)));
 	CHECK(stage.host.controller(kept->name).reconnects == 0);
 }
 
@@ -250,7 +250,7 @@ TEST_CASE("discover fails for a service that does not listen, and for a silent o
 	Stage stage;
 	auto o = stage.options();
 	o.address.trsvcid = "1";
-	auto none = stage.host.client().discover(o, slowly(2s));
+	auto none = stage.host.client().discover(o, scaled(2s));
 	REQUIRE_FALSE(none.ok());
 	CHECK(stage.alone());
 	stage.server.script().arm(silent, target::Script::forever);
@@ -258,7 +258,7 @@ TEST_CASE("discover fails for a service that does not listen, and for a silent o
 	auto log = stage.discover();
 	REQUIRE_FALSE(log.ok());
 	CHECK(log.error().object.none()); // its controller is gone
-	CHECK(time.elapsed() < slowly(9s));
+	CHECK(time.elapsed() < scaled(9s));
 	CHECK(stage.alone());
 }
 
@@ -271,7 +271,7 @@ TEST_CASE("an interrupted nvmeofctl discover leaves nothing behind", "[hostile][
 			    " --timeout 300 --connect-tmo 300");
 	REQUIRE(eventually([&] { return !stage.alone(); }, 10s));
 	discover.interrupt();
-	auto out = discover.wait(slowly(9s));
+	auto out = discover.wait(scaled(9s));
 	INFO(out.text);
 	CHECK(out.status != -1);
 	CHECK(out.status != 0);
@@ -288,10 +288,10 @@ TEST_CASE("concurrent discover commands for one service do not disturb each othe
 	std::vector<std::unique_ptr<Background>> some(4);
 	for (auto &one : some)
 		one = std::make_unique<Background>(command);
-	auto kept = stage.host.client().connect(stage.options(true), nvmeof::WaitFor::controller, slowly(10s));
+	auto kept = stage.host.client().connect(stage.options(true), nvmeof::WaitFor::controller, scaled(10s));
 	CHECK(kept.ok());
 	for (auto &one : some)
-		CHECK(one->wait(slowly(20s)).text.find("2\n") != std::string::npos);
+		CHECK(one->wait(scaled(20s)).text.find("2\n") != std::string::npos);
 	auto left = take(stage.host.client().controllers());
 	REQUIRE(left.size() == 1);
 	CHECK(left[0].name == kept->name);
@@ -304,7 +304,7 @@ TEST_CASE("discover of an I/O controller fails and leaves no disk", "[hostile][d
 	stage.server.stores().add(1, 1 << 20);
 	auto o = stage.options();
 	o.subsysnqn = stage.server.config().nqn;
-	auto log = stage.host.client().discover(o, slowly(4s));
+	auto log = stage.host.client().discover(o, scaled(4s));
 	REQUIRE_FALSE(log.ok());
 	CHECK(log.error().message == "the controller is not a discovery controller");
 	CHECK(stage.alone());

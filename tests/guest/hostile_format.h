@@ -8,11 +8,11 @@
 namespace guest {
 
 // Connects to the first port and checks the result that the table expects. The misbehaviour stays armed.
-inline void connectsAsTold(Ports &ports, const target::Misbehaviour &m)
+inline void expectConnectResult(Ports &ports, const target::Misbehaviour &m)
 {
 	Watch watch;
 	ports[0].script().arm(m, target::Script::forever);
-	auto result = ports.host.client().connect(ports.options(0), nvmeof::WaitFor::namespaces, slowly(3s));
+	auto result = ports.host.client().connect(ports.options(0), nvmeof::WaitFor::namespaces, scaled(3s));
 	INFO((result ? "" : result.error().message));
 	CHECK(ports[0].script().strikes() > 0);
 	tellPlayed(m, ports[0].script().strikes());

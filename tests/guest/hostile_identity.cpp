@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Namespaces and controllers whose identity changes or conflicts.
-#include "support/ghost.h"
+#include "support/stalled_writes.h"
 #include "support/intree.h"
 #include "support/ports.h"
 #include "target/acts.h"
@@ -261,7 +261,7 @@ TEST_CASE("of two controllers with one ID that connect at the same time, one bec
 		for (auto *server : {&one, &other}) {
 			server->script().arm(hold, 1);
 			REQUIRE(host.client().connect(options(*server), nvmeof::WaitFor::none).ok());
-			REQUIRE(server->script().waitStrikes(1, slowly(5s)));
+			REQUIRE(server->script().waitStrikes(1, scaled(5s)));
 		}
 		one.releaseHeld();
 		other.releaseHeld();
@@ -355,7 +355,7 @@ TEST_CASE("a capacity change that one path sees first does not keep another path
 	Ports ports(std::vector<target::Config>(2));
 	ports.connect(0);
 	ports.store().resize(16 << 20); // without an event
-	auto second = ports.host.client().connect(ports.options(1), nvmeof::WaitFor::namespaces, slowly(10s));
+	auto second = ports.host.client().connect(ports.options(1), nvmeof::WaitFor::namespaces, scaled(10s));
 	CHECK(second.ok());
 	CHECK(eventually([&] { return allUsable(ports.host, 2); }, 5s));
 	Disk disk(ports.disk());
@@ -421,10 +421,10 @@ TEST_CASE("no write is sent while passthrough may change the format of a namespa
 		CHECK_FALSE(asked);
 		for (std::size_t i : {0, 1})
 			ports[i].releaseHeld();
-		CHECK(write.join(slowly(5s)));
+		CHECK(write.join(scaled(5s)));
 		CHECK(write.status() == 0);
 		CHECK(eventually([] { return asked.load(); }));
-		(void)format.wait(slowly(5s));
+		(void)format.wait(scaled(5s));
 		for (std::size_t i : {0, 1})
 			ports[i].script().disarm();
 	}

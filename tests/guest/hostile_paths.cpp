@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Several paths to one namespace; one or all of them misbehave.
 #include "hostile_tally.h"
-#include "support/again.h"
-#include "support/choice.h"
+#include "support/reproduce.h"
+#include "support/selection.h"
 #include "support/fio.h"
-#include "support/ghost.h"
+#include "support/stalled_writes.h"
 #include "support/multi.h"
 #include "support/ports.h"
 #include "target/acts.h"
@@ -45,20 +45,20 @@ Millis longest(const Disk &disk, Millis duration)
 {
 	Buffer buffer(4096);
 	Stopwatch all;
-	Millis most{0};
+	Millis max{0};
 	for (std::uint32_t i = 1; all.elapsed() < duration; i++) {
 		buffer.fill(i);
 		Stopwatch one;
 		int err = i % 2 ? disk.write(i % 64 * 4096, buffer) : disk.read(i % 64 * 4096, buffer);
 		if (err)
 			return Millis(-1);
-		most = std::max(most, one.elapsed());
+		max = std::max(max, one.elapsed());
 	}
-	return most;
+	return max;
 }
 
 // Drops the connections of these ports and waits until the host has reconnected.
-void loseAndFind(Ports &ports, const std::vector<std::size_t> &which)
+void dropAndWaitReconnected(Ports &ports, const std::vector<std::size_t> &which)
 {
 	auto connects = [&] {
 		std::uint64_t sum = 0;
@@ -88,7 +88,7 @@ std::optional<nvmeof::Path> pathOf(Ports &ports, const std::string &controller)
 // The second path of a namespace is refused with a message. The first path and the disk are not affected.
 void playJoining(const Misbehaviour &m)
 {
-	decided("NVMEOF_MISBEHAVIOUR", m.name);
+	recordChoice("NVMEOF_MISBEHAVIOUR", m.name);
 	Ports ports(std::vector<target::Config>(2));
 	auto first = ports.connect(0);
 	Disk disk(ports.disk());
@@ -96,7 +96,7 @@ void playJoining(const Misbehaviour &m)
 	REQUIRE(ports.work(disk) == 0);
 	Watch watch;
 	ports[1].script().arm(m, target::Script::forever);
-	auto second = ports.host.client().connect(ports.options(1), nvmeof::WaitFor::namespaces, slowly(5s));
+	auto second = ports.host.client().connect(ports.options(1), nvmeof::WaitFor::namespaces, scaled(5s));
 	CHECK(ports[1].script().strikes() > 0);
 	tellPlayed(m, ports[1].script().strikes());
 	auto event = watch.find([](auto &e) { return e.type == nvmeof::EventType::refused; }, 3s);
@@ -149,7 +149,7 @@ int readByPassthrough(const std::string &node, std::chrono::milliseconds timeout
 Millis longestRead(const std::shared_ptr<Disk> &disk, unsigned count)
 {
 	std::vector<Pending> reads;
-	Millis most{0};
+	Millis max{0};
 	for (unsigned i = 0; i < count; i++) {
 		reads.emplace_back([disk] {
 			Buffer buffer(4096);
@@ -160,9 +160,9 @@ Millis longestRead(const std::shared_ptr<Disk> &disk, unsigned count)
 	for (auto &read : reads) {
 		if (!read.join(10s) || read.status())
 			return Millis(-1);
-		most = std::max(most, read.took());
+		max = std::max(max, read.took());
 	}
-	return most;
+	return max;
 }
 
 } // namespace
@@ -208,7 +208,7 @@ TEST_CASE("a refused path does not change the limits of the disk", "[hostile][pa
 	REQUIRE(std::stoul(before) > 8);
 	Watch watch;
 	ports[1].script().arm(*target::findMisbehaviour("path-smaller"), target::Script::forever);
-	(void)ports.host.client().connect(ports.options(1), nvmeof::WaitFor::namespaces, slowly(5s));
+	(void)ports.host.client().connect(ports.options(1), nvmeof::WaitFor::namespaces, scaled(5s));
 	CHECK(watch.find([](auto &e) { return e.type == nvmeof::EventType::refused; }, 3s));
 	CHECK(readFile(limit) == before);
 	CHECK(ports.work(Disk(node)) == 0);
@@ -246,13 +246,13 @@ TEST_CASE("a namespace that matches two disks by different identifiers narrows o
 	auto sum = limit(disks()[0]) + limit(disks()[1]);
 	ports[1].script().arm(smaller, target::Script::forever); // now shared, with both identifiers
 	ports[1].dropConnections();
-	REQUIRE(eventually([&] { return limit(disks()[0]) + limit(disks()[1]) < sum; }, slowly(10s)));
+	REQUIRE(eventually([&] { return limit(disks()[0]) + limit(disks()[1]) < sum; }, scaled(10s)));
 	CHECK(disks().size() == 2);
 	CHECK(std::max(limit(disks()[0]), limit(disks()[1])) == sum / 2); // only its own disk was narrowed
 	for (std::size_t i : {0, 1})
 		ports[i].script().disarm();
 	ports.host.disconnectAll(); // no object stays behind
-	CHECK(eventually([&] { return take(ports.host.client().subsystems()).empty(); }, slowly(5s)));
+	CHECK(eventually([&] { return take(ports.host.client().subsystems()).empty(); }, scaled(5s)));
 }
 
 TEST_CASE("two live paths that both fail: the retries of a request are bounded", "[hostile][paths][trap30]")
@@ -281,7 +281,7 @@ TEST_CASE("two live paths that both fail: the retries of a request are bounded",
 	Buffer buffer(4096);
 	Stopwatch time;
 	CHECK(disk.read(0, buffer) < 0);
-	CHECK(time.elapsed() < slowly(10s));
+	CHECK(time.elapsed() < scaled(10s));
 	auto tries = ports[0].script().strikes() + ports[1].script().strikes();
 	CHECK(tries >= 2);
 	CHECK(tries <= 64);
@@ -331,11 +331,11 @@ TEST_CASE("polled and no-wait requests move like others", "[hostile][paths][trap
 			   .more = "--nowait=1 --offset=4m"});
 	for (std::size_t i : {0, 1, 0, 1}) {
 		ports[i].script().arm(pathError, 20);
-		CHECK(ports[i].script().waitStrikes(20, slowly(10s)));
+		CHECK(ports[i].script().waitStrikes(20, scaled(10s)));
 		ports[i].script().disarm();
-		loseAndFind(ports, {i});
+		dropAndWaitReconnected(ports, {i});
 	}
-	loseAndFind(ports, {0, 1}); // no usable path for a while
+	dropAndWaitReconnected(ports, {0, 1}); // no usable path for a while
 	for (auto *load : {&polled, &impatient})
 		expectGoodUntilNow(*load);
 }
@@ -379,7 +379,7 @@ TEST_CASE("a write is retried until the only path stops answering with path erro
 		buffer.fill(7);
 		written = disk.write(0, buffer);
 	});
-	REQUIRE(ports[0].script().waitStrikes(1, slowly(5s)));
+	REQUIRE(ports[0].script().waitStrikes(1, scaled(5s)));
 	std::this_thread::sleep_for(200ms); // retries without a delay would be used up
 	ports[0].script().disarm();
 	writer.join();
@@ -448,7 +448,7 @@ TEST_CASE("ANA logs of every shape from one of two live ports do not disturb the
 		INFO(m.name);
 		ports[0].script().arm(m, target::Script::forever);
 		ports[0].sendEvent(target::event_ana_changed);
-		CHECK(ports[0].script().waitStrikes(1, slowly(5s)));
+		CHECK(ports[0].script().waitStrikes(1, scaled(5s)));
 		std::this_thread::sleep_for(100ms);
 		CHECK(load.running());
 		ports[0].script().disarm();
@@ -538,7 +538,7 @@ TEST_CASE("an ANA log larger than a transfer, which changes while it is read", "
 	});
 	ports[0].script().arm(tear, 1);
 	ports[0].sendEvent(target::event_ana_changed);
-	REQUIRE(ports[0].script().waitStrikes(1, slowly(5s)));
+	REQUIRE(ports[0].script().waitStrikes(1, scaled(5s)));
 	CHECK(eventually([&] { return stateOf(0) == nvmeof::AnaState::optimized; }, 5s));
 
 	// A log that changes at each read: the number of reads is bounded, and I/O goes on.
@@ -553,7 +553,7 @@ TEST_CASE("an ANA log larger than a transfer, which changes while it is read", "
 	});
 	ports[0].script().arm(moving, target::Script::forever);
 	ports[0].sendEvent(target::event_ana_changed);
-	CHECK(ports[0].script().waitStrikes(1, slowly(5s)));
+	CHECK(ports[0].script().waitStrikes(1, scaled(5s)));
 	for (int i = 0; i < 10; i++)
 		CHECK(ports.work(disk) == 0);
 	std::this_thread::sleep_for(1s);
@@ -620,7 +620,7 @@ TEST_CASE("a request that all paths refuse waits even while the path set changes
 	// The ANA log of the first port is still being read when its state changes again.
 	ports[0].script().arm(holdLog);
 	ports[0].setAnaState(2, target::ana_inaccessible);
-	REQUIRE(ports[0].script().waitStrikes(1, slowly(3s)));
+	REQUIRE(ports[0].script().waitStrikes(1, scaled(3s)));
 	for (std::size_t i = 0; i < 2; i++)
 		ports[i].setAnaState(1, target::ana_inaccessible, false);
 	auto refused = [&] { return ports[0].counters().anaRefusals + ports[1].counters().anaRefusals; };
@@ -675,7 +675,7 @@ TEST_CASE("passthrough without a usable path waits for its timeout, and no longe
 		Stopwatch time;
 		CHECK(readByPassthrough(where, 3s) < 0);
 		CHECK(time.elapsed() >= 2s);
-		CHECK(time.elapsed() < slowly(6s));
+		CHECK(time.elapsed() < scaled(6s));
 	}
 	Pending waits([node] { return readByPassthrough(node, 20s); });
 	std::this_thread::sleep_for(1s);
@@ -746,7 +746,7 @@ TEST_CASE("a read completes although the target always exceeds the request timeo
 		Buffer buffer(4096);
 		return Disk(node).read(0, buffer);
 	});
-	CHECK(read.join(slowly(15s)));
+	CHECK(read.join(scaled(15s)));
 	CHECK(read.status() == 0);
 	answers.request_stop();
 	answers.join();
@@ -788,12 +788,12 @@ TEST_CASE("a target that refuses one I/O queue is used with the others", "[hosti
 	Disk disk(ports.disk());
 	CHECK(ports.work(disk) == 0);
 	// also after a reconnect
-	loseAndFind(ports, {0});
+	dropAndWaitReconnected(ports, {0});
 	CHECK(ports.host.controller(c.name).ioQueues == 1);
 	CHECK(ports.work(disk) == 0);
 	// all queues once the target accepts them
 	ports[0].script().disarm();
-	loseAndFind(ports, {0});
+	dropAndWaitReconnected(ports, {0});
 	CHECK(ports.host.controller(c.name).ioQueues == 2);
 	CHECK(ports.work(disk) == 0);
 }
@@ -814,7 +814,7 @@ TEST_CASE("a request is retried over lost connections until fast_io_fail_tmo, or
 	struct {
 		Millis loss, fail;
 		bool ends;
-	} const limits[] = {{-1ms, -1ms, false}, {slowly(60s), -1ms, false}, {1s, -1ms, true}, {slowly(60s), 1s, true}};
+	} const limits[] = {{-1ms, -1ms, false}, {scaled(60s), -1ms, false}, {1s, -1ms, true}, {scaled(60s), 1s, true}};
 	auto &limit = limits[GENERATE(0, 1, 2, 3)];
 	INFO("ctrl_loss_tmo " << limit.loss.count() << " fast_io_fail_tmo " << limit.fail.count());
 	o.ctrlLoss = limit.loss;
@@ -844,7 +844,7 @@ TEST_CASE("a read completes although both paths take longer than the timeouts", 
 		return Disk(node).read(0, buffer);
 	});
 	// The read is detached once and times out once; then the host waits long enough.
-	CHECK(read.join(slowly(240s)));
+	CHECK(read.join(scaled(240s)));
 	CHECK(read.status() == 0);
 	CHECK(ports[0].counters().reads + ports[1].counters().reads <= 8);
 	for (std::size_t i : {0, 1})
@@ -868,11 +868,11 @@ TEST_CASE("a path that answers keep-alives and no I/O", "[hostile][paths][stall]
 	ports[0].script().arm(ignore, target::Script::forever);
 	auto gap = longestRead(disk, 100);
 	CHECK(gap >= 0ms);       // no error
-	CHECK(gap < slowly(1s)); // the other path completes reads meanwhile
+	CHECK(gap < scaled(1s)); // the other path completes reads meanwhile
 	std::printf("longest read %ld ms\n", gap.count());
 	CHECK(ports[0].counters().adminConnects == connects); // a late answer would still count
 	// No answer comes, so the request timeout ends the association.
-	CHECK(eventually([&] { return ports[0].counters().adminConnects > connects; }, slowly(90s)));
+	CHECK(eventually([&] { return ports[0].counters().adminConnects > connects; }, scaled(90s)));
 	ports[0].script().disarm();
 	CHECK(eventually([&] { return ports.work(*disk) == 0; }));
 }
@@ -903,17 +903,17 @@ TEST_CASE("an avoided path is used again after one completion, even with other r
 		Buffer buffer(4096);
 		return Disk(node).read(65536, buffer);
 	});
-	REQUIRE(eventually(leftOut, slowly(4s)));
-	REQUIRE(read.join(slowly(1s))); // by the other path; the answer of this path comes later
+	REQUIRE(eventually(leftOut, scaled(4s)));
+	REQUIRE(read.join(scaled(1s))); // by the other path; the answer of this path comes later
 	CHECK(read.status() == 0);
-	CHECK(eventually([&] { return !leftOut(); }, slowly(2s)));
+	CHECK(eventually([&] { return !leftOut(); }, scaled(2s)));
 	CHECK(write.waits());
 	held.setLatency(0s);
 	for (std::size_t i : {0, 1}) {
 		ports[i].script().disarm();
 		ports[i].releaseHeld();
 	}
-	REQUIRE(write.join(slowly(5s)));
+	REQUIRE(write.join(scaled(5s)));
 	CHECK(write.status() == 0);
 }
 
@@ -931,11 +931,11 @@ TEST_CASE("a path whose target accepts connections and says nothing any more", "
 	auto gap = longest(disk, 5s);
 	silencer.join();
 	CHECK(gap >= 0ms);
-	CHECK(gap < slowly(3s)); // keep-alive detects it at the latest
+	CHECK(gap < scaled(3s)); // keep-alive detects it at the latest
 	CHECK(ports.host.waitState(list[0].name, ControllerState::connecting));
 	gap = longest(disk, 3s); // failing connect attempts do not delay I/O
 	CHECK(gap >= 0ms);
-	CHECK(gap < slowly(1200ms));
+	CHECK(gap < scaled(1200ms));
 	ports[0].silence(false);
 	CHECK(ports.live(list[0].name));
 	CHECK(ports.work(disk) == 0);

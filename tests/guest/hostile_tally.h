@@ -2,7 +2,7 @@
 // Prints a line for each misbehaviour that was played, and their number at the end of the program.
 #pragma once
 
-#include "support/choice.h"
+#include "support/selection.h"
 #include "support/transport.h"
 #include "target/misbehaviour.h"
 
@@ -20,7 +20,7 @@ inline target::Transport transportOfTests()
 inline bool played(const target::Misbehaviour &m)
 {
 	return possible(m, transportOfTests()) && possible(m, target::Transport::tcp) &&
-	       chosen("NVMEOF_MISBEHAVIOUR", m.name);
+	       isSelected("NVMEOF_MISBEHAVIOUR", m.name);
 }
 
 inline void tellPlayed(const target::Misbehaviour &m, std::uint64_t strikes)

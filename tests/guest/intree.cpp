@@ -154,7 +154,7 @@ TEST_CASE("after the in-tree driver our connect is refused, or its disk has no l
 
 	Stopwatch watch;
 	auto refused = run(connectOurs);
-	CHECK(watch.elapsed() < slowly(5s));
+	CHECK(watch.elapsed() < scaled(5s));
 	CHECK(refused.status == otherDriver);
 	says(refused, "the in-tree NVMe driver is connected to " + nqn + ": " + other.controller() + " (tcp, live)");
 	says(refused, "'nvme disconnect -n " + nqn + "'");
@@ -309,7 +309,7 @@ TEST_CASE("an in-tree controller whose target is silent delays no command", "[in
 	Stopwatch watch;
 	CHECK(run("nvmeofctl connect -n " + nqn + " -a " + multi.lane(0).address()).status == otherDriver);
 	CHECK(run("nvmeofctl list").status == 0);
-	CHECK(watch.elapsed() < slowly(3s));
+	CHECK(watch.elapsed() < scaled(3s));
 	multi.lane(0).link().repair();
 	CHECK(eventually([&] { return other.state() == "live"; }, 30s));
 	reader.stop();

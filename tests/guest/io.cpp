@@ -195,7 +195,7 @@ TEST_CASE("the local address, the interface and the type of service are obeyed",
 	{
 		auto o = rig.options();
 		o.hostIface = "nosuch0";
-		auto result = rig.host.client().connect(o, nvmeof::WaitFor::controller, slowly(5s));
+		auto result = rig.host.client().connect(o, nvmeof::WaitFor::controller, scaled(5s));
 		REQUIRE_FALSE(result.ok());
 		CHECK_FALSE(result.error().message.empty());
 	}
@@ -205,7 +205,7 @@ TEST_CASE("the local address, the interface and the type of service are obeyed",
 		o.ctrlLoss = 0ms;
 		for (std::string address : {"2001:db8::10", "10.5.0.99"}) {
 			o.hostTraddr = address;
-			auto result = rig.host.client().connect(o, nvmeof::WaitFor::namespaces, slowly(5s));
+			auto result = rig.host.client().connect(o, nvmeof::WaitFor::namespaces, scaled(5s));
 			REQUIRE_FALSE(result.ok());
 			INFO(result.error().message);
 			bool families = result.error().message.find("different families") != std::string::npos;
@@ -309,9 +309,9 @@ TEST_CASE("a controller that is idle for longer than the keep-alive timeout stay
 {
 	Rig rig;
 	auto o = rig.options();
-	o.keepAlive = slowly(1s);
+	o.keepAlive = scaled(1s);
 	auto c = rig.host.connect(o);
-	std::this_thread::sleep_for(slowly(5s));
+	std::this_thread::sleep_for(scaled(5s));
 	CHECK(rig.host.state(c.name) == ControllerState::live);
 	CHECK(rig.host.controller(c.name).reconnects == 0);
 	Disk d(rig.disk());

@@ -71,7 +71,7 @@ std::uint64_t word(std::uint64_t who, std::uint64_t round, std::uint64_t at)
 
 // Writes a mapping repeatedly, at least twice, and checks the previous contents each time. Returns 0 if they were
 // always right.
-int dwell(std::size_t bytes, std::uint64_t who, Millis time)
+int useMemory(std::size_t bytes, std::uint64_t who, Millis time)
 {
 	auto count = bytes / sizeof(std::uint64_t);
 	auto *memory = static_cast<std::uint64_t *>(
@@ -89,27 +89,27 @@ int dwell(std::size_t bytes, std::uint64_t who, Millis time)
 }
 
 // Processes that together use more memory than their group allows
-class Crowd {
+class MemoryLoad {
 public:
-	Crowd(const MemoryGroup &group, unsigned count, std::size_t bytes, Millis time)
+	MemoryLoad(const MemoryGroup &group, unsigned count, std::size_t bytes, Millis time)
 	{
 		for (unsigned i = 0; i < count; i++) {
 			auto pid = ::fork();
 			if (pid == 0) {
 				group.join();
-				::_exit(dwell(bytes, i + 1, time));
+				::_exit(useMemory(bytes, i + 1, time));
 			}
 			pids_.push_back(pid);
 		}
 	}
-	~Crowd()
+	~MemoryLoad()
 	{
 		for (auto pid : pids_)
 			::kill(pid, SIGKILL);
 		join();
 	}
-	Crowd(const Crowd &) = delete;
-	Crowd &operator=(const Crowd &) = delete;
+	MemoryLoad(const MemoryLoad &) = delete;
+	MemoryLoad &operator=(const MemoryLoad &) = delete;
 
 	// The number of processes that failed or were killed
 	int join()
@@ -149,7 +149,7 @@ TEST_CASE("swap on two paths, of which one is silent for a while, and then both 
 	MemoryGroup group(40 * mib);
 	FioLoad writes(verifiedJob(rig.disk(2), 300, 4));
 	auto before = written(rig, 1);
-	Crowd crowd(group, 4, 24 * mib, slowly(14s));
+	MemoryLoad memoryLoad(group, 4, 24 * mib, scaled(14s));
 	REQUIRE(eventually([&] { return group.swapped() > 16 * mib; }, 15s));
 	rig.lane(0).link().impair("loss 100%");
 	pause(2s);
@@ -164,7 +164,7 @@ TEST_CASE("swap on two paths, of which one is silent for a while, and then both 
 	CHECK(rig.waitPaths(2));
 	auto still = group.swapped();
 	INFO(group.events());
-	CHECK(crowd.join() == 0);
+	CHECK(memoryLoad.join() == 0);
 	auto out = written(rig, 1) - before;
 	std::printf("swap: %lu MiB written, %lu MiB out at a time\n", out / mib, still / mib);
 	CHECK(out > 32 * mib);
@@ -220,13 +220,13 @@ TEST_CASE("swap of a machine that is out of memory", "[.outer][limits][swap][tra
 	Swap swap(disk);
 	MemoryGroup group(2 * total); // above the memory of the machine: no limit
 	const unsigned count = 4;
-	Crowd crowd(group, count, total / count / mib * mib, slowly(25s));
+	MemoryLoad memoryLoad(group, count, total / count / mib * mib, scaled(25s));
 	CHECK(eventually([&] { return group.swapped() > total / 16; }, 60s));
 	pause(2s);
 	(void)host.client().reset(c.name); // reconnects while memory is short
 	CHECK(eventually([&] { return host.controller(c.name).reconnects == 1; }, 20s));
 	CHECK(host.waitState(c.name, ControllerState::live));
-	CHECK(crowd.join() == 0);
+	CHECK(memoryLoad.join() == 0);
 	auto p = host.paths().at(0);
 	std::printf("swap of a machine of %lu MiB: %lu MiB out, %lu MiB in\n", total / mib, p.bytesWritten / mib,
 		    p.bytesRead / mib);
@@ -241,7 +241,7 @@ struct Shape {
 	unsigned io, poll;
 };
 
-std::vector<std::string> hotCpus()
+std::vector<std::string> hotpluggableCpus()
 {
 	std::vector<std::string> found;
 	for (int i = 1; i < 64; i++)
@@ -265,7 +265,7 @@ FioJob polledJob(const std::string &disk)
 
 TEST_CASE("CPUs that go and come, two paths, several queue counts and kinds", "[limits][cpus][trap23]")
 {
-	auto cpus = hotCpus();
+	auto cpus = hotpluggableCpus();
 	REQUIRE_FALSE(cpus.empty());
 	auto shape = GENERATE(Shape{1, 0}, Shape{2, 2}, Shape{5, 1});
 	INFO(shape.io << " queues, " << shape.poll << " of them polled");
@@ -277,7 +277,7 @@ TEST_CASE("CPUs that go and come, two paths, several queue counts and kinds", "[
 		all.back().pollQueues = shape.poll;
 	}
 	all[1].ioQueues = shape.io + 1; // paths may differ
-	for (auto &c : rig.host.client().connectAll(all, nvmeof::WaitFor::namespaces, slowly(30s)))
+	for (auto &c : rig.host.client().connectAll(all, nvmeof::WaitFor::namespaces, scaled(30s)))
 		CHECK(take(c).pollQueues == shape.poll);
 	REQUIRE(rig.waitPaths(2));
 	rig.set("iopolicy=round-robin");
@@ -285,16 +285,16 @@ TEST_CASE("CPUs that go and come, two paths, several queue counts and kinds", "[
 	std::optional<FioLoad> polled;
 	if (shape.poll)
 		polled.emplace(polledJob(rig.disk()));
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	for (int round = 0; round < 2; round++) {
 		for (auto &cpu : cpus)
 			writeFile(cpu, "0");
-		CHECK(rig.flowing());
+		CHECK(rig.waitForLoad());
 		if (round == 0)
 			CHECK(rig.host.client().reset(rig.name(0)).ok()); // reconnects with few CPUs online
 		for (auto &cpu : cpus)
 			writeFile(cpu, "1");
-		CHECK(rig.flowing());
+		CHECK(rig.waitForLoad());
 	}
 	CHECK(rig.waitPaths(2));
 	expectGoodUntilNow(load);
@@ -460,23 +460,23 @@ TEST_CASE("a clock that jumps causes no loss and no timeout", "[limits][clock]")
 	std::uint32_t reconnects = 0;
 	auto options = [&](unsigned lane) {
 		auto o = rig.options(lane);
-		o.keepAlive = slowly(1s);
-		o.stallTimeout = slowly(300ms);
-		o.ctrlLoss = slowly(30s);
-		o.fastIoFail = slowly(20s);
+		o.keepAlive = scaled(1s);
+		o.stallTimeout = scaled(300ms);
+		o.ctrlLoss = scaled(30s);
+		o.fastIoFail = scaled(20s);
 		return o;
 	};
 	auto c = rig.host.connect(options(0));
 	SECTION("idle, for longer than the keep-alive time")
 	{
-		jumpAbout(clock, slowly(600ms));
+		jumpAbout(clock, scaled(600ms));
 	}
 	SECTION("under I/O, on two paths")
 	{
 		rig.host.connect(options(1));
 		rig.set("iopolicy=round-robin");
 		FioLoad load(verifiedJob(rig.disk(), 60, 8));
-		REQUIRE(rig.flowing());
+		REQUIRE(rig.waitForLoad());
 		jumpAbout(clock, 400ms);
 		expectGoodUntilNow(load);
 		CHECK(rig.path(1).reconnects == 0);
@@ -484,7 +484,7 @@ TEST_CASE("a clock that jumps causes no loss and no timeout", "[limits][clock]")
 	SECTION("while the controller reconnects, and I/O waits")
 	{
 		FioLoad load(verifiedJob(rig.disk(), 60, 8));
-		REQUIRE(rig.flowing());
+		REQUIRE(rig.waitForLoad());
 		rig.lane(0).close();
 		REQUIRE(rig.host.waitState(c.name, ControllerState::connecting));
 		jumpAbout(clock, 300ms);
@@ -493,7 +493,7 @@ TEST_CASE("a clock that jumps causes no loss and no timeout", "[limits][clock]")
 		rig.lane(0).open();
 		Stopwatch back;
 		CHECK(rig.host.waitState(c.name, ControllerState::live)); // the reconnect is not delayed
-		CHECK(back.elapsed() < slowly(5s));
+		CHECK(back.elapsed() < scaled(5s));
 		expectGoodUntilNow(load);
 		reconnects = 1;
 	}
@@ -512,9 +512,9 @@ namespace {
 constexpr const char *sleeper = "nqn.2024-01.io.nvmeof:sleeper";
 
 // The scriptable target in its own process, which can be stopped and continued.
-class Sleeper {
+class SuspendableTarget {
 public:
-	explicit Sleeper(unsigned ports)
+	explicit SuspendableTarget(unsigned ports)
 		: process_("exec /nvmeof/tests/nvmeof-target --transport " + transport() + " -a " + here() +
 			   " -p 4470 -n " + std::string(sleeper) + " -P " + std::to_string(ports))
 	{
@@ -530,8 +530,8 @@ public:
 	{
 		auto o = Host::options(here(), std::to_string(4470 + port), sleeper);
 		o.keepAlive = keepAlive;
-		o.connectTimeout = slowly(2s);
-		o.ctrlLoss = slowly(60s);
+		o.connectTimeout = scaled(2s);
+		o.ctrlLoss = scaled(60s);
 		return o;
 	}
 
@@ -543,10 +543,10 @@ private:
 
 TEST_CASE("a target that is suspended for a while", "[limits][suspend][trap22]")
 {
-	Sleeper target(2);
+	SuspendableTarget target(2);
 	Host host;
 	auto connect = [&](unsigned port, Millis keepAlive) {
-		return host.connect(Sleeper::options(port, keepAlive)).name;
+		return host.connect(SuspendableTarget::options(port, keepAlive)).name;
 	};
 	auto disk = [&] { return host.disk(1, 10s, sleeper); };
 	auto load = [&] { return FioJob{.file = disk(), .blocks = "16k", .depth = 8, .size = "8m", .seconds = 90}; };
@@ -575,12 +575,12 @@ TEST_CASE("a target that is suspended for a while", "[limits][suspend][trap22]")
 	}
 	SECTION("longer than the keep-alive timeout: it is lost and reconnects")
 	{
-		auto name = connect(0, slowly(1500ms));
+		auto name = connect(0, scaled(1500ms));
 		FioLoad writes(load());
 		REQUIRE(flows(name));
 		target.sleep();
 		CHECK(host.waitState(name, ControllerState::connecting, 6s));
-		pause(slowly(3s)); // connect attempts are accepted by the kernel, but not answered by the target
+		pause(scaled(3s)); // connect attempts are accepted by the kernel, but not answered by the target
 		CHECK(host.state(name) == ControllerState::connecting);
 		target.wake();
 		CHECK(host.waitState(name, ControllerState::live));
@@ -612,7 +612,7 @@ TEST_CASE("a target that is suspended for a while", "[limits][suspend][trap22]")
 		pause(500ms);
 		Stopwatch watch;
 		host.disconnectAll();
-		CHECK(watch.elapsed() < slowly(6s));
+		CHECK(watch.elapsed() < scaled(6s));
 		target.wake();
 		connect(0, 60s);
 		Disk one(disk());

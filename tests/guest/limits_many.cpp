@@ -35,7 +35,7 @@ std::vector<std::string> connectMany(Rig &rig, int count)
 	o.ioQueues = 1;
 	std::vector<std::string> names;
 	for (auto &c : rig.host.client().connectAll(std::vector(static_cast<std::size_t>(count), o),
-						    nvmeof::WaitFor::namespaces, slowly(60s)))
+						    nvmeof::WaitFor::namespaces, scaled(60s)))
 		names.push_back(take(c).name);
 	return names;
 }
@@ -89,7 +89,7 @@ TEST_CASE("50 controllers are deleted at once", "[limits][many][delete]")
 		CHECK(disconnectEach(twice) <= 10); // a repeated call may find it gone
 		tell("50 controllers disconnected amid resets", watch.elapsed());
 	}
-	CHECK(watch.elapsed() < slowly(20s));
+	CHECK(watch.elapsed() < scaled(20s));
 	CHECK(take(rig.host.client().controllers()).empty());
 	CHECK(take(rig.host.client().subsystems()).empty());
 	CHECK_FALSE(exists(disk));
@@ -101,17 +101,17 @@ namespace {
 constexpr std::uint32_t thousand = 1040; // more than the 1,024 of one active namespace list
 constexpr std::uint64_t small = 64 << 10;
 
-class Thousand {
+class ManyNamespaces {
 public:
 	target::Server server;
 	Host host;
 
-	Thousand() : server(reachable(config()))
+	ManyNamespaces() : server(reachable(config()))
 	{
 		for (std::uint32_t nsid = 1; nsid <= thousand; nsid++)
 			server.stores().add(nsid, small);
 	}
-	~Thousand()
+	~ManyNamespaces()
 	{
 		for (auto &text : server.violations())
 			FAIL_CHECK("the host broke the protocol: " << text);
@@ -145,7 +145,7 @@ std::size_t nodes()
 }
 
 // Waits until the partition tables of all disks have been read.
-bool settled(Thousand &all)
+bool settled(ManyNamespaces &all)
 {
 	auto ios = [&] {
 		std::uint64_t sum = 0;
@@ -164,7 +164,7 @@ bool settled(Thousand &all)
 }
 
 // Writes different data to ten of them, far apart, and compares all with the target.
-void useTen(Thousand &all)
+void useTen(ManyNamespaces &all)
 {
 	std::vector<std::uint32_t> ids;
 	for (std::uint32_t nsid = 1; ids.size() < 10; nsid += 102) // odd and even
@@ -185,7 +185,7 @@ void useTen(Thousand &all)
 
 TEST_CASE("more than 1,000 namespaces, of which 500 are removed at once", "[limits][many][namespaces][long]")
 {
-	Thousand all;
+	ManyNamespaces all;
 	Stopwatch watch;
 	auto c = all.connect();
 	tell("1,040 namespaces: connected and scanned", watch.elapsed());

@@ -15,17 +15,17 @@ using nvmeof::ControllerState;
 
 namespace {
 
-bool coreGoes()
+bool unloadCore()
 {
 	return eventually([] { return Host::unload().status == 0 || !Host::loaded(); }, 5s);
 }
 
 // Unloads the transport, which must not wait for the network. The core stays in use.
-void transportGoes(Host &host, Millis bound = 8s)
+void unloadTransport(Host &host, Millis bound = 8s)
 {
 	host.forget();
 	CHECK(run("rmmod nvmeof").status != 0);
-	if (host.letSocketsGo()) {
+	if (host.releaseLockdepReferences()) {
 		CHECK(eventually([] { return run("rmmod nvmeof_" + transport()).status == 0; }, 20s));
 		return;
 	}
@@ -33,13 +33,13 @@ void transportGoes(Host &host, Millis bound = 8s)
 	auto out = run("rmmod nvmeof_" + transport());
 	INFO(out.text);
 	CHECK(out.status == 0);
-	CHECK(watch.elapsed() < slowly(bound));
+	CHECK(watch.elapsed() < scaled(bound));
 	CHECK_FALSE(exists("/sys/module/nvmeof_" + transport()));
 	CHECK(run("ls /sys/class/nvmeof/ | grep .").status != 0); // no controller is left
 }
 
 // Loads the modules again.
-void comesBack(Host &host)
+void reloadModules(Host &host)
 {
 	Host::load();
 	host.reopen();
@@ -55,15 +55,15 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 	SECTION("live and idle")
 	{
 		rig.connectAll();
-		transportGoes(rig.host);
+		unloadTransport(rig.host);
 	}
 	SECTION("live, with I/O in flight on two paths")
 	{
 		rig.connectAll();
 		rig.set("iopolicy=round-robin");
 		FioLoad busy(load());
-		REQUIRE(rig.flowing());
-		transportGoes(rig.host);
+		REQUIRE(rig.waitForLoad());
+		unloadTransport(rig.host);
 		CHECK(busy.wait(20s).status > 0);
 	}
 	SECTION("connecting for the first time, to an address that says nothing")
@@ -73,7 +73,7 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 		rig.lane(0).link().impair("loss 100%");
 		take(rig.host.client().start(o));
 		pause(300ms);
-		transportGoes(rig.host);
+		unloadTransport(rig.host);
 	}
 	SECTION("connecting for the first time, while a program waits for it")
 	{
@@ -83,7 +83,7 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 		Background waits("nvmeofctl connect -t " + transport() + " -n " + std::string(testNqn) + " -a " +
 				 rig.lane(0).address() + ":4420 --timeout 30");
 		REQUIRE(eventually([&] { return !take(rig.host.client().controllers()).empty(); }));
-		transportGoes(rig.host);
+		unloadTransport(rig.host);
 		auto out = waits.wait(10s);
 		INFO(out.text);
 		CHECK(out.status > 0);
@@ -93,11 +93,11 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 	{
 		auto name = rig.connect(0);
 		FioLoad busy(load());
-		REQUIRE(rig.flowing());
+		REQUIRE(rig.waitForLoad());
 		rig.lane(0).close();
 		REQUIRE(rig.host.waitState(name, ControllerState::connecting));
 		REQUIRE(eventually([&] { return rig.host.nameSpace(1)->waiting > 0; }));
-		transportGoes(rig.host);
+		unloadTransport(rig.host);
 		CHECK(busy.wait(20s).status > 0);
 		rig.lane(0).open();
 	}
@@ -110,7 +110,7 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 		CHECK(rig.host.client().reset(name).ok());
 		REQUIRE(rig.host.waitState(name, ControllerState::connecting));
 		pause(300ms);
-		transportGoes(rig.host);
+		unloadTransport(rig.host);
 	}
 	SECTION("being deleted, with I/O that a silent target does not answer")
 	{
@@ -118,12 +118,12 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 			return;
 		auto name = rig.connect(0);
 		FioLoad busy(load());
-		REQUIRE(rig.flowing());
+		REQUIRE(rig.waitForLoad());
 		rig.lane(0).link().impair("loss 100%");
 		pause(200ms);
 		Background leaves("nvmeofctl disconnect --force -d " + name);
 		REQUIRE(eventually([&] { return isEnding(rig.host.state(name)); }));
-		transportGoes(rig.host);
+		unloadTransport(rig.host);
 		CHECK(leaves.wait(10s).status == 0);
 		CHECK(busy.wait(20s).status > 0);
 	}
@@ -133,7 +133,7 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 		rig.lane(1).close();
 		REQUIRE(rig.host.waitState(rig.name(1), ControllerState::connecting));
 		take(rig.host.client().start(Host::options("203.0.113.1", "4420")));
-		transportGoes(rig.host);
+		unloadTransport(rig.host);
 		rig.lane(1).open();
 	}
 	SECTION("writes are held back for a controller that was lost")
@@ -143,12 +143,12 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 		rig.connectAll();
 		rig.set("iopolicy=round-robin fencing=safe quiesce-tmo=1");
 		FioLoad busy(load());
-		REQUIRE(rig.flowing());
+		REQUIRE(rig.waitForLoad());
 		rig.lane(0).link().impair("loss 100%");
 		REQUIRE(eventually([&] { return rig.host.nameSpace(1)->held > 0; }));
 		// The order of the two deletions is undefined. The live controller is shut down normally: if its path
 		// is the last one of the disk, it sends the held writes when the 10 s of their bound are over.
-		transportGoes(rig.host, 18s);
+		unloadTransport(rig.host, 18s);
 		CHECK(busy.wait(20s).status > 0);
 	}
 	SECTION("a disk of a lost controller lingers until the controller is deleted")
@@ -160,7 +160,7 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 		rig.lane(0).close();
 		REQUIRE(rig.host.waitState(name, ControllerState::lost));
 		REQUIRE(exists(disk));
-		transportGoes(rig.host);
+		unloadTransport(rig.host);
 		CHECK(eventually([&] { return !exists(disk); }));
 		rig.lane(0).open();
 	}
@@ -170,15 +170,15 @@ TEST_CASE("the transport is unloaded, in each state", "[limits][unload][trap24]"
 		rig.set("delayed-removal-secs=600");
 		auto disk = rig.disk();
 		rig.subsystem().enable(1, false);
-		REQUIRE(eventually([&] { return kernelSaid(disk.substr(5) + " lost a path: the target no"); }));
+		REQUIRE(eventually([&] { return kernelLogHas(disk.substr(5) + " lost a path: the target no"); }));
 		REQUIRE(exists(disk));
-		transportGoes(rig.host);
+		unloadTransport(rig.host);
 		CHECK(exists(disk)); // removed with the core
 		rig.subsystem().enable(1, true);
 	}
 	rig.lane(0).repair();
-	CHECK(coreGoes());
-	comesBack(rig.host);
+	CHECK(unloadCore());
+	reloadModules(rig.host);
 	rig.connectAll();
 	Disk disk(rig.disk());
 	CHECK(disk.verified(0, 65536, 9) == 0);
@@ -194,15 +194,15 @@ TEST_CASE("the transport is unloaded again and again while others connect", "[li
 		pause(Millis(150 + i * 17));
 		Stopwatch watch;
 		gone += run("rmmod nvmeof_" + transport()).status == 0; // busy only while a connect holds it
-		CHECK(watch.elapsed() < slowly(8s));
+		CHECK(watch.elapsed() < scaled(8s));
 	}
 	connects.stop();
 	INFO(gone << " of 12");
 	CHECK(gone > 0);
 	rig.host.disconnectAll();
 	rig.host.forget();
-	CHECK(coreGoes());
-	comesBack(rig.host);
+	CHECK(unloadCore());
+	reloadModules(rig.host);
 }
 
 TEST_CASE("the core stays while something of it is open", "[limits][unload][trap24]")
@@ -214,7 +214,7 @@ TEST_CASE("the core stays while something of it is open", "[limits][unload][trap
 	{
 		Disk open(disk);
 		Buffer b(4096);
-		transportGoes(rig.host);
+		unloadTransport(rig.host);
 		CHECK(Host::unload().status != 0);
 		CHECK(open.read(0, b) < 0);
 		CHECK(open.write(0, b) < 0);
@@ -224,7 +224,7 @@ TEST_CASE("the core stays while something of it is open", "[limits][unload][trap
 	{
 		int fd = ::open(("/dev/" + c.name).c_str(), O_RDWR | O_CLOEXEC);
 		REQUIRE(fd >= 0);
-		transportGoes(rig.host);
+		unloadTransport(rig.host);
 		CHECK(Host::unload().status != 0);
 		::close(fd);
 	}
@@ -233,12 +233,12 @@ TEST_CASE("the core stays while something of it is open", "[limits][unload][trap
 		must("mkfs.ext4 -q -F " + disk + " && mkdir -p /mnt && mount " + disk + " /mnt");
 		must("head -c 2000000 /dev/urandom > /mnt/synced && md5sum < /mnt/synced > /tmp/sum && sync");
 		must("head -c 2000000 /dev/urandom > /mnt/dirty && md5sum < /mnt/dirty >> /tmp/sum");
-		transportGoes(rig.host); // writes back while it is live
+		unloadTransport(rig.host); // writes back while it is live
 		CHECK(Host::unload().status != 0);
 		CHECK(run("head -c 4096 /dev/zero > /mnt/late && sync -f /mnt/late").status != 0);
 		must("umount /mnt");
-		CHECK(coreGoes());
-		comesBack(rig.host);
+		CHECK(unloadCore());
+		reloadModules(rig.host);
 		rig.connect();
 		disk = rig.disk();
 		auto check = run("fsck.ext4 -p " + disk); // 1: the journal was replayed
@@ -250,8 +250,8 @@ TEST_CASE("the core stays while something of it is open", "[limits][unload][trap
 		rig.host.disconnectAll();
 		rig.host.forget();
 	}
-	CHECK(coreGoes());
-	comesBack(rig.host);
+	CHECK(unloadCore());
+	reloadModules(rig.host);
 }
 
 } // namespace guest::limits_unload

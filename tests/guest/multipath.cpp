@@ -34,7 +34,7 @@ FioJob traffic(const std::string &disk, unsigned seconds, unsigned depth = 16)
 void flow(const std::string &disk, unsigned seconds, unsigned depth = 16)
 {
 	auto result =
-		runFio(traffic(disk, static_cast<unsigned>(slowly(Millis(seconds * 1000)).count() / 1000), depth));
+		runFio(traffic(disk, static_cast<unsigned>(scaled(Millis(seconds * 1000)).count() / 1000), depth));
 	INFO(result.text);
 	CHECK(result.good());
 }
@@ -42,7 +42,7 @@ void flow(const std::string &disk, unsigned seconds, unsigned depth = 16)
 // A netem delay that is long compared with the kernel's own latency, on slow kernels as well.
 std::string delay(Millis time)
 {
-	return "delay " + std::to_string(slowly(time).count()) + "ms";
+	return "delay " + std::to_string(scaled(time).count()) + "ms";
 }
 
 std::string queueAttribute(const std::string &disk, const std::string &name)
@@ -252,7 +252,7 @@ TEST_CASE("a later path that takes less in one command narrows the disk, under l
 		narrowings = 0;
 		more = 2;
 	}
-	for (auto &c : host.client().connectAll(std::vector(more, o), nvmeof::WaitFor::namespaces, slowly(30s)))
+	for (auto &c : host.client().connectAll(std::vector(more, o), nvmeof::WaitFor::namespaces, scaled(30s)))
 		take(c);
 	CHECK(eventually([&] { return host.nameSpace(1, server.config().nqn)->usablePaths == 1 + more; }, 15s));
 	CHECK(queueAttribute(disk, "max_hw_sectors_kb") == "32");
@@ -275,16 +275,16 @@ TEST_CASE("a disk with a stuck request is not narrowed; the path joins once the 
 	o.stallTimeout = 0ms;
 	auto first = host.connect(o);
 	auto node = host.disk(1, 10s, server.config().nqn);
-	writeFile("/sys/block/" + node.substr(5) + "/queue/io_timeout", std::to_string(slowly(60s).count()));
+	writeFile("/sys/block/" + node.substr(5) + "/queue/io_timeout", std::to_string(scaled(60s).count()));
 	server.script().arm(holdWrite);
 	int written = -1;
 	std::jthread writer([&] { written = Disk(node).verified(0, 4096, 1); });
-	REQUIRE(server.script().waitStrikes(1, slowly(5s)));
+	REQUIRE(server.script().waitStrikes(1, scaled(5s)));
 	narrowings = 0;
 	server.script().arm(narrow, target::Script::forever);
 	Watch watch;
 	o.duplicateConnect = true;
-	auto second = take(host.client().connect(o, nvmeof::WaitFor::controller, slowly(10s)));
+	auto second = take(host.client().connect(o, nvmeof::WaitFor::controller, scaled(10s)));
 	CHECK(watch.find([](auto &e) { return e.type == EventType::refused; }, 20s));
 	CHECK(host.controller(second.name).lastError.find("requests do not complete") != std::string::npos);
 	CHECK(host.state(second.name) == ControllerState::live);
@@ -322,7 +322,7 @@ TEST_CASE("a path below the limits of the disk is the last resort", "[multipath]
 	host.connect(o);
 	host.connect(o);
 	auto node = host.disk(1, 10s, server.config().nqn);
-	writeFile("/sys/block/" + node.substr(5) + "/queue/io_timeout", std::to_string(slowly(60s).count()));
+	writeFile("/sys/block/" + node.substr(5) + "/queue/io_timeout", std::to_string(scaled(60s).count()));
 	server.script().arm(holdRead);
 	Disk disk(node);
 	int held = -1;
@@ -330,7 +330,7 @@ TEST_CASE("a path below the limits of the disk is the last resort", "[multipath]
 		Buffer buffer(65536);
 		held = disk.read(12 * mib, buffer); // an offset no other read uses
 	});
-	REQUIRE(server.script().waitStrikes(1, slowly(5s)));
+	REQUIRE(server.script().waitStrikes(1, scaled(5s)));
 	auto paths = host.paths();
 	REQUIRE(paths.size() == 2);
 	auto &busy = paths[0].inflight ? paths[0] : paths[1], &other = paths[0].inflight ? paths[1] : paths[0];
@@ -386,7 +386,7 @@ TEST_CASE("a path added at run time takes load at once", "[multipath][change]")
 	rig.connect(0);
 	rig.set("iopolicy=round-robin");
 	FioLoad load(verifiedJob(rig.disk(), 60));
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	rig.connect(1);
 	auto shares = rig.shares([] { pause(1s); });
 	INFO(percent(shares));
@@ -404,7 +404,7 @@ TEST_CASE("disconnect of one path under load moves or finishes its I/O", "[multi
 		pause(500ms);
 		Stopwatch watch;
 		CHECK(rig.host.client().disconnect(rig.name(i % 2)).ok());
-		CHECK(watch.elapsed() < slowly(3s));
+		CHECK(watch.elapsed() < scaled(3s));
 		CHECK(rig.host.nameSpace(1)->paths == 1);
 		pause(300ms);
 		rig.connect(i % 2);
@@ -423,7 +423,7 @@ TEST_CASE("the recovery of one path does not wait for the load on another", "[mu
 	job.rw = "randwrite";
 	job.more = "--numjobs=8 --thread";
 	FioLoad load(job);
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	unsigned idle = rig.path(0).ios > rig.path(1).ios ? 1 : 0;
 	Millis longest = 0ms;
 	for (int i = 0; i < 10; i++) {
@@ -435,7 +435,7 @@ TEST_CASE("the recovery of one path does not wait for the load on another", "[mu
 		REQUIRE(rig.waitPaths(2));
 	}
 	std::printf("recovery next to a load: %ld ms at most\n", static_cast<long>(longest.count()));
-	CHECK(longest < slowly(2s));
+	CHECK(longest < scaled(2s));
 	expectGoodUntilNow(load);
 }
 
@@ -483,13 +483,13 @@ TEST_CASE("latency: a path that has recovered is back within a second", "[multip
 	rig.set("iopolicy=latency");
 	rig.lane(1).link().impair(delay(50ms));
 	FioLoad load(traffic(rig.disk(), 60, 8));
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	pause(1s);
 	auto slow = rig.shares([] { pause(500ms); });
 	INFO("while slow: " << percent(slow));
 	CHECK(slow[1] < 0.15);
 	rig.lane(1).link().repair();
-	pause(slowly(1s)); // requests in flight take longer on a slow kernel
+	pause(scaled(1s)); // requests in flight take longer on a slow kernel
 	auto fast = rig.shares([] { pause(1s); });
 	INFO("after that: " << percent(fast));
 	CHECK(fast[1] > 0.2);
@@ -500,7 +500,7 @@ TEST_CASE("spill: non-optimized paths take the load above the bound, and give it
 	  "[multipath][policy][spill][tcp]")
 {
 	Multi rig;
-	connectWith(rig, [](auto &o) { o.stallTimeout = slowly(300ms); }); // the delay is not a stall
+	connectWith(rig, [](auto &o) { o.stallTimeout = scaled(300ms); }); // the delay is not a stall
 	rig.lane(1).setAna(1, "non-optimized");
 	REQUIRE(rig.waitAna(1, AnaState::nonOptimized));
 	auto disk = rig.disk();
@@ -510,7 +510,7 @@ TEST_CASE("spill: non-optimized paths take the load above the bound, and give it
 	{
 		rig.lane(0).link().impair(delay(25ms));
 		CHECK(part(8) == 0.0); // spilling is off
-		rig.set("spill-us=" + std::to_string(slowly(20ms).count() * 1000));
+		rig.set("spill-us=" + std::to_string(scaled(20ms).count() * 1000));
 		CHECK(part(8) > 0.3);
 		rig.lane(0).link().repair();
 		CHECK(eventually([&] { return part(2) < 0.05; }, 20s));
@@ -531,29 +531,29 @@ TEST_CASE("spill: non-optimized paths take the load above the bound, and give it
 TEST_CASE("degrade: an outlier is avoided and restored, each with an event", "[multipath][policy][degrade][tcp]")
 {
 	Multi rig({.lanes = 3});
-	connectWith(rig, [](auto &o) { o.stallTimeout = slowly(1s); }); // slow, but not stalled
+	connectWith(rig, [](auto &o) { o.stallTimeout = scaled(1s); }); // slow, but not stalled
 	REQUIRE(rig.waitPaths(3));
 	rig.set("iopolicy=round-robin degrade=on");
 	Watch watch;
 	FioLoad load(traffic(rig.disk(), 90));
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	pause(1s);
 	auto outlier = rig.path(2).name;
 	rig.lane(2).link().impair(delay(40ms));
 	auto told = [&](EventType type) {
-		return watch.find([&](auto &e) { return e.type == type && e.name() == outlier; }, slowly(10s))
+		return watch.find([&](auto &e) { return e.type == type && e.name() == outlier; }, scaled(10s))
 			.has_value();
 	};
 	CHECK(told(EventType::degraded));
 	CHECK(rig.path(2).degraded);
-	auto shares = rig.shares([] { pause(slowly(1s)); });
+	auto shares = rig.shares([] { pause(scaled(1s)); });
 	INFO("left out: " << percent(shares));
 	CHECK(shares[2] < 0.1);
 	CHECK(shares[2] > 0); // probes
 	rig.lane(2).link().repair();
 	CHECK(told(EventType::restored));
 	CHECK_FALSE(rig.path(2).degraded);
-	shares = rig.shares([] { pause(slowly(1s)); });
+	shares = rig.shares([] { pause(scaled(1s)); });
 	INFO("back: " << percent(shares));
 	CHECK(shares[2] > 0.2);
 	expectGoodUntilNow(load);
@@ -565,11 +565,11 @@ TEST_CASE("degrade: the last good path stays in use, however slow", "[multipath]
 	rig.connectAll();
 	rig.set("iopolicy=round-robin degrade=on");
 	FioLoad load(verifiedJob(rig.disk(), 60));
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	rig.lane(0).link().impair(delay(40ms));
 	pause(2s);
 	rig.lane(1).close(); // the remaining path is an outlier
-	auto shares = rig.shares([] { pause(slowly(1500ms)); });
+	auto shares = rig.shares([] { pause(scaled(1500ms)); });
 	INFO(percent(shares));
 	CHECK(shares[0] > 0.9);
 	rig.lane(1).open();
@@ -595,7 +595,7 @@ TEST_CASE("a full queue does not block requests that another path can take", "[m
 	CHECK(shares[1] > 0.98);
 	shares = rig.shares([&] { flow(rig.disk(), 2, 64); });
 	INFO("many: " << percent(shares));
-	CHECK(shares[0] > 0.3 / slow());
+	CHECK(shares[0] > 0.3 / timeScale());
 	CHECK(shares[1] > 0.05);
 }
 
@@ -613,7 +613,7 @@ TEST_CASE("fast_io_fail_tmo bounds the wait when all paths are lost", "[multipat
 	rig.lane(1).close();
 	CHECK(disk.write(0, b) < 0);
 	CHECK(watch.elapsed() > 1s);
-	CHECK(watch.elapsed() < slowly(5s));
+	CHECK(watch.elapsed() < scaled(5s));
 	rig.lane(0).open();
 	rig.lane(1).open();
 	REQUIRE(rig.waitPaths(2));
@@ -631,11 +631,11 @@ TEST_CASE("fast_io_fail_tmo bounds the wait when all paths are connected and non
 	Buffer b(4096);
 	CHECK(eventually([&] { return disk.write(0, b) < 0; }, 10s));
 	CHECK(watch.elapsed() > 1s);
-	CHECK(watch.elapsed() < slowly(5s));
+	CHECK(watch.elapsed() < scaled(5s));
 	CHECK(rig.allLive());
 	Stopwatch second;
 	CHECK(disk.write(0, b) < 0); // later requests do not wait again
-	CHECK(second.elapsed() < slowly(1s));
+	CHECK(second.elapsed() < scaled(1s));
 	rig.lane(1).setAna(1, "optimized");
 	REQUIRE(rig.waitPaths(1));
 	CHECK(disk.verified(0, 4096, 2) == 0);
@@ -672,7 +672,7 @@ TEST_CASE("fast_io_fail_tmo bounds a wait that began before it was set", "[multi
 	for (unsigned n = 0; n < 2; n++)
 		CHECK(rig.host.client().set(rig.name(n), settings).ok());
 	CHECK(eventually([&] { return rig.host.nameSpace(1)->waiting == 0; }, 5s));
-	CHECK(watch.elapsed() < slowly(5s));
+	CHECK(watch.elapsed() < scaled(5s));
 	rig.lane(0).setAna(1, "optimized"); // lets the write end
 	writer.join();
 	CHECK(written < 0);
@@ -804,7 +804,7 @@ TEST_CASE("delayed removal: waiting I/O fails when the delay ends", "[multipath]
 	CHECK(exists(node));
 	CHECK(eventually([&] { return probe.error() != 0; }, 10s));
 	CHECK(watch.elapsed() > 1500ms);
-	CHECK(watch.elapsed() < slowly(6s));
+	CHECK(watch.elapsed() < scaled(6s));
 	probe.stop();
 	CHECK(eventually([&] { return !exists(node); }, 5s));
 }
@@ -819,7 +819,7 @@ TEST_CASE("delayed removal does not delay what was asked for", "[multipath][boun
 	{
 		Stopwatch watch;
 		rig.host.disconnectAll();
-		CHECK(watch.elapsed() < slowly(3s));
+		CHECK(watch.elapsed() < scaled(3s));
 		CHECK(eventually([&] { return !exists(node); }, 1s));
 		CHECK(take(rig.host.client().namespaces()).empty());
 	}
@@ -832,7 +832,7 @@ TEST_CASE("delayed removal does not delay what was asked for", "[multipath][boun
 	}
 	SECTION("unloading")
 	{
-		rig.host.letSocketsGo();
+		rig.host.releaseLockdepReferences();
 		rig.host.forget();
 		CHECK(eventually([] { return Host::unload().status == 0 || !Host::loaded(); }, 5s));
 		Host::load();
@@ -872,12 +872,12 @@ TEST_CASE("counters of the paths equal those of the disk, after failures and res
 	pause(300ms);
 	auto paths0 = paths(), block0 = block();
 	FioLoad load(verifiedJob(disk, 60, 16));
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	rig.lane(0).link().impair("loss 100%"); // requests in flight there do not complete
 	CHECK(rig.host.waitState(rig.name(0), ControllerState::connecting));
 	rig.lane(0).link().repair();
 	rig.lane(1).setAna(1, "inaccessible");
-	pause(slowly(500ms));
+	pause(scaled(500ms));
 	rig.lane(1).setAna(1, "optimized");
 	CHECK(rig.host.client().reset(rig.name(2)).ok());
 	expectGoodUntilNow(load);
@@ -913,7 +913,7 @@ TEST_CASE("trace events report path changes and requeued requests", "[multipath]
 	for (auto *event : {"nof_requeue", "nof_failover", "nof_ctrl_state", "nof_path_set"})
 		Trace::enable(event, true);
 	FioLoad load(verifiedJob(rig.disk(), 60, 16));
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	CHECK_FALSE(Trace::has("nof_requeue", first));
 
 	Trace::enable("nof_path_select", true); // one event per request: enabled only briefly

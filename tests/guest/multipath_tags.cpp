@@ -59,7 +59,7 @@ struct Shared : Multi {
 	{
 		auto dead =
 			std::make_unique<FioLoad>(FioJob{.file = disk(1), .depth = load, .size = "8m", .seconds = 60});
-		REQUIRE(flowing(1));
+		REQUIRE(waitForLoad(1));
 		setAna(1, "inaccessible");
 		REQUIRE(eventually([this] { return allWait(); }, 10s));
 		return dead;
@@ -94,14 +94,14 @@ TEST_CASE("requests that have given up their tags count as moved until they comp
 	for (unsigned n : {0, 1})
 		rig.lane(n).link().impair("delay 5ms"); // requests are in flight when the connections are lost
 	FioLoad dead({.file = rig.disk(1), .depth = load, .size = "8m", .seconds = 60});
-	REQUIRE(rig.flowing(1));
+	REQUIRE(rig.waitForLoad(1));
 	Watch events;
 	for (unsigned n : {0, 1})
 		rig.lane(n).close();
 	REQUIRE(eventually([&] { return rig.allWait(); }, 10s));
 	for (unsigned n : {0, 1})
 		rig.lane(n).open();
-	auto told = events.find([](const nvmeof::Event &e) { return e.type == EventType::failover; }, slowly(10s));
+	auto told = events.find([](const nvmeof::Event &e) { return e.type == EventType::failover; }, scaled(10s));
 	CHECK(told);
 	expectGoodUntilNow(dead);
 }
@@ -113,7 +113,7 @@ TEST_CASE("requests without a tag fail when fast_io_fail_tmo ends the wait for a
 	change.fastIoFail = 3s;
 	Shared rig(1, change);
 	auto dead = rig.starve();
-	auto result = dead->wait(slowly(20s));
+	auto result = dead->wait(scaled(20s));
 	INFO(result.text);
 	CHECK(result.error == ENOLINK);
 	CHECK(rig.waiting() == 0);
@@ -124,7 +124,7 @@ TEST_CASE("requests without a tag fail when their disk is removed", "[multipath]
 	Shared rig(2);
 	auto dead = rig.starve();
 	rig.host.disconnectAll();
-	CHECK_FALSE(dead->wait(slowly(20s)).good());
+	CHECK_FALSE(dead->wait(scaled(20s)).good());
 	rig.host.forget();
 	auto unloaded = Host::unload();
 	INFO(unloaded.text);
@@ -139,7 +139,7 @@ TEST_CASE("a disk that finds a queue full is served when a slot is free", "[mult
 	change.queueSize = 16;
 	Shared rig(1, change);
 	FioLoad hog({.file = rig.disk(1), .rw = "randread", .depth = 48, .size = "8m", .verify = false, .seconds = 60});
-	REQUIRE(rig.flowing(1));
+	REQUIRE(rig.waitForLoad(1));
 	rig.lane(0).link().impair("delay 10ms"); // keeps the queue full for long
 	auto before = rig.path(0, 1).ios;
 	auto result = runFio({.file = rig.disk(2),

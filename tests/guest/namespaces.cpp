@@ -4,7 +4,7 @@
 #include "support/fio.h"
 #include "support/multi.h"
 #include "support/rig.h"
-#include "support/ways.h"
+#include "support/multipath_rig.h"
 
 #include <catch2/catch.hpp>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ TEST_CASE("a namespace added to a live target appears, and disappears when remov
 	rig.subsystem.removeNamespace(2);
 	CHECK(watch.find(namespaceEvent(EventType::removed, 2)));
 	CHECK(eventually([&] { return !exists(disk); }));
-	CHECK(kernelSaid(disk.substr(5) + " is removed: the target no longer has the namespace"));
+	CHECK(kernelLogHas(disk.substr(5) + " is removed: the target no longer has the namespace"));
 	CHECK(rig.host.state(c.name) == ControllerState::live);
 	// the same namespace gets its old name, another one a new name
 	rig.subsystem.addNamespace(2, second.device());
@@ -102,7 +102,7 @@ TEST_CASE("two controllers connected at the same time give disks the lowest name
 			o.hostnqn = "nqn.2024-01.io.nvmeof:names" + std::to_string(round);
 			o.hostid = nvmeof::Uuid::parse("12345678-9abc-4def-8123-45678900000" + std::to_string(round));
 		}
-		for (auto &c : rig.host.client().connectAll(all, nvmeof::WaitFor::namespaces, slowly(30s)))
+		for (auto &c : rig.host.client().connectAll(all, nvmeof::WaitFor::namespaces, scaled(30s)))
 			take(c);
 		for (std::uint32_t nsid : {1, 2}) {
 			auto disk = rig.disk(nsid);
@@ -117,7 +117,7 @@ TEST_CASE("the latest max_namespaces old names are remembered", "[namespace][nam
 	Rig rig;
 	rig.connect();
 	Loop second(32 * mib);
-	ModuleParameter most("max_namespaces", "2");
+	ModuleParameter max("max_namespaces", "2");
 	// Name of a namespace that exists only briefly
 	auto once = [&](std::uint32_t nsid) {
 		rig.subsystem.addNamespace(nsid, second.device());
@@ -230,7 +230,7 @@ TEST_CASE("udev's stock rules create and remove links", "[namespace][udev][short
 	must("pidof systemd-udevd || pidof udevd || /usr/lib/systemd/systemd-udevd --daemon --resolve-names=never");
 	Rig rig;
 	auto o = rig.options();
-	take(rig.host.client().connect(o, nvmeof::WaitFor::udev, slowly(30s)));
+	take(rig.host.client().connect(o, nvmeof::WaitFor::udev, scaled(30s)));
 	auto link = "/dev/disk/by-id/nvme-uuid." + nvmet::Subsystem::uuidFor(1);
 	REQUIRE(exists(link));
 	CHECK(must("readlink -f " + link) == rig.disk() + "\n");
@@ -297,7 +297,7 @@ TEST_CASE("disks that share tags complete all requests, in any order", "[namespa
 	CHECK(one.wait(60s).good());
 	CHECK(other.wait(60s).good());
 	Background command("nvmeofctl disconnect --all");
-	CHECK(command.wait(slowly(20s)).status == 0);
+	CHECK(command.wait(scaled(20s)).status == 0);
 }
 
 } // namespace guest::namespaces

@@ -2,7 +2,7 @@
 // Unprivileged users, including root in a user namespace of its own, can read the state but change nothing.
 #include "nobody.h"
 #include "support/block.h"
-#include "support/ghost.h"
+#include "support/stalled_writes.h"
 #include "support/intree.h"
 #include "support/multi.h"
 #include "support/ports.h"
@@ -41,8 +41,8 @@ using nvmeof::ControllerState;
 namespace {
 
 constexpr unsigned nobody = 65534;
-constexpr Who strangers[] = {Who::nobody, Who::rootOfItsOwn};
-constexpr Who all[] = {Who::nobody, Who::rootOfItsOwn, Who::networkAdmin, Who::systemAdmin};
+constexpr Who strangers[] = {Who::nobody, Who::usernsRoot};
+constexpr Who all[] = {Who::nobody, Who::usernsRoot, Who::networkAdmin, Who::systemAdmin};
 
 const char *name(Who who)
 {
@@ -85,7 +85,7 @@ bool become(Who who)
 		return setCapabilities(1u << CAP_NET_ADMIN);
 	case Who::systemAdmin:
 		return setCapabilities(1u << CAP_SYS_ADMIN);
-	case Who::rootOfItsOwn:
+	case Who::usernsRoot:
 		return setCapabilities(0) && becomeOwnRoot();
 	case Who::nobody:
 		return setCapabilities(0);
@@ -110,7 +110,7 @@ namespace {
 Output shellAs(Who who, const std::string &command)
 {
 	std::string prefix = "setpriv --reuid=65534 --regid=65534 --clear-groups ";
-	return run(prefix + (who == Who::rootOfItsOwn ? "unshare -Ur -n " : "") + "bash -c '" + command + "'");
+	return run(prefix + (who == Who::usernsRoot ? "unshare -Ur -n " : "") + "bash -c '" + command + "'");
 }
 
 // errno of a library call; 0: success, 200: an error without errno

@@ -15,7 +15,7 @@ namespace guest::nobody {
 constexpr int preparation = 250; // exit status: the child could not take on the user's rights
 
 // A change requires both CAP_NET_ADMIN and CAP_SYS_ADMIN; the last two users have one of them each.
-enum class Who { nobody, rootOfItsOwn, networkAdmin, systemAdmin };
+enum class Who { nobody, usernsRoot, networkAdmin, systemAdmin };
 
 // Calls what() in a child process of that user and returns its result, which must be below 256.
 int as(Who who, const std::function<int()> &what);

@@ -5,7 +5,7 @@
 #include "nobody.h"
 #include "security_document.h"
 #include "support/block.h"
-#include "support/ghost.h"
+#include "support/stalled_writes.h"
 #include "support/multi.h"
 #include "support/ports.h"
 #include "support/rig.h"
@@ -65,14 +65,14 @@ TEST_CASE("Identify without privilege: at most four at a time, for all users tog
 	for (int i = 0; i < 16; i++)
 		callers.push_back(std::make_unique<Pending>(
 			[&disk] { return as(Who::nobody, [&disk] { return identify(disk.fd, 1, 0); }); }));
-	CHECK(ports[0].script().waitStrikes(4, slowly(10s)));
+	CHECK(ports[0].script().waitStrikes(4, scaled(10s)));
 	std::this_thread::sleep_for(500ms);
 	CHECK(ports[0].script().strikes() == 4);
 	CHECK(identify(node.fd, 0, 1) == 0); // privileged callers do not wait for them
 	ports[0].script().disarm();
 	ports[0].dropConnections();
 	for (auto &one : callers) {
-		REQUIRE(one->join(slowly(20s)));
+		REQUIRE(one->join(scaled(20s)));
 		CHECK(one->status() != preparation);
 	}
 	CHECK(ports.host.waitState(c.name, ControllerState::live, 10s));
@@ -107,15 +107,15 @@ TEST_CASE("the buffer of a command is charged to its sender's cgroup", "[nobody]
 				  " --opcode=2 --namespace-id=0xffffffff --read --data-len=" + std::to_string(length) +
 				  " --cdw10=" + std::to_string(2 | (dwords & 0xffff) << 16) +
 				  " --cdw11=" + std::to_string(dwords >> 16));
-		REQUIRE(ports[0].script().waitStrikes(1, slowly(10s)));
+		REQUIRE(ports[0].script().waitStrikes(1, scaled(10s)));
 		auto used = kernelMemory(container);
 		INFO(used << " bytes");
 		CHECK(used >= length);
 		CHECK(used < 2 * length);
 		ports[0].script().disarm();
 		ports[0].dropConnections();
-		CHECK(sender.wait(slowly(10s)).status > 0);
-		CHECK(eventually([&] { return kernelMemory(container) < length / 2; }, slowly(10s)));
+		CHECK(sender.wait(scaled(10s)).status > 0);
+		CHECK(eventually([&] { return kernelMemory(container) < length / 2; }, scaled(10s)));
 	}
 	must("rmdir " + container);
 }

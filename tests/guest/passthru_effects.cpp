@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Effects of admin commands as the effects log reports them, and firmware activation
-#include "support/ghost.h"
+#include "support/stalled_writes.h"
 #include "target/acts.h"
 #include "target/connection.h"
 
@@ -78,7 +78,7 @@ Millis readBeside(Ports &ports, const std::string &controller, std::uint8_t opco
 	Stopwatch watch;
 	CHECK(disk.read(0, data) == 0);
 	auto took = watch.elapsed();
-	REQUIRE(command.join(slowly(10s)));
+	REQUIRE(command.join(scaled(10s)));
 	CHECK(command.status() == 0);
 	// namespaces have been scanned again
 	CHECK(eventually([&] { return bothUsable(ports); }));
@@ -210,7 +210,7 @@ TEST_CASE("a controller that activates firmware gets no I/O until it processes c
 	Stopwatch watch;
 	CHECK(disk.read(0, data) == 0);
 	CHECK(watch.elapsed() > 200ms);
-	CHECK(watch.elapsed() < slowly(4s));
+	CHECK(watch.elapsed() < scaled(4s));
 	CHECK_FALSE(ports.host.controller(c.name).firmwareLeft);
 	CHECK(ports.host.controller(c.name).reconnects == c.reconnects);
 	// a second activation is reported, too
@@ -248,7 +248,7 @@ TEST_CASE("during firmware activation I/O uses another path", "[passthru][effect
 	REQUIRE(eventually([&] { return ports.host.controller(c.name).firmwareLeft.has_value(); }));
 	Stopwatch watch;
 	CHECK(disk.read(0, data) == 0);
-	CHECK(watch.elapsed() < slowly(100ms));
+	CHECK(watch.elapsed() < scaled(100ms));
 	CHECK(ports.host.controller(c.name).firmwareLeft);
 	ports[0].script().disarm();
 	CHECK(eventually([&] { return !ports.host.controller(c.name).firmwareLeft; }, 5s));
@@ -263,7 +263,7 @@ TEST_CASE("firmware that is not active in time makes the host reconnect", "[pass
 	ports[0].script().arm(pausedOnce, target::Script::forever);
 	ports[0].sendEvent(target::event_firmware_activation);
 	CHECK(eventually([&] { return ports.host.controller(c.name).reconnects > c.reconnects; }, 10s));
-	CHECK(kernelSaid(c.name + ": firmware was not active in time"));
+	CHECK(kernelLogHas(c.name + ": firmware was not active in time"));
 	ports[0].script().disarm();
 	CHECK(ports.host.waitState(c.name, ControllerState::live, 10s));
 	CHECK(disk.read(0, data) == 0);

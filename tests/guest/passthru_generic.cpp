@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A namespace of a command set unknown to the driver (here Key Value) has a generic node and no block device.
 #include "nobody.h"
-#include "support/ghost.h"
+#include "support/stalled_writes.h"
 #include "support/ports.h"
 #include "support/ring.h"
 #include "target/acts.h"
@@ -283,9 +283,9 @@ TEST_CASE("another command set: an ANA status goes to the caller and takes the p
 		s.ports[i].setAnaState(1, ana_inaccessible);
 	REQUIRE(usable(0));
 	auto before = refusals();
-	CHECK(send(file.fd, op_kv_exist, 1, nullptr, 0, slowly(500ms)) == -ENOLINK);
+	CHECK(send(file.fd, op_kv_exist, 1, nullptr, 0, scaled(500ms)) == -ENOLINK);
 	Pending waits([&file] { return store(file.fd, 2, 2); });
-	std::this_thread::sleep_for(slowly(300ms));
+	std::this_thread::sleep_for(scaled(300ms));
 	CHECK(waits.waits());
 	CHECK(refusals() == before);
 	s.ports[1].setAnaState(1, ana_non_optimized);
@@ -475,7 +475,7 @@ TEST_CASE("WaitFor::udev includes the generic node, which is no volume", "[passt
 	must("pidof systemd-udevd || pidof udevd || /usr/lib/systemd/systemd-udevd --daemon --resolve-names=never");
 	Scene s;
 	for (std::size_t i : {0u, 1u}) {
-		auto made = take(s.ports.host.client().connect(s.ports.options(i), nvmeof::WaitFor::udev, slowly(20s)));
+		auto made = take(s.ports.host.client().connect(s.ports.options(i), nvmeof::WaitFor::udev, scaled(20s)));
 		s.find();
 		CHECK(std::ranges::count(made.disks, s.name) == 1);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Passthrough commands whose connection is lost: which are retried on another path, and how the others end.
-#include "support/ghost.h"
+#include "support/stalled_writes.h"
 #include "support/intree.h"
 #include "support/multi.h"
 #include "support/ring.h"
@@ -191,12 +191,12 @@ TEST_CASE("passthrough that was lost waits for the fence, as a write does", "[pa
 	scene.ports[0].script().arm(cut);
 	auto begin = Clock::now();
 	CHECK(scene.send(target::op_read) == 0);
-	CHECK(Clock::now() - begin < slowly(2s));
+	CHECK(Clock::now() - begin < scaled(2s));
 	REQUIRE(scene.all());
 	scene.data.fill(9);
 	scene.ports[0].script().arm(cut);
 	Pending pending([&scene] { return scene.send(target::op_write); });
-	std::this_thread::sleep_for(slowly(1s)); // the fence lasts 2 x 1.5 s
+	std::this_thread::sleep_for(scaled(1s)); // the fence lasts 2 x 1.5 s
 	CHECK(pending.waits());
 	CHECK_FALSE(scene.ports.stored(0, length, 9));
 	REQUIRE(pending.join(15s));
@@ -212,7 +212,7 @@ TEST_CASE("passthrough held for longer than its time limit ends", "[passthru][lo
 	scene.data.fill(9);
 	scene.ports[0].script().arm(cut);
 	// the fence lasts 2 x 1.5 s
-	CHECK(scene.send(target::op_write, static_cast<unsigned>(Millis(slowly(1s)).count())) == mayHaveRun);
+	CHECK(scene.send(target::op_write, static_cast<unsigned>(Millis(scaled(1s)).count())) == mayHaveRun);
 	REQUIRE(scene.all());
 	CHECK_FALSE(scene.ports.stored(0, length, 9));
 }
@@ -246,7 +246,7 @@ TEST_CASE("no path in time: a command that was never sent gets an errno, one tha
 	Scene scene(false, 1);
 	scene.ports[0].script().arm(unanswered);
 	Pending sent([&scene] { return scene.send(target::op_read, 2000); });
-	REQUIRE(scene.ports[0].script().waitStrikes(1, slowly(5s)));
+	REQUIRE(scene.ports[0].script().waitStrikes(1, scaled(5s)));
 	scene.ports[0].stop();
 	REQUIRE(scene.ports.host.waitState(scene.controller, nvmeof::ControllerState::connecting, 10s));
 	CHECK(scene.send(target::op_read, 1000) == -ENOLINK);

@@ -2,7 +2,7 @@
 // Protection information, generated and checked by the controller, or also by the host
 #include "formats.h"
 #include "support/fio.h"
-#include "support/ghost.h"
+#include "support/stalled_writes.h"
 
 #include <linux/nvme_ioctl.h>
 #include <sys/ioctl.h>
@@ -201,7 +201,7 @@ TEST_CASE("protection information: small transfers", "[formats][pi][short]")
 	CHECK(s.queue("max_hw_sectors_kb") == (byHost(s) ? "7" : "8"));
 	makes(format, s);
 	FioJob job{.file = s.node, .rw = "randrw", .blocks = "5k", .depth = 8, .size = "4m", .seconds = 2};
-	auto result = FioLoad(job).wait(slowly(60s));
+	auto result = FioLoad(job).wait(scaled(60s));
 	INFO(result.text);
 	CHECK(result.good());
 	CHECK((pi.received() > 0) == byHost(s));
@@ -287,7 +287,7 @@ TEST_CASE("protection information survives the loss of a path", "[formats][pi]")
 		if (n == 3)
 			s.ports[0].dropConnections(true);
 	}
-	auto result = load.wait(slowly(60s));
+	auto result = load.wait(scaled(60s));
 	INFO(result.text);
 	CHECK(result.good());
 }
@@ -399,7 +399,7 @@ private:
 	{
 		auto o = Host::options(here(), std::to_string(server.port()), server.config().nqn);
 		o.transport = transport;
-		o.ctrlLoss = slowly(60s);
+		o.ctrlLoss = scaled(60s);
 		o.reconnectDelay = 200ms;
 		o.ioQueues = 2;
 		host.connect(o);
@@ -418,7 +418,7 @@ TEST_CASE("a path over RDMA joins a disk that transfers protection information o
 	s.tcp->dropConnections(true);
 	std::this_thread::sleep_for(500ms);
 	s.rdma->dropConnections(true);
-	auto result = load.wait(slowly(60s));
+	auto result = load.wait(scaled(60s));
 	INFO(result.text);
 	CHECK(result.good());
 	CHECK(s.rdma->counters().writes > 0);

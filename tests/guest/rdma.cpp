@@ -76,7 +76,7 @@ TEST_CASE("the removal of a device removes its in-tree controller, and the devic
 	intree.addPath(multi.lane(1).address());
 	CHECK(intree.controllers() == 2);
 	FioLoad load(verifiedJob("/dev/" + intree.disk(), 60));
-	pause(slowly(1s));
+	pause(scaled(1s));
 	multi.lane(1).nic().remove();
 	CHECK(!multi.lane(1).nic().there());
 	CHECK(eventually([&] { return intree.controllers() == 1; }));

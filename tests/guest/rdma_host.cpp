@@ -24,7 +24,7 @@ void removeInTime(RdmaNic &nic)
 {
 	Stopwatch watch;
 	nic.remove();
-	CHECK(watch.elapsed() < slowly(gone));
+	CHECK(watch.elapsed() < scaled(gone));
 }
 
 } // namespace
@@ -36,7 +36,7 @@ TEST_CASE("the removal of a device costs its path, but no I/O", "[rdma][removal]
 	REQUIRE(rig.waitPaths(2));
 	Probe probe(rig.disk(), {.writes = false}), writes(rig.disk(), {.offset = 32 << 20});
 	FioLoad load(verifiedJob(rig.disk(), 120, 16));
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	for (unsigned round = 0; round < 4; round++) {
 		auto lane = round % 2;
 		auto name = rig.name(lane);
@@ -48,8 +48,8 @@ TEST_CASE("the removal of a device costs its path, but no I/O", "[rdma][removal]
 		CHECK(writes.moves());
 		std::printf("removal: reads went on after %ld ms, writes after %ld ms\n",
 			    static_cast<long>(probe.longest().count()), static_cast<long>(writes.longest().count()));
-		CHECK(probe.longest() < slowly(500ms));
-		CHECK(writes.longest() < slowly(500ms)); // the target gets the disconnect before the device is gone
+		CHECK(probe.longest() < scaled(500ms));
+		CHECK(writes.longest() < scaled(500ms)); // the target gets the disconnect before the device is gone
 		CHECK(rig.waitPaths(1));
 		rig.lane(lane).repair();
 		rig.lane(lane).reopen();
@@ -66,7 +66,7 @@ TEST_CASE("I/O waits while the device of the only path is removed, and completes
 	Multi rig({.lanes = 1});
 	auto name = rig.connect(0);
 	FioLoad load(verifiedJob(rig.disk(), 120, 8));
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	removeInTime(rig.lane(0).nic());
 	REQUIRE(rig.host.waitState(name, ControllerState::connecting, 2s));
 	pause(1s);
@@ -91,11 +91,11 @@ TEST_CASE("the removal of a device does not wait for a connect in progress", "[r
 	CHECK(host.state(c.name) == ControllerState::connecting);
 	Stopwatch watch;
 	link.device().remove();
-	CHECK(watch.elapsed() < slowly(gone));
+	CHECK(watch.elapsed() < scaled(gone));
 	CHECK(eventually([&] { return host.controller(c.name).attempts > 0; }, 2s));
 	Stopwatch leaving;
 	CHECK(host.client().disconnect(c.name).ok());
-	CHECK(leaving.elapsed() < slowly(2s));
+	CHECK(leaving.elapsed() < scaled(2s));
 }
 
 TEST_CASE("a device is removed during a connect, and connects go on when it returns", "[rdma][removal]")
@@ -119,7 +119,7 @@ TEST_CASE("a device is removed during a connect, and connects go on when it retu
 		CHECK(eventually([&] { return host.controller(c.name).attempts > attempts; }, 10s));
 		Stopwatch leaving;
 		CHECK(host.client().disconnect(c.name).ok());
-		CHECK(leaving.elapsed() < slowly(2s));
+		CHECK(leaving.elapsed() < scaled(2s));
 	}
 }
 
@@ -130,12 +130,12 @@ TEST_CASE("a device is removed during disconnect, reset and unloading", "[rdma][
 		INFO(what);
 		auto name = rig.connect(0);
 		FioLoad load({.file = rig.disk(), .verify = false, .seconds = 60});
-		REQUIRE(rig.flowing());
+		REQUIRE(rig.waitForLoad());
 		auto other = std::async(std::launch::async, [&] {
 			return run(what == "rmmod" ? "rmmod nvmeof_rdma" : "nvmeofctl " + what + " " + name).status;
 		});
 		removeInTime(rig.lane(0).nic());
-		CHECK(other.wait_for(slowly(10s)) == std::future_status::ready);
+		CHECK(other.wait_for(scaled(10s)) == std::future_status::ready);
 		load.stop();
 		Host::load();
 		rig.host.disconnectAll();
@@ -166,7 +166,7 @@ TEST_CASE("the connection is re-established when its address moves within a bond
 		     " > /sys/class/net/both/bonding/active_slave");
 		CHECK(eventually([&] { return rig.host.controller(c.name).reconnects > 0; }));
 		CHECK(rig.host.waitState(c.name, ControllerState::live));
-		CHECK(kernelSaid("local address moved to another device\\|ended the connection"));
+		CHECK(kernelLogHas("local address moved to another device\\|ended the connection"));
 		CHECK(Disk(rig.disk()).verified(0, 65536, 2) == 0);
 	}
 	must("ip link del both && ip link del leg1 && ip link del leg2");
@@ -179,7 +179,7 @@ TEST_CASE("a head uses TCP and RDMA paths together", "[rdma][mixed]")
 	REQUIRE(rig.waitPaths(3));
 	rig.set("iopolicy=round-robin");
 	FioLoad load(verifiedJob(rig.disk(), 120, 16));
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	auto shares = rig.shares([] { pause(2s); });
 	for (auto share : shares)
 		CHECK(share > 0.15);
@@ -233,7 +233,7 @@ TEST_CASE("the local address and interface are honoured over RDMA", "[rdma][addr
 		o.ctrlLoss = 0ms;
 		for (std::string address : {"10.5.0.99", "2001:db8::10"}) {
 			o.hostTraddr = address;
-			auto result = rig.host.client().connect(o, nvmeof::WaitFor::controller, slowly(15s));
+			auto result = rig.host.client().connect(o, nvmeof::WaitFor::controller, scaled(15s));
 			REQUIRE_FALSE(result.ok());
 			CHECK_FALSE(result.error().message.empty());
 		}
@@ -244,7 +244,7 @@ TEST_CASE("the local address and interface are honoured over RDMA", "[rdma][addr
 		     "ip link set plain up && ip link set plainfar up");
 		auto there = Host::options("10.98.0.2", "4420");
 		there.ctrlLoss = 0ms;
-		auto result = rig.host.client().connect(there, nvmeof::WaitFor::controller, slowly(15s));
+		auto result = rig.host.client().connect(there, nvmeof::WaitFor::controller, scaled(15s));
 		must("ip link del plain");
 		REQUIRE_FALSE(result.ok());
 		INFO(result.error().message);

@@ -68,7 +68,7 @@ TEST_CASE("a link-local address works again after its interface was recreated", 
 	auto c = rig.host.connect(o);
 	must("ip link del ll0");
 	REQUIRE(rig.host.client().reset(c.name).ok());
-	CHECK(eventually([&] { return kernelSaid(c.name + ".*: no such interface"); }));
+	CHECK(eventually([&] { return kernelLogHas(c.name + ".*: no such interface"); }));
 	make();
 	CHECK(rig.host.waitState(c.name, ControllerState::live, 30s));
 	Disk disk(rig.disk());
@@ -84,15 +84,15 @@ TEST_CASE("reconnect backs off, up to its bound", "[recovery][reconnect]")
 	auto c = rig.host.connect(o);
 	Watch watch;
 	rig.port.unlink(rig.subsystem);
-	pause(slowly(6s));
+	pause(scaled(6s));
 	std::vector<std::chrono::nanoseconds> times;
 	for (auto &e : watch.drain(50ms))
 		if (e.type == EventType::connectFailed)
 			times.push_back(e.time);
 	REQUIRE(times.size() >= 4);
-	CHECK(times.size() <= 40 * slow());
-	CHECK(times[1] - times[0] < slowly(1s)); // short at first
-	CHECK(times.back() - times[times.size() - 2] < slowly(2s));
+	CHECK(times.size() <= 40 * timeScale());
+	CHECK(times[1] - times[0] < scaled(1s)); // short at first
+	CHECK(times.back() - times[times.size() - 2] < scaled(2s));
 	CHECK(rig.host.controller(c.name).attempts >= 4);
 	CHECK_FALSE(rig.host.controller(c.name).lastError.empty());
 	rig.port.link(rig.subsystem);
@@ -126,11 +126,11 @@ TEST_CASE("ctrl-loss-tmo bounds the wait for a path; then waiting I/O fails", "[
 		Buffer b(4096);
 		CHECK(disk.write(0, b) < 0);
 		CHECK(watch.elapsed() > 2s);
-		CHECK(watch.elapsed() < slowly(8s));
+		CHECK(watch.elapsed() < scaled(8s));
 	}
 	CHECK(rig.host.waitLost(c.name, 5s));
 	CHECK(eventually([&] { return !exists(node); }, 5s));
-	CHECK(eventually([&] { return kernelSaid(node.substr(5) + " is removed: its last controller is lost"); }));
+	CHECK(eventually([&] { return kernelLogHas(node.substr(5) + " is removed: its last controller is lost"); }));
 	// a lost controller retries about once a minute
 	rig.port.link(rig.subsystem);
 	CHECK(rig.host.waitState(c.name, ControllerState::live, 70s));
@@ -214,7 +214,7 @@ TEST_CASE("a lost controller: how it is shown, how it returns, and how it is del
 	{
 		Stopwatch stopwatch;
 		must("nvmeofctl disconnect " + c.name);
-		CHECK(stopwatch.elapsed() < slowly(2s));
+		CHECK(stopwatch.elapsed() < scaled(2s));
 		CHECK(rig.host.state(c.name) == ControllerState::dead);
 		CHECK(take(rig.host.client().subsystems()).empty());
 	}
@@ -236,7 +236,7 @@ TEST_CASE("a dirty file system without its target is unmounted in bounded time a
 	Stopwatch watch;
 	Background unmount("umount /mnt");
 	CHECK(eventually([&] { return !unmount.running(); }, 20s));
-	CHECK(watch.elapsed() < slowly(10s));
+	CHECK(watch.elapsed() < scaled(10s));
 	CHECK(run("nvmeofctl shutdown --limit 5 --json").text.find("\"set\": []") != std::string::npos); // not raised
 	rig.port.link(rig.subsystem);
 	CHECK(rig.host.waitState(c.name, ControllerState::live));
@@ -254,7 +254,7 @@ TEST_CASE("ctrl-loss-tmo -1: reconnects never end, and deletion is still immedia
 	CHECK(rig.host.state(c.name) == ControllerState::connecting);
 	Stopwatch watch;
 	CHECK(rig.host.client().disconnect(c.name).ok());
-	CHECK(watch.elapsed() < slowly(1s));
+	CHECK(watch.elapsed() < scaled(1s));
 }
 
 TEST_CASE("fast-io-fail-tmo fails waiting I/O, and the controller keeps reconnecting",
@@ -270,13 +270,13 @@ TEST_CASE("fast-io-fail-tmo fails waiting I/O, and the controller keeps reconnec
 	Buffer b(4096);
 	CHECK(disk.read(0, b) < 0);
 	CHECK(watch.elapsed() > 500ms);
-	CHECK(watch.elapsed() < slowly(6s));
+	CHECK(watch.elapsed() < scaled(6s));
 	CHECK(rig.host.state(c.name) == ControllerState::connecting);
 	rig.port.link(rig.subsystem);
 	// once the state is "live", no I/O may be refused: no pause in between
 	const auto file = "/sys/class/nvmeof/" + c.name + "/state";
 	Stopwatch waiting;
-	while (readFile(file) != "live" && waiting.elapsed() < slowly(20s))
+	while (readFile(file) != "live" && waiting.elapsed() < scaled(20s))
 		;
 	CHECK(disk.verified(0, 65536, 4) == 0);
 	REQUIRE(rig.host.waitState(c.name, ControllerState::live));
@@ -306,7 +306,7 @@ TEST_CASE("disconnect under load fails the I/O and does not wait for it", "[reco
 	pause(1s);
 	Stopwatch watch;
 	rig.host.disconnectAll();
-	CHECK(watch.elapsed() < slowly(5s));
+	CHECK(watch.elapsed() < scaled(5s));
 	auto result = load.wait(20s);
 	CHECK(result.status > 0);
 }
@@ -317,7 +317,7 @@ TEST_CASE("a path that loses all packets is detected and recovers", "[recovery][
 	Link link(netns, "v", 6);
 	Rig rig({.address = link.targetAddress(), .netns = "tgt"});
 	auto o = rig.options();
-	o.keepAlive = slowly(2s);
+	o.keepAlive = scaled(2s);
 	auto c = rig.host.connect(o);
 	FioLoad load(steady(rig.disk()));
 	pause(1s);
@@ -352,7 +352,7 @@ TEST_CASE("deletion during connect returns at once", "[recovery][delete][trap22]
 	pause(300ms);
 	Stopwatch watch;
 	(void)host.client().disconnect(c->name);
-	CHECK(watch.elapsed() < slowly(3s)); // connect-tmo is 10 s
+	CHECK(watch.elapsed() < scaled(3s)); // connect-tmo is 10 s
 	CHECK(host.state(c->name) == ControllerState::dead);
 	link.repair();
 }
@@ -365,7 +365,7 @@ TEST_CASE("deletion works at any point of a connect", "[recovery][delete]")
 		pause(Millis(i * 7));
 		Stopwatch watch;
 		(void)rig.host.client().disconnect(c.name);
-		CHECK(watch.elapsed() < slowly(4s));
+		CHECK(watch.elapsed() < scaled(4s));
 		CHECK(rig.host.state(c.name) == ControllerState::dead);
 	}
 	rig.connect();
@@ -384,7 +384,7 @@ TEST_CASE("deletion while all the I/O waits for a path", "[recovery][delete][tra
 	CHECK(eventually([&] { return rig.host.nameSpace(1)->waiting > 0; }));
 	Stopwatch watch;
 	rig.host.disconnectAll();
-	CHECK(watch.elapsed() < slowly(2s));
+	CHECK(watch.elapsed() < scaled(2s));
 	CHECK(load.wait(20s).status > 0);
 }
 
@@ -402,12 +402,12 @@ TEST_CASE("unloading", "[recovery][unload][trap24][short]")
 		CHECK(load.running());
 		if (exists("/proc/lockdep"))
 			CHECK(run("rmmod nvmeof_" + transport()).status != 0);
-		rig.host.letSocketsGo();
+		rig.host.releaseLockdepReferences();
 		Stopwatch watch;
 		auto gone = run("rmmod nvmeof_" + transport());
 		INFO(gone.text);
 		CHECK(gone.status == 0);
-		CHECK(watch.elapsed() < slowly(10s));
+		CHECK(watch.elapsed() < scaled(10s));
 		CHECK(load.wait(20s).status > 0);
 		CHECK(eventually([] { return Host::unload().status == 0 || !Host::loaded(); }, 5s));
 	}
@@ -459,9 +459,9 @@ TEST_CASE("unloading", "[recovery][unload][trap24][short]")
 namespace {
 
 // A server that does not speak NVMe: sends its greeting to each client and closes the connection.
-class Stranger {
+class NonNvmeServer {
 public:
-	explicit Stranger(std::string words) : words_(std::move(words)), fd_(::socket(AF_INET, SOCK_STREAM, 0))
+	explicit NonNvmeServer(std::string words) : words_(std::move(words)), fd_(::socket(AF_INET, SOCK_STREAM, 0))
 	{
 		sockaddr_in sin = {};
 		sin.sin_family = AF_INET;
@@ -473,14 +473,14 @@ public:
 		port_ = ntohs(sin.sin_port);
 		thread_ = std::thread([this] { serve(); });
 	}
-	~Stranger()
+	~NonNvmeServer()
 	{
 		::shutdown(fd_, SHUT_RDWR);
 		thread_.join();
 		::close(fd_);
 	}
-	Stranger(const Stranger &) = delete;
-	Stranger &operator=(const Stranger &) = delete;
+	NonNvmeServer(const NonNvmeServer &) = delete;
+	NonNvmeServer &operator=(const NonNvmeServer &) = delete;
 
 	std::string port() const { return std::to_string(port_); }
 
@@ -506,7 +506,7 @@ nvmeof::Controller failedAttempt(Host &host, const std::string &address, const s
 	Watch watch;
 	auto o = Host::options(address, service);
 	o.connectTimeout = 1s;
-	CHECK_FALSE(host.client().connect(o, nvmeof::WaitFor::controller, slowly(20s)).ok());
+	CHECK_FALSE(host.client().connect(o, nvmeof::WaitFor::controller, scaled(20s)).ok());
 	auto event = watch.find([](const nvmeof::Event &e) { return e.type == EventType::connectFailed; });
 	REQUIRE(event);
 	REQUIRE(event->controller());
@@ -543,16 +543,16 @@ TEST_CASE("a failed connect reports a message and an errno for each cause", "[re
 
 	if (notOverRdma("a listener that speaks another protocol"))
 		return;
-	Stranger ssh("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n");
+	NonNvmeServer ssh("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n");
 	c = failedAttempt(host, "127.0.0.1", ssh.port());
 	CHECK(c.lastErrno == EPROTO);
 	CHECK(has(c.lastError, "does not speak NVMe"));
 
-	Stranger rude("");
+	NonNvmeServer rude("");
 	c = failedAttempt(host, "127.0.0.1", rude.port());
 	CHECK(c.lastErrno == ECONNRESET);
 	CHECK(has(c.lastError, "before ICResp"));
-	CHECK(kernelSaid("before ICResp"));
+	CHECK(kernelLogHas("before ICResp"));
 }
 
 TEST_CASE("failed attempts are logged less and less often, with the number of attempts not logged",
@@ -568,10 +568,10 @@ TEST_CASE("failed attempts are logged less and less often, with the number of at
 	rig.port.link(rig.subsystem);
 	CHECK(rig.host.waitState(c.name, ControllerState::live));
 	// one for the loss, for attempts 1, 2, 4, 8, 16, 32, maybe 64, and one for each change of the error
-	auto lines = kernelLines(c.name + ": .*queue 0");
+	auto lines = kernelLogCount(c.name + ": .*queue 0");
 	CHECK(lines >= 5);
 	CHECK(lines <= 12);
-	CHECK(kernelSaid(c.name + ": .*attempt 32, 15 before it not logged"));
+	CHECK(kernelLogHas(c.name + ": .*attempt 32, 15 before it not logged"));
 }
 
 TEST_CASE("a subsystem that returns gets its old names, which no other subsystem has used meanwhile",
@@ -617,7 +617,7 @@ TEST_CASE("poll queues that the controller does not grant are reported", "[recov
 	auto c = rig.host.connect(o);
 	CHECK(c.pollQueues == 0);
 	CHECK(has(rig.host.controller(c.name).lastError, "0 of 1 poll queues"));
-	CHECK(kernelSaid(c.name + ": 0 of 1 poll queues"));
+	CHECK(kernelLogHas(c.name + ": 0 of 1 poll queues"));
 }
 
 TEST_CASE("the loss of some paths, and of all paths, of a disk is reported", "[recovery][paths][events]")
@@ -636,7 +636,7 @@ TEST_CASE("the loss of some paths, and of all paths, of a disk is reported", "[r
 	rig.lane(1).close();
 	CHECK(watch.find(is(NVMEOF_EVENT_NO_PATH)));
 	pause(200ms); // the log line follows the events
-	CHECK(kernelSaid("no usable path to nvmeof"));
+	CHECK(kernelLogHas("no usable path to nvmeof"));
 	rig.lane(1).open();
 	auto back = watch.find(is(NVMEOF_EVENT_PATH_BACK), 20s);
 	REQUIRE(back);
@@ -645,7 +645,7 @@ TEST_CASE("the loss of some paths, and of all paths, of a disk is reported", "[r
 	auto all = watch.find(is(NVMEOF_EVENT_ALL_PATHS), 20s);
 	REQUIRE(all);
 	CHECK(all->nameSpace()->usablePaths == 2);
-	CHECK(kernelSaid("a usable path to nvmeof.* again, after"));
+	CHECK(kernelLogHas("a usable path to nvmeof.* again, after"));
 }
 
 } // namespace guest::recovery

@@ -2,7 +2,7 @@
 // Reservations: two hosts and one disk, through the ioctls that cluster software uses
 #include "support/fio.h"
 #include "support/two_hosts.h"
-#include "support/ways.h"
+#include "support/multipath_rig.h"
 
 #include <catch2/catch.hpp>
 
@@ -17,10 +17,10 @@ TEST_CASE("a reservation is acquired, excludes other hosts, and is released", "[
 	auto &target = two.reservations();
 	CHECK(two.write(0, 0, 1) == 0);
 	CHECK(a.reserve(0xa, PR_WRITE_EXCLUSIVE) == prConflict); // not registered
-	CHECK(a.enroll(0xa) == 0);
-	CHECK(a.enroll(0xa) == 0); // repeated
-	CHECK(a.enroll(0xc) == prConflict);
-	CHECK(b.enroll(0xb) == 0);
+	CHECK(a.registerKey(0xa) == 0);
+	CHECK(a.registerKey(0xa) == 0); // repeated
+	CHECK(a.registerKey(0xc) == prConflict);
+	CHECK(b.registerKey(0xb) == 0);
 	CHECK(target.registrants() == 2); // hosts, not controllers
 	CHECK(target.keyOf(two.ids[0]) == 0xa);
 
@@ -31,7 +31,7 @@ TEST_CASE("a reservation is acquired, excludes other hosts, and is released", "[
 	auto before = two.failovers(1);
 	Stopwatch watch;
 	CHECK(two.write(1, 0, 2) == -EBADE);
-	CHECK(watch.elapsed() < slowly(500ms));
+	CHECK(watch.elapsed() < scaled(500ms));
 	CHECK(two.read(1, 0) == 0);
 	CHECK(two.failovers(1) == before);
 	CHECK(two.write(0, 0, 3) == 0);
@@ -53,18 +53,18 @@ TEST_CASE("registrations are changed and ended, with and without the current key
 	TwoHosts two;
 	auto a = two.pr(0);
 	auto &target = two.reservations();
-	CHECK(a.enroll(0xa) == 0);
-	CHECK(a.enroll(0xaa, 0xb) == prConflict); // not the current key
-	CHECK(a.enroll(0xaa, 0xa) == 0);
+	CHECK(a.registerKey(0xa) == 0);
+	CHECK(a.registerKey(0xaa, 0xb) == prConflict); // not the current key
+	CHECK(a.registerKey(0xaa, 0xa) == 0);
 	CHECK(target.keyOf(two.ids[0]) == 0xaa);
-	CHECK(a.enroll(0xab, 0, PR_FL_IGNORE_KEY) == 0);
+	CHECK(a.registerKey(0xab, 0, PR_FL_IGNORE_KEY) == 0);
 	CHECK(target.keyOf(two.ids[0]) == 0xab);
-	CHECK(a.enroll(0, 0x1) == prConflict);
-	CHECK(a.enroll(0, 0xab) == 0);
+	CHECK(a.registerKey(0, 0x1) == prConflict);
+	CHECK(a.registerKey(0, 0xab) == 0);
 	CHECK(target.registrants() == 0);
-	CHECK(a.enroll(0, 0xab) == prConflict);
-	CHECK(a.enroll(0xac, 0, PR_FL_IGNORE_KEY) == 0); // also without a registration
-	CHECK(a.enroll(0, 0, PR_FL_IGNORE_KEY) == 0);
+	CHECK(a.registerKey(0, 0xab) == prConflict);
+	CHECK(a.registerKey(0xac, 0, PR_FL_IGNORE_KEY) == 0); // also without a registration
+	CHECK(a.registerKey(0, 0, PR_FL_IGNORE_KEY) == 0);
 	CHECK(target.registrants() == 0);
 	CHECK(a.reserve(0, PR_WRITE_EXCLUSIVE, PR_FL_IGNORE_KEY) == -EOPNOTSUPP);
 	CHECK(a.reserve(0, pr_type(7)) < 0);
@@ -83,15 +83,15 @@ TEST_CASE("each reservation type excludes the hosts it specifies", "[reserve]")
 			   {PR_WRITE_EXCLUSIVE_ALL_REGS, true, true}, {PR_EXCLUSIVE_ACCESS_ALL_REGS, false, true}};
 	for (auto &kind : kinds) {
 		INFO("type " << kind.type);
-		CHECK(a.enroll(0xa) == 0);
+		CHECK(a.registerKey(0xa) == 0);
 		CHECK(a.reserve(0xa, kind.type) == 0);
 		CHECK(two.reservations().type() == int(kind.type));
 		CHECK(two.write(0, 0, 1) == 0);
 		CHECK(two.write(1, 0, 2) == -EBADE);
 		CHECK(two.read(1, 0) == (kind.reads ? 0 : -EBADE));
-		CHECK(b.enroll(0xb) == 0);
+		CHECK(b.registerKey(0xb) == 0);
 		CHECK(two.write(1, 0, 2) == (kind.registered ? 0 : -EBADE));
-		CHECK(b.enroll(0, 0xb) == 0);
+		CHECK(b.registerKey(0, 0xb) == 0);
 		CHECK(a.clear(0xa) == 0);
 	}
 }
@@ -101,8 +101,8 @@ TEST_CASE("a preempted host loses access at once and is notified", "[reserve][sh
 	bool abort = GENERATE(false, true);
 	TwoHosts two;
 	auto a = two.pr(0), b = two.pr(1);
-	REQUIRE(a.enroll(0xa) == 0);
-	REQUIRE(b.enroll(0xb) == 0);
+	REQUIRE(a.registerKey(0xa) == 0);
+	REQUIRE(b.registerKey(0xb) == 0);
 	REQUIRE(a.reserve(0xa, PR_WRITE_EXCLUSIVE_REG_ONLY) == 0);
 	FioJob job{.file = "/dev/" + two.names[0], .rw = "randwrite", .depth = 4, .verify = false, .seconds = 30};
 	FioLoad load(job);
@@ -111,7 +111,7 @@ TEST_CASE("a preempted host loses access at once and is notified", "[reserve][sh
 	Watch watch;
 	CHECK(b.preempt(0xb, 0x1, PR_WRITE_EXCLUSIVE_REG_ONLY) == prConflict); // no registrant has this key
 	CHECK(b.preempt(0xb, 0xa, PR_WRITE_EXCLUSIVE_REG_ONLY, abort) == 0);
-	auto result = load.wait(slowly(10s));
+	auto result = load.wait(scaled(10s));
 	CHECK(result.status >= 0);
 	CHECK_FALSE(result.good());
 	CHECK(two.write(0, 0, 1) == -EBADE);
@@ -121,7 +121,7 @@ TEST_CASE("a preempted host loses access at once and is notified", "[reserve][sh
 	CHECK(two.write(1, 0, 2) == 0);
 	auto told = watch.find([](auto &e) { return e.aen() && e.aen()->type == 6; });
 	REQUIRE(told);
-	CHECK(kernelSaid("registration of this host was preempted by another host"));
+	CHECK(kernelLogHas("registration of this host was preempted by another host"));
 	CHECK(b.release(0xb, PR_WRITE_EXCLUSIVE_REG_ONLY) == 0);
 	CHECK(two.write(0, 0, 3) == 0);
 }
@@ -130,7 +130,7 @@ TEST_CASE("a reservation holds on all paths: lost, restored and new ones", "[res
 {
 	TwoHosts two;
 	auto a = two.pr(0), b = two.pr(1);
-	REQUIRE(a.enroll(0xa) == 0);
+	REQUIRE(a.registerKey(0xa) == 0);
 	REQUIRE(a.reserve(0xa, PR_EXCLUSIVE_ACCESS) == 0);
 	auto changes = two.reservations().changes();
 	for (unsigned port : {0u, 1u}) {
@@ -138,9 +138,9 @@ TEST_CASE("a reservation holds on all paths: lost, restored and new ones", "[res
 		REQUIRE(two.usable(0, 1));
 		CHECK(two.write(0, 0, port + 1) == 0);
 		CHECK(two.write(1, 0, 9) == -EBADE);
-		CHECK(b.enroll(0xb) == 0);
+		CHECK(b.registerKey(0xb) == 0);
 		CHECK(b.reserve(0xb, PR_EXCLUSIVE_ACCESS) == prConflict);
-		CHECK(b.enroll(0, 0xb) == 0);
+		CHECK(b.registerKey(0, 0xb) == 0);
 		two.ports[port].start();
 		REQUIRE(two.both(0));
 		REQUIRE(two.both(1));
@@ -151,7 +151,7 @@ TEST_CASE("a reservation holds on all paths: lost, restored and new ones", "[res
 	CHECK(a.release(0xa, PR_EXCLUSIVE_ACCESS) == 0);
 	// no path, and none will come
 	two.ports.host.disconnectAll();
-	CHECK(a.enroll(0xa) < 0);
+	CHECK(a.registerKey(0xa) < 0);
 }
 
 TEST_CASE("two hosts preempt each other while paths are lost and restored", "[reserve]")
@@ -170,12 +170,12 @@ TEST_CASE("two hosts preempt each other while paths are lost and restored", "[re
 		unsigned me = round % 2, other = 1 - me;
 		std::uint64_t key = 0x100 + round, theirs = 0x200 + round;
 		INFO("round " << round);
-		CHECK(two.pr(me).enroll(key, 0, PR_FL_IGNORE_KEY) == 0);
-		CHECK(two.pr(other).enroll(theirs, 0, PR_FL_IGNORE_KEY) == 0);
+		CHECK(two.pr(me).registerKey(key, 0, PR_FL_IGNORE_KEY) == 0);
+		CHECK(two.pr(other).registerKey(theirs, 0, PR_FL_IGNORE_KEY) == 0);
 		CHECK(two.pr(other).reserve(theirs, PR_WRITE_EXCLUSIVE) == 0);
 		CHECK(two.write(me, 0, round) == -EBADE);
 		int ret = two.pr(me).preempt(key, theirs, PR_WRITE_EXCLUSIVE, true);
-		CHECK((ret == 0 || ret == prUntold));
+		CHECK((ret == 0 || ret == prOutcomeUnknown));
 		CHECK(two.reservations().holds(two.ids[me]));
 		won[me]++;
 		CHECK(two.write(other, 0, round) == -EBADE);
@@ -195,7 +195,7 @@ TEST_CASE("a namespace without reservations fails their ioctls with EOPNOTSUPP",
 	config.reservations = false;
 	TwoHosts two(config);
 	auto a = two.pr(0);
-	CHECK(a.enroll(0xa) == -EOPNOTSUPP);
+	CHECK(a.registerKey(0xa) == -EOPNOTSUPP);
 	CHECK(a.reserve(0xa, PR_WRITE_EXCLUSIVE) == -EOPNOTSUPP);
 	CHECK(a.release(0xa, PR_WRITE_EXCLUSIVE) == -EOPNOTSUPP);
 	CHECK(a.preempt(0xa, 0xb, PR_WRITE_EXCLUSIVE) == -EOPNOTSUPP);
@@ -212,8 +212,8 @@ TEST_CASE("show and reservation report the supported types, the registrants and 
 	CHECK(shown.find("persistent through power loss") != std::string::npos);
 	auto nobody = must("nvmeofctl reservation " + two.names[0]);
 	CHECK(nobody.find("not held") != std::string::npos);
-	REQUIRE(two.pr(0).enroll(0xa) == 0);
-	REQUIRE(two.pr(1).enroll(0xb0b) == 0);
+	REQUIRE(two.pr(0).registerKey(0xa) == 0);
+	REQUIRE(two.pr(1).registerKey(0xb0b) == 0);
 	REQUIRE(two.pr(1).reserve(0xb0b, PR_EXCLUSIVE_ACCESS_REG_ONLY) == 0);
 	auto text = must("nvmeofctl reservation " + two.names[0]);
 	INFO(text);

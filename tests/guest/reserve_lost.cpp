@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Reservation commands lost without an answer, and targets that violate the protocol in reservations
 #include "hostile_tally.h"
-#include "support/again.h"
+#include "support/reproduce.h"
 #include "support/two_hosts.h"
 #include "target/acts.h"
 #include "target/connection.h"
@@ -70,7 +70,7 @@ TEST_CASE("a reservation command that was lost takes effect once", "[reserve][lo
 		if (!t.io() || !t.is(reg))
 			return false;
 		target::Reservations::Notices none;
-		t.conn.server().stores().find(1)->reservations().enroll(
+		t.conn.server().stores().find(1)->reservations().registerKey(
 			t.conn.server().subsystem().associations().all().front()->hostid, t.cmd->cdw10 & 7,
 			t.cmd->cdw10 >> 3 & 1, target::get<std::uint64_t>(*t.data, 0),
 			target::get<std::uint64_t>(*t.data, 8), none);
@@ -78,11 +78,11 @@ TEST_CASE("a reservation command that was lost takes effect once", "[reserve][lo
 	});
 
 	script.arm(lostRegister);
-	CHECK(a.enroll(0xa) == 0);
+	CHECK(a.registerKey(0xa) == 0);
 	CHECK(target.keyOf(s.ids[0]) == 0xa);
 	s.settle();
 	script.arm(lostRegister); // replaces the key
-	CHECK(a.enroll(0xaa, 0xa) == 0);
+	CHECK(a.registerKey(0xaa, 0xa) == 0);
 	CHECK(target.keyOf(s.ids[0]) == 0xaa);
 	s.settle();
 	script.arm(lostAcquire);
@@ -93,7 +93,7 @@ TEST_CASE("a reservation command that was lost takes effect once", "[reserve][lo
 	CHECK(a.release(0xaa, PR_EXCLUSIVE_ACCESS) == 0);
 	CHECK_FALSE(target.holds(s.ids[0]));
 	s.settle();
-	REQUIRE(b.enroll(0xb) == 0);
+	REQUIRE(b.registerKey(0xb) == 0);
 	REQUIRE(b.reserve(0xb, PR_EXCLUSIVE_ACCESS) == 0);
 	script.arm(lostAcquire);
 	CHECK(a.preempt(0xaa, 0xb, PR_EXCLUSIVE_ACCESS) == 0);
@@ -105,15 +105,15 @@ TEST_CASE("a reservation command that was lost takes effect once", "[reserve][lo
 	s.settle();
 
 	// executed, but the response is lost: executing it again would be a conflict
-	REQUIRE(a.enroll(0xa) == 0);
+	REQUIRE(a.registerKey(0xa) == 0);
 	auto changes = target.changes();
 	script.arm(doneRegister);
-	CHECK(a.enroll(0xad, 0xa) == 0);
+	CHECK(a.registerKey(0xad, 0xa) == 0);
 	CHECK(target.keyOf(s.ids[0]) == 0xad);
 	CHECK(target.changes() == changes + 1);
 	s.settle();
 	script.arm(doneRegister);
-	CHECK(a.enroll(0, 0xad) == 0);
+	CHECK(a.registerKey(0, 0xad) == 0);
 	CHECK(target.registrants() == 0);
 	CHECK(target.changes() == changes + 2);
 	s.settle();
@@ -126,7 +126,7 @@ namespace {
 void enrollAt(Scene &s, unsigned host, std::uint8_t action, std::uint64_t key, std::uint64_t newKey)
 {
 	target::Reservations::Notices none;
-	s.reservations().enroll(s.ids[host], action, false, key, newKey, none);
+	s.reservations().registerKey(s.ids[host], action, false, key, newKey, none);
 }
 
 void acquireAt(Scene &s, unsigned host, std::uint8_t action, pr_type type, std::uint64_t key, std::uint64_t victim = 0)
@@ -154,15 +154,15 @@ TEST_CASE("an unregister that is executed late removes no later registration",
 	  "[reserve][lost][fencing][trap47][short]")
 {
 	Scene s;
-	REQUIRE(s.pr(0).enroll(0xa) == 0);
+	REQUIRE(s.pr(0).registerKey(0xa) == 0);
 	const auto lost = always(Hook::execute, cut<false, reg>);
 	s.ports[0].script().arm(lost);
 	Pending pending([&s] {
-		int ret = s.pr(0).enroll(0, 0xa);
-		return ret ? ret : s.pr(0).enroll(0xa);
+		int ret = s.pr(0).registerKey(0, 0xa);
+		return ret ? ret : s.pr(0).registerKey(0xa);
 	});
-	REQUIRE(s.ports[0].script().waitStrikes(1, slowly(5s)));
-	std::this_thread::sleep_for(slowly(1500ms));
+	REQUIRE(s.ports[0].script().waitStrikes(1, scaled(5s)));
+	std::this_thread::sleep_for(scaled(1500ms));
 	enrollAt(s, 0, end, 0xa, 0);
 	REQUIRE(pending.join(15s));
 	CHECK(pending.status() == 0);
@@ -173,27 +173,27 @@ TEST_CASE("a lost command does not re-register a host that was preempted meanwhi
 {
 	Scene s;
 	auto a = s.pr(0);
-	REQUIRE(s.pr(1).enroll(0xb) == 0);
+	REQUIRE(s.pr(1).registerKey(0xb) == 0);
 	happens = [&s] {
 		enrollAt(s, 0, plain, 0, 0xa);
 		acquireAt(s, 1, preempts, PR_WRITE_EXCLUSIVE, 0xb, 0xa);
 	};
 	const auto registered = always(Hook::execute, cutAfter<reg>);
 	s.ports[0].script().arm(registered);
-	CHECK(a.enroll(0xa) == prUntold);
+	CHECK(a.registerKey(0xa) == prOutcomeUnknown);
 	CHECK(s.reservations().keyOf(s.ids[0]) == 0);
 	s.settle();
 
 	REQUIRE(s.pr(1).clear(0xb) == 0);
-	REQUIRE(s.pr(1).enroll(0xb) == 0);
-	REQUIRE(a.enroll(0xa) == 0);
+	REQUIRE(s.pr(1).registerKey(0xb) == 0);
+	REQUIRE(a.registerKey(0xa) == 0);
 	happens = [&s] {
 		acquireAt(s, 0, plain, PR_WRITE_EXCLUSIVE, 0xa);
 		acquireAt(s, 1, preempts, PR_WRITE_EXCLUSIVE, 0xb, 0xa);
 	};
 	const auto acquired = always(Hook::execute, cutAfter<acquire>);
 	s.ports[0].script().arm(acquired);
-	CHECK(a.reserve(0xa, PR_WRITE_EXCLUSIVE) == prUntold);
+	CHECK(a.reserve(0xa, PR_WRITE_EXCLUSIVE) == prOutcomeUnknown);
 	CHECK(s.reservations().holds(s.ids[1]));
 	s.settle();
 }
@@ -203,8 +203,8 @@ TEST_CASE("a lost preempt succeeds only if it has taken effect", "[reserve][lost
 	Scene s;
 	auto a = s.pr(0), b = s.pr(1);
 	auto &script = s.ports[0].script();
-	REQUIRE(a.enroll(0xa) == 0);
-	REQUIRE(b.enroll(0xb) == 0);
+	REQUIRE(a.registerKey(0xa) == 0);
+	REQUIRE(b.registerKey(0xb) == 0);
 	// of a registrant without reservation; was executed
 	happens = [&s] { acquireAt(s, 0, preempts, PR_WRITE_EXCLUSIVE, 0xa, 0xb); };
 	const auto done = always(Hook::execute, cutAfter<acquire>);
@@ -216,7 +216,7 @@ TEST_CASE("a lost preempt succeeds only if it has taken effect", "[reserve][lost
 
 	// of all others; was not executed
 	REQUIRE(a.release(0xa, PR_WRITE_EXCLUSIVE_REG_ONLY) == 0);
-	REQUIRE(b.enroll(0xb) == 0);
+	REQUIRE(b.registerKey(0xb) == 0);
 	REQUIRE(a.reserve(0xa, PR_WRITE_EXCLUSIVE_ALL_REGS) == 0);
 	const auto lost = always(Hook::execute, cut<false, acquire>);
 	script.arm(lost);
@@ -232,7 +232,7 @@ namespace {
 Pending lostRelease(Scene &s)
 {
 	must("nvmeofctl set nvmeof" + std::to_string(s.subsystemOf(0)) + " fencing=safe quiesce-tmo=0");
-	REQUIRE(s.pr(0).enroll(0xa) == 0);
+	REQUIRE(s.pr(0).registerKey(0xa) == 0);
 	REQUIRE(s.pr(0).reserve(0xa, PR_EXCLUSIVE_ACCESS) == 0);
 	happens = [&s] {
 		target::Reservations::Notices none;
@@ -241,9 +241,9 @@ Pending lostRelease(Scene &s)
 	static const auto released = always(Hook::execute, cutAfter<release>);
 	s.ports[0].script().arm(released);
 	Pending pending([&s] { return s.pr(0).release(0xa, PR_EXCLUSIVE_ACCESS); });
-	REQUIRE(s.ports[0].script().waitStrikes(1, slowly(5s)));
+	REQUIRE(s.ports[0].script().waitStrikes(1, scaled(5s)));
 	// a command sent before the host has noticed the loss would be lost, too
-	REQUIRE(eventually([&s] { return readFile("/sys/block/" + s.names[0] + "/held") != "0"; }, slowly(5s)));
+	REQUIRE(eventually([&s] { return readFile("/sys/block/" + s.names[0] + "/held") != "0"; }, scaled(5s)));
 	return pending;
 }
 
@@ -254,7 +254,7 @@ TEST_CASE("a lost release does not release a later reservation of another proces
 {
 	Scene s;
 	auto first = lostRelease(s);
-	std::this_thread::sleep_for(slowly(200ms));
+	std::this_thread::sleep_for(scaled(200ms));
 	Pending second([&s] { return s.pr(0).reserve(0xa, PR_EXCLUSIVE_ACCESS); });
 	REQUIRE(first.join(15s));
 	REQUIRE(second.join(15s));
@@ -280,7 +280,7 @@ TEST_CASE("a lost release does not release a reservation acquired by passthrough
 	CHECK(first.waits());
 	CHECK(s.reservations().holds(s.ids[0]));
 	REQUIRE(first.join(15s));
-	CHECK(first.status() == prUntold);
+	CHECK(first.status() == prOutcomeUnknown);
 	CHECK(s.reservations().holds(s.ids[0]));
 }
 
@@ -289,12 +289,12 @@ TEST_CASE("with fencing=safe a lost change waits until the old command can no lo
 {
 	Scene s;
 	must("nvmeofctl set nvmeof" + std::to_string(s.subsystemOf(0)) + " fencing=safe quiesce-tmo=0");
-	REQUIRE(s.pr(0).enroll(0xa) == 0);
+	REQUIRE(s.pr(0).registerKey(0xa) == 0);
 	const auto lost = always(Hook::execute, cut<false, reg>);
 	s.ports[0].script().arm(lost);
 	auto changes = s.reservations().changes();
-	Pending pending([&s] { return s.pr(0).enroll(0xaa, 0xa); });
-	std::this_thread::sleep_for(slowly(1s)); // the fence lasts 2 x 1.5 s
+	Pending pending([&s] { return s.pr(0).registerKey(0xaa, 0xa); });
+	std::this_thread::sleep_for(scaled(1s)); // the fence lasts 2 x 1.5 s
 	CHECK(pending.waits());
 	CHECK(s.reservations().changes() == changes);
 	REQUIRE(pending.join(15s));
@@ -313,7 +313,7 @@ TEST_CASE("a reservation conflict is final, with and without Do Not Retry", "[re
 		script.arm(*target::findMisbehaviour(name), target::Script::forever);
 		Stopwatch watch;
 		CHECK(s.write(0, 0, 1) == -EBADE);
-		CHECK(watch.elapsed() < slowly(500ms));
+		CHECK(watch.elapsed() < scaled(500ms));
 		CHECK(script.strikes() >= 1);
 		script.disarm();
 		CHECK(s.failovers(0) == before);
@@ -333,13 +333,13 @@ TEST_CASE("a target ignores, rejects or keeps failing a reservation command: the
 		tellPlayed(*target::findMisbehaviour(name), 1);
 	};
 	play("resv-register-forgotten");
-	CHECK(a.enroll(0xa) == 0); // the host cannot know
+	CHECK(a.registerKey(0xa) == 0); // the host cannot know
 	script.disarm();
 	CHECK(a.reserve(0xa, PR_WRITE_EXCLUSIVE) == prConflict);
 	play("resv-register-unknown");
-	CHECK(a.enroll(0xa) == -EOPNOTSUPP);
+	CHECK(a.registerKey(0xa) == -EOPNOTSUPP);
 	script.disarm();
-	CHECK(a.enroll(0xa) == 0);
+	CHECK(a.registerKey(0xa) == 0);
 	play("resv-acquire-busy");
 	s.ports[1].script().arm(*target::findMisbehaviour("resv-acquire-busy"), target::Script::forever);
 	CHECK(a.reserve(0xa, PR_WRITE_EXCLUSIVE) > 0); // retries are exhausted
@@ -356,24 +356,24 @@ TEST_CASE("a target that reports wrong reservations is not believed", "[reserve]
 	auto a = s.pr(0);
 	const auto lost = always(Hook::execute, cut<false, reg>);
 	std::uint64_t key = 0xa;
-	REQUIRE(a.enroll(key) == 0);
+	REQUIRE(a.registerKey(key) == 0);
 	for (auto &m : target::reservationMisbehaviours()) {
-		if (!chosen("NVMEOF_MISBEHAVIOUR", m.name))
+		if (!isSelected("NVMEOF_MISBEHAVIOUR", m.name))
 			continue;
 		INFO(m.name);
-		decided("NVMEOF_MISBEHAVIOUR", m.name);
+		recordChoice("NVMEOF_MISBEHAVIOUR", m.name);
 		auto &script = s.ports[1].script();
 		script.arm(m, target::Script::forever);
 		s.ports[0].script().arm(lost);
 		Stopwatch watch;
-		Pending pending([a, key] { return a.enroll(key + 1, key); });
-		REQUIRE(s.ports[0].script().waitStrikes(1, slowly(5s)));
+		Pending pending([a, key] { return a.registerKey(key + 1, key); });
+		REQUIRE(s.ports[0].script().waitStrikes(1, scaled(5s)));
 		// the first port may be back when the fence ends: both ports report wrongly
 		s.ports[0].script().arm(m, m.expect == Expect::refused ? target::Script::forever : 1);
 		REQUIRE(pending.join(20s));
 		s.ports[0].script().disarm();
-		CHECK(pending.status() == (m.expect == Expect::refused ? prUntold : 0));
-		CHECK(watch.elapsed() < slowly(10s));
+		CHECK(pending.status() == (m.expect == Expect::refused ? prOutcomeUnknown : 0));
+		CHECK(watch.elapsed() < scaled(10s));
 		auto strikes = script.strikes() + s.ports[0].script().strikes();
 		CHECK(strikes > 0);
 		tellPlayed(m, strikes);

@@ -139,7 +139,7 @@ TEST_CASE("policies change under verified load, one of another module among them
 {
 	Sampled s({.lanes = 3});
 	FioLoad job({.file = s.rig.disk(), .blocks = "8k", .depth = 16, .size = "8m", .seconds = 120});
-	REQUIRE(s.rig.flowing());
+	REQUIRE(s.rig.waitForLoad());
 	const char *policies[] = {"sample", "latency", "sample", "round-robin", "queue-depth", "sample", "numa"};
 	const char *values[] = {"spill-us=2000", "spill-us=0 spill-depth=4", "degrade=on", "spill-depth=0 degrade=off"};
 	for (unsigned changes = 0; changes < std::size(policies) * std::size(values); changes++) { // all combinations
@@ -158,7 +158,7 @@ TEST_CASE("the module is loaded and unloaded under load", "[selectors]")
 	Multi rig;
 	rig.connectAll();
 	FioLoad job({.file = rig.disk(), .blocks = "8k", .depth = 8, .size = "4m", .seconds = 120});
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	for (int rounds = 0; rounds < 10; rounds++) {
 		must(std::string("modprobe ") + moduleName);
 		rig.set("iopolicy=sample");

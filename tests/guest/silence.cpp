@@ -80,18 +80,18 @@ void lose(Multi &rig, unsigned lane)
 {
 	auto name = rig.name(lane);
 	silent(rig, lane);
-	CHECK(timeToLoss(rig, name, 8s) < slowly(8s));
+	CHECK(timeToLoss(rig, name, 8s) < scaled(8s));
 	rig.lane(lane).link().repair();
 }
 
-void loseAndReturn(Multi &rig, unsigned lane)
+void loseAndReconnect(Multi &rig, unsigned lane)
 {
 	lose(rig, lane);
 	CHECK(rig.host.waitState(rig.name(lane), ControllerState::live, 20s));
 }
 
 // Retransmitted TCP segments of this network namespace; targets are in other ones
-std::uint64_t repeated()
+std::uint64_t retransmissions()
 {
 	std::istringstream all(readFile("/proc/net/snmp"));
 	std::vector<std::string> names;
@@ -110,11 +110,11 @@ std::uint64_t repeated()
 	throw std::runtime_error("no TCP counters");
 }
 
-std::uint64_t repeatedIn(Millis time)
+std::uint64_t retransmissionsIn(Millis time)
 {
-	auto before = repeated();
+	auto before = retransmissions();
 	pause(time);
-	return repeated() - before;
+	return retransmissions() - before;
 }
 
 } // namespace
@@ -132,22 +132,22 @@ TEST_CASE("reads leave a silent path for another one in less than half a second"
 		pause(Millis(13 * i));
 		probe.mark();
 		silent(rig, lane);
-		CHECK(timeToSuspect(rig, name, 5s) < slowly(1s));
+		CHECK(timeToSuspect(rig, name, 5s) < scaled(1s));
 		CHECK(probe.moves());
 		gaps.push_back(probe.longest());
 		std::printf("silent path: gap %ld ms\n", static_cast<long>(gaps.back().count()));
-		CHECK(gaps.back() < slowly(1s)); // emulators with too few processors are slower
-		CHECK(kernelSaid(name + ".*nothing is acknowledged: path is suspect"));
+		CHECK(gaps.back() < scaled(1s)); // emulators with too few processors are slower
+		CHECK(kernelLogHas(name + ".*nothing is acknowledged: path is suspect"));
 		// the loss comes only after the keep-alive timeout, 2 s with the kernel's target
 		CHECK(rig.host.state(name) == ControllerState::live);
-		CHECK(timeToLoss(rig, name, 5s) < slowly(3s));
-		CHECK(kernelSaid(name + ".*: path counts as lost"));
+		CHECK(timeToLoss(rig, name, 5s) < scaled(3s));
+		CHECK(kernelLogHas(name + ".*: path counts as lost"));
 		rig.lane(lane).link().repair();
 		CHECK(rig.host.waitState(name, ControllerState::live, 20s));
 		CHECK(rig.waitPaths(2));
 	}
 	std::sort(gaps.begin(), gaps.end());
-	CHECK(gaps[gaps.size() / 2] < slowly(500ms));
+	CHECK(gaps[gaps.size() / 2] < scaled(500ms));
 	expectGood(probe);
 }
 
@@ -161,17 +161,17 @@ TEST_CASE("a path that loses only long packets is soon on probation, and the log
 	auto name = rig.name(lane);
 	rig.lane(lane).link().swallowToTarget(2048);
 	REQUIRE(eventually([&] { return onProbation(rig, name); }, 60s));
-	CHECK(kernelSaid(name + ".*segments of .* bytes are not acknowledged, .*: check the MTU"));
+	CHECK(kernelLogHas(name + ".*segments of .* bytes are not acknowledged, .*: check the MTU"));
 	REQUIRE(rig.host.waitState(name, ControllerState::live, 20s));
 	CHECK(must("nvmeofctl show " + rig.disk().substr(5)).find("probation") != std::string::npos);
 	// without probation: once in five seconds
 	auto before = reconnects(rig);
-	std::this_thread::sleep_for(slowly(30s));
+	std::this_thread::sleep_for(scaled(30s));
 	CHECK(reconnects(rig) - before <= 2);
 	CHECK(onProbation(rig, name));
 	rig.lane(lane).link().repair();
 	CHECK(eventually([&] { return !onProbation(rig, name); }, 120s));
-	CHECK(kernelSaid(name + ".*probation ended after 8 completed trial requests"));
+	CHECK(kernelLogHas(name + ".*probation ended after 8 completed trial requests"));
 	expectGood(probe);
 }
 
@@ -182,19 +182,19 @@ TEST_CASE("a controller lost soon after its probation is on probation again at o
 	REQUIRE(rig.waitPaths(2));
 	rig.set("iopolicy=round-robin");
 	FioLoad load(verifiedJob(rig.disk(), 120, 8));
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	auto name = rig.name(0);
 	for (int i = 0; i < 2; i++) {
-		loseAndReturn(rig, 0);
+		loseAndReconnect(rig, 0);
 		CHECK_FALSE(onProbation(rig, name));
 	}
-	loseAndReturn(rig, 0);
+	loseAndReconnect(rig, 0);
 	CHECK(onProbation(rig, name));
-	CHECK(kernelSaid(name + ".*connection lost 3 times in .*: on probation while other paths work"));
+	CHECK(kernelLogHas(name + ".*connection lost 3 times in .*: on probation while other paths work"));
 	CHECK(eventually([&] { return !onProbation(rig, name); }, 60s));
-	loseAndReturn(rig, 0);
+	loseAndReconnect(rig, 0);
 	CHECK(onProbation(rig, name));
-	CHECK(kernelSaid(name + ".*connection lost [0-9]* s after the end of probation: on probation again"));
+	CHECK(kernelLogHas(name + ".*connection lost [0-9]* s after the end of probation: on probation again"));
 	expectGoodUntilNow(load);
 }
 
@@ -205,10 +205,10 @@ TEST_CASE("writes alone try a path on probation, one at a time and without a sta
 	REQUIRE(rig.waitPaths(2));
 	rig.set("iopolicy=round-robin");
 	FioLoad load({.file = rig.disk(), .depth = 8, .verify = false, .seconds = 120});
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	auto name = rig.name(0);
-	loseAndReturn(rig, 0);
-	loseAndReturn(rig, 0);
+	loseAndReconnect(rig, 0);
+	loseAndReconnect(rig, 0);
 	lose(rig, 0);
 	auto before = rig.path(0);
 	CHECK(rig.host.waitState(name, ControllerState::live, 20s));
@@ -221,7 +221,7 @@ TEST_CASE("writes alone try a path on probation, one at a time and without a sta
 		auto now = rig.path(1).ios;
 		CHECK(now > elsewhere);
 		elsewhere = now;
-	} while (onProbation(rig, name) && watch.elapsed() < slowly(60s));
+	} while (onProbation(rig, name) && watch.elapsed() < scaled(60s));
 	CHECK_FALSE(onProbation(rig, name));
 	// one trial per second; three trials wait another second for a read
 	CHECK(watch.elapsed() > 9s);
@@ -258,9 +258,9 @@ TEST_CASE("a path that loses everything is not reported as an MTU problem", "[si
 	{
 		link.impairToHost("loss 100%");
 	}
-	CHECK(timeToLoss(rig, name, 8s) < slowly(8s));
-	CHECK(kernelSaid(name + ".*nothing is acknowledged: path is suspect"));
-	CHECK_FALSE(kernelSaid(name + ".*check the MTU"));
+	CHECK(timeToLoss(rig, name, 8s) < scaled(8s));
+	CHECK(kernelLogHas(name + ".*nothing is acknowledged: path is suspect"));
+	CHECK_FALSE(kernelLogHas(name + ".*check the MTU"));
 	link.repair();
 	CHECK(rig.host.waitState(name, ControllerState::live, 20s));
 	expectGood(probe);
@@ -272,7 +272,7 @@ TEST_CASE("stall-tmo applies, and 0 turns the detection off", "[silence]")
 	auto slow = connectWith(rig, 0, [](auto &o) { o.stallTimeout = 1500ms; });
 	auto never = connectWith(rig, 1, [](auto &o) {
 		o.stallTimeout = 0ms;
-		o.keepAlive = slowly(5s);
+		o.keepAlive = scaled(5s);
 	});
 	REQUIRE(rig.waitPaths(2));
 	rig.set("iopolicy=round-robin");
@@ -283,7 +283,7 @@ TEST_CASE("stall-tmo applies, and 0 turns the detection off", "[silence]")
 	timeToSuspect(rig, slow.name, 6s);
 	auto took = watch.elapsed();
 	CHECK(took > 1400ms); // default: 300 ms
-	CHECK(took < slowly(3s));
+	CHECK(took < scaled(3s));
 	rig.lane(0).link().repair();
 	CHECK(rig.host.waitState(slow.name, ControllerState::live, 20s));
 	CHECK(rig.waitPaths(2));
@@ -299,8 +299,8 @@ TEST_CASE("I/O waits for a silent path without alternative, and continues on the
 {
 	Multi rig({.lanes = 1});
 	auto c = connectWith(rig, 0, [](auto &o) {
-		o.keepAlive = slowly(30s);
-		o.connectTimeout = slowly(10s); // TCP_USER_TIMEOUT is the larger of both
+		o.keepAlive = scaled(30s);
+		o.connectTimeout = scaled(10s); // TCP_USER_TIMEOUT is the larger of both
 	});
 	FioLoad load(verifiedJob(rig.disk(), 60, 4));
 	pause(1s);
@@ -310,15 +310,15 @@ TEST_CASE("I/O waits for a silent path without alternative, and continues on the
 	rig.lane(0).link().repair();
 	expectGoodUntilNow(load);
 	CHECK(rig.host.controller(c.name).reconnects == 0);
-	CHECK(kernelSaid("no other path, waiting for keep-alive"));
+	CHECK(kernelLogHas("no other path, waiting for keep-alive"));
 }
 
 TEST_CASE("a silent peer gets a retransmission every 20 ms for three seconds", "[silence][retransmit]")
 {
 	Multi rig({.lanes = 1});
 	auto c = connectWith(rig, 0, [](auto &o) {
-		o.keepAlive = slowly(30s);
-		o.connectTimeout = slowly(30s); // TCP_USER_TIMEOUT is the larger of both
+		o.keepAlive = scaled(30s);
+		o.connectTimeout = scaled(30s); // TCP_USER_TIMEOUT is the larger of both
 	});
 	Probe probe(rig.disk(), {.writes = false});
 	REQUIRE(probe.moves());
@@ -326,15 +326,15 @@ TEST_CASE("a silent peer gets a retransmission every 20 ms for three seconds", "
 	Stopwatch watch;
 	pause(1s);
 	// of the read and of the Keep Alive that follows it
-	auto segments = repeatedIn(1s);
+	auto segments = retransmissionsIn(1s);
 	CHECK(segments >= 40);
 	CHECK(segments <= 105);
 	// allows for delays of this machine
-	CHECK(eventually([&] { return repeatedIn(400ms) < 10; }, 5s));
+	CHECK(eventually([&] { return retransmissionsIn(400ms) < 10; }, 5s));
 	auto end = watch.elapsed();
 	CHECK(end > 3s);
 	// then with TCP's back-off: from 60 ms on, doubled each time
-	auto later = repeatedIn(3s);
+	auto later = retransmissionsIn(3s);
 	CHECK(later <= 10);
 	std::printf("silent peer: %lu segments in a second, %lu in three after %ld ms\n", segments, later, end.count());
 	CHECK(rig.host.state(c.name) == ControllerState::live);
@@ -358,7 +358,7 @@ TEST_CASE("an idle path is not watched; the first I/O detects the silence", "[si
 	Buffer buffer(4096);
 	CHECK(disk.read(0, buffer) == 0); // a write would be held: see fencing.cpp
 	CHECK(buffer.holds(2));
-	CHECK(watch.elapsed() < slowly(1s));
+	CHECK(watch.elapsed() < scaled(1s));
 	rig.lane(lane).link().repair();
 	CHECK(rig.waitPaths(2));
 }
@@ -431,7 +431,7 @@ TEST_CASE("a target that acknowledges data but completes no I/O gets no new I/O"
 		rig.lane(0).link().swallow(1024);
 		auto took = timeToSuspect(rig, name, 8s);
 		std::printf("stall beside a working path: %ld ms\n", static_cast<long>(took.count()));
-		CHECK(took < slowly(2s)); // at this depth little I/O is left soon that could complete on the other path
+		CHECK(took < scaled(2s)); // at this depth little I/O is left soon that could complete on the other path
 		rig.lane(0).link().repair();
 		expectGoodUntilNow(load);
 	}
@@ -443,12 +443,12 @@ TEST_CASE("a target that acknowledges data but completes no I/O gets no new I/O"
 		rig.lane(lane).link().swallow(1024);
 		auto took = timeToSuspect(rig, name, 12s);
 		std::printf("stall beside an idle path: %ld ms\n", static_cast<long>(took.count()));
-		CHECK(took < slowly(4s));
+		CHECK(took < scaled(4s));
 		CHECK(probe.moves());
 		rig.lane(lane).link().repair();
 		expectGood(probe);
 	}
-	CHECK(kernelSaid("no I/O completed for"));
+	CHECK(kernelLogHas("no I/O completed for"));
 	CHECK(rig.waitPaths(2));
 }
 

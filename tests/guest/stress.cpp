@@ -56,7 +56,7 @@ TEST_CASE("repeated connect and disconnect leave nothing behind", "[stress][cycl
 	const int together = 5;
 	auto round = [&] {
 		for (auto &c :
-		     rig.host.client().connectAll(several(rig, together), nvmeof::WaitFor::controller, slowly(60s)))
+		     rig.host.client().connectAll(several(rig, together), nvmeof::WaitFor::controller, scaled(60s)))
 			REQUIRE(c.ok());
 		rig.host.disconnectAll();
 	};
@@ -78,18 +78,18 @@ TEST_CASE("many controllers connect in parallel", "[stress][parallel]")
 {
 	Rig rig;
 	Stopwatch watch;
-	for (auto &c : rig.host.client().connectAll(several(rig, 32), nvmeof::WaitFor::namespaces, slowly(60s))) {
+	for (auto &c : rig.host.client().connectAll(several(rig, 32), nvmeof::WaitFor::namespaces, scaled(60s))) {
 		INFO((c ? "" : c.error().message));
 		CHECK(c.ok());
 	}
-	CHECK(watch.elapsed() < slowly(30s));
+	CHECK(watch.elapsed() < scaled(30s));
 	CHECK(rig.host.nameSpace(1)->paths == 32);
 	Disk disk(rig.disk());
 	for (std::uint32_t i = 0; i < 64; i++)
 		CHECK(disk.verified(i * 4096, 4096, i) == 0);
 	Stopwatch leaving;
 	rig.host.disconnectAll();
-	CHECK(leaving.elapsed() < slowly(20s));
+	CHECK(leaving.elapsed() < scaled(20s));
 }
 
 TEST_CASE("several clients list, connect and disconnect at the same time", "[stress][parallel]")
@@ -141,8 +141,8 @@ TEST_CASE("a CPU goes offline while its I/O waits for a path, and the path retur
 	CHECK(eventually([&] { return !offline.running(); }, 3s));
 	rig.port.link(rig.subsystem);
 	CHECK(rig.host.waitState(c.name, ControllerState::live));
-	CHECK(write.wait(slowly(20s)).status == 0);
-	CHECK(offline.wait(slowly(20s)).status == 0);
+	CHECK(write.wait(scaled(20s)).status == 0);
+	CHECK(offline.wait(scaled(20s)).status == 0);
 	rig.host.disconnectAll(); // ends I/O that hangs
 	writeFile(cpu1, "1");
 }

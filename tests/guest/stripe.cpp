@@ -69,7 +69,7 @@ public:
 		for (unsigned n = first; n < subsystems_.size(); n++)
 			for (auto &link : links_) {
 				auto options = Host::options(link->targetAddress(), "4420", nqn(n));
-				options.ctrlLoss = slowly(90s);
+				options.ctrlLoss = scaled(90s);
 				options.reconnectDelay = 200ms;
 				options.ioQueues = 1;
 				host.connect(options);
@@ -210,7 +210,7 @@ TEST_CASE("a verified load on a stripe of 16 survives path loss", "[stripe]")
 						       return c.state == nvmeof::ControllerState::live;
 					       })) == wanted;
 			},
-			slowly(30s));
+			scaled(30s));
 	};
 	for (unsigned round = 0; round < 2; round++) {
 		jbofs.link(round).impair("loss 100%");
@@ -218,7 +218,7 @@ TEST_CASE("a verified load on a stripe of 16 survives path loss", "[stripe]")
 		jbofs.link(round).repair();
 		CHECK(live(8));
 	}
-	const FioResult result = fio.finish(slowly(30s));
+	const FioResult result = fio.finish(scaled(30s));
 	INFO(result.text);
 	CHECK(result.error == 0);
 	CHECK(result.ios > 0);
@@ -251,7 +251,7 @@ TEST_CASE("a stripe moves to larger members while in use, or stays unchanged", "
 		const Output out = stripe("grow scratch -n '*:jbof5'");
 		INFO(out.text);
 		CHECK(out.status == 0);
-		const FioResult result = fio.finish(slowly(30s));
+		const FioResult result = fio.finish(scaled(30s));
 		INFO(result.text);
 		CHECK(result.error == 0);
 		CHECK(result.ios > 0);
@@ -282,9 +282,9 @@ TEST_CASE("the daemon creates a configured stripe when its members are there", "
 	std::this_thread::sleep_for(500ms);
 	CHECK_FALSE(std::filesystem::exists(device));
 	jbofs.connect(jbofs.host);
-	CHECK(eventually([] { return std::filesystem::exists(device); }, slowly(10s)));
+	CHECK(eventually([] { return std::filesystem::exists(device); }, scaled(10s)));
 	daemon.signal(SIGTERM);
-	CHECK(daemon.wait(slowly(5s)).status == 0);
+	CHECK(daemon.wait(scaled(5s)).status == 0);
 	CHECK(std::filesystem::exists(device)); // the stripe outlives the daemon
 	must("nvmeofctl stripe stop scratch --config " + std::string(config));
 }

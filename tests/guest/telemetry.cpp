@@ -135,13 +135,13 @@ TEST_CASE("statistics agree with the kernel's counters and with the I/O done", "
 		CHECK(path.readLatencyTotal > 0ns);
 		CHECK(path.writeLatencyTotal > 0ns);
 		// the sum is consistent with the buckets
-		std::chrono::nanoseconds least{0}, most{0};
+		std::chrono::nanoseconds min{0}, max{0};
 		for (std::size_t i = 0; i < path.readLatency.size(); i++) {
-			least += nvmeof::bucketBegin(i) * path.readLatency[i];
-			most += nvmeof::bucketEnd(i) * path.readLatency[i];
+			min += nvmeof::bucketBegin(i) * path.readLatency[i];
+			max += nvmeof::bucketEnd(i) * path.readLatency[i];
 		}
-		CHECK(path.readLatencyTotal >= least);
-		CHECK(path.readLatencyTotal <= most);
+		CHECK(path.readLatencyTotal >= min);
+		CHECK(path.readLatencyTotal <= max);
 		REQUIRE(path.anaSince);
 		CHECK(path.anaSince->count() < json["time_ns"].get<std::int64_t>());
 	}

@@ -39,11 +39,11 @@ std::vector<std::string> pci(const std::string &vendor, const std::string &devic
 	return found;
 }
 
-struct Place {
+struct Machine {
 	std::vector<std::string> gpus = pci("0x8086", "0x10d3"), cards;
 
 	// Excludes the guest's own card, which is not behind a switch
-	Place()
+	Machine()
 	{
 		for (const std::string &one : pci("0x1af4", "0x1041"))
 			if (one >= "0000:20")
@@ -57,7 +57,7 @@ struct Place {
 	}
 };
 
-Json check(const Place &place, const std::string &more = "")
+Json check(const Machine &place, const std::string &more = "")
 {
 	std::string command = "nvmeofctl gds check --json " + more;
 	for (const std::string &gpu : place.gpus)
@@ -82,7 +82,7 @@ std::string row(const Json &document, const std::string &gpu, const std::string 
 }
 
 // Changes the IOMMU domain type of a group, which is possible while no driver is bound to its devices.
-void setType(const Place &place, const std::string &address, const std::string &type)
+void setType(const Machine &place, const std::string &address, const std::string &type)
 {
 	const std::string group = place.group(address).substr(0, place.group(address).find_first_not_of("0123456789"));
 	must("for d in /sys/kernel/iommu_groups/" + group +
@@ -95,7 +95,7 @@ void setType(const Place &place, const std::string &address, const std::string &
 
 TEST_CASE("reported distances match the machine", "[topology]")
 {
-	const Place place;
+	const Machine place;
 	const Json document = check(place);
 	const std::map<std::pair<int, int>, const char *> expected{{{0, 0}, "PIX"}, {{0, 1}, "PHB"}, {{1, 1}, "PXB"},
 								   {{1, 0}, "PHB"}, {{2, 2}, "PIX"}, {{3, 3}, "PXB"},
@@ -112,7 +112,7 @@ TEST_CASE("reported distances match the machine", "[topology]")
 
 TEST_CASE("each IOMMU mode is detected, and the suggested command turns ACS redirection off", "[topology]")
 {
-	const Place place;
+	const Machine place;
 	const std::string gpu = place.gpus[1], card = place.cards[1];
 	Json document = check(place);
 	// Debian's default: lazy; Linux turns ACS on at the root ports, where the paths of gpu1 and nic1 meet
@@ -146,7 +146,7 @@ TEST_CASE("each IOMMU mode is detected, and the suggested command turns ACS redi
 
 TEST_CASE("a recording gives the same results as the machine", "[topology]")
 {
-	const Place place;
+	const Machine place;
 	must("nvmeofctl gds record --output /run/machine.rec");
 	const Json here = check(place), there = check(place, "--root /run/machine.rec");
 	CHECK(here == there);
@@ -163,7 +163,7 @@ TEST_CASE("a recording gives the same results as the machine", "[topology]")
 
 TEST_CASE("the rail of a GPU is the card beside it, and connect uses it", "[topology]")
 {
-	const Place place;
+	const Machine place;
 	must("modprobe virtio_net");
 	auto interface = [&](std::size_t card) {
 		const std::string of = must("ls -d " + devices + place.cards[card] + "/virtio*/net/*");

@@ -18,20 +18,21 @@ namespace {
 
 struct Silence {
 	const char *name;
-	void (*cause)(Pair &, unsigned lane);
+	void (*cause)(TwoMachines &, unsigned lane);
 	bool onlyTcp = false;
 };
 
 const Silence silences[] = {
-	{"cable pulled, far away", [](Pair &p, unsigned lane) { p.peer.pull(lane + 1); }},
-	{"nothing comes from the target", [](Pair &p, unsigned lane) { p.impairToHost(lane, "loss 100%"); }},
-	{"nothing gets to the target", [](Pair &p, unsigned lane) { p.deafen(lane); }},
+	{"cable pulled, far away", [](TwoMachines &p, unsigned lane) { p.peer.pull(lane + 1); }},
+	{"nothing comes from the target", [](TwoMachines &p, unsigned lane) { p.impairToHost(lane, "loss 100%"); }},
+	{"nothing gets to the target", [](TwoMachines &p, unsigned lane) { p.deafen(lane); }},
 	// rxe's connection manager never retransmits after it has tried while the interface was down
-	{"interface down here", [](Pair &, unsigned lane) { must("ip link set " + Pair::card(lane) + " down"); }, true},
+	{"interface down here",
+	 [](TwoMachines &, unsigned lane) { must("ip link set " + TwoMachines::card(lane) + " down"); }, true},
 };
 
 // Longest read latency until I/O continues on the other path
-Millis gapOf(const Silence &silence, Pair &rig, Probe &reads, Probe *writes)
+Millis gapOf(const Silence &silence, TwoMachines &rig, Probe &reads, Probe *writes)
 {
 	auto lane = rig.busyLane();
 	auto lost = rig.name(lane);
@@ -55,7 +56,7 @@ Millis gapOf(const Silence &silence, Pair &rig, Probe &reads, Probe *writes)
 }
 
 // Sorted gaps for each kind of silence. bound: allows for an emulator with too few processors
-std::vector<Millis> gapsOf(Pair &rig, Probe &reads, Probe *writes, Millis bound)
+std::vector<Millis> gapsOf(TwoMachines &rig, Probe &reads, Probe *writes, Millis bound)
 {
 	std::vector<Millis> gaps;
 	for (auto &silence : silences) {
@@ -67,7 +68,7 @@ std::vector<Millis> gapsOf(Pair &rig, Probe &reads, Probe *writes, Millis bound)
 			    writes ? "reads beside writes" : "reads", silence.name,
 			    static_cast<long>(gaps.back().count()));
 		std::fflush(stdout);
-		CHECK(gaps.back() < slowly(bound));
+		CHECK(gaps.back() < scaled(bound));
 	}
 	std::ranges::sort(gaps);
 	return gaps;
@@ -75,10 +76,10 @@ std::vector<Millis> gapsOf(Pair &rig, Probe &reads, Probe *writes, Millis bound)
 
 unsigned long endedForReads()
 {
-	return kernelLines("only reads are outstanding, in memory held by the device");
+	return kernelLogCount("only reads are outstanding, in memory held by the device");
 }
 
-std::uint32_t reconnects(Pair &rig)
+std::uint32_t reconnects(TwoMachines &rig)
 {
 	std::uint32_t sum = 0;
 	for (unsigned n = 0; n < rig.lanes(); n++)
@@ -90,7 +91,7 @@ std::uint32_t reconnects(Pair &rig)
 
 TEST_CASE("one of two links is silent: I/O continues on the other one", "[two][gap]")
 {
-	Pair rig;
+	TwoMachines rig;
 	rig.connectAll();
 	REQUIRE(rig.waitPaths(2));
 	Probe writes(rig.disk()), reads(rig.disk(), {.offset = 1 << 20, .writes = false});
@@ -98,7 +99,7 @@ TEST_CASE("one of two links is silent: I/O continues on the other one", "[two][g
 	// over RDMA a connection with a write is kept, and with it the memory of its reads: rxe retries forever, and
 	// Keep Alive ends the connection after 2 s
 	auto gaps = gapsOf(rig, reads, &writes, overRdma() ? 2500ms : 1500ms);
-	CHECK((overRdma() || gaps[gaps.size() / 2] < slowly(600ms)));
+	CHECK((overRdma() || gaps[gaps.size() / 2] < scaled(600ms)));
 	CHECK(endedForReads() == ended);
 	expectGood(reads);
 	expectGood(writes);
@@ -106,7 +107,7 @@ TEST_CASE("one of two links is silent: I/O continues on the other one", "[two][g
 
 TEST_CASE("one of two links is silent: an application that only reads waits for less than half a second", "[two][gap]")
 {
-	Pair rig;
+	TwoMachines rig;
 	rig.connectAll();
 	REQUIRE(rig.waitPaths(2));
 	Probe reads(rig.disk(), {.writes = false});
@@ -119,11 +120,11 @@ TEST_CASE("one of two links is silent: an application that only reads waits for 
 // Not over RDMA: queue pairs of rxe fail when they have to retransmit
 TEST_CASE("a link that is silent for less than a second costs no connection with writes", "[two][blip][tcp]")
 {
-	Pair rig;
+	TwoMachines rig;
 	rig.connectAll();
 	REQUIRE(rig.waitPaths(2));
 	FioLoad load({.file = rig.disk(), .rw = "randwrite", .depth = 4, .size = "8m", .verify = false, .seconds = 60});
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	auto before = reconnects(rig);
 	for (auto length : {200ms, 600ms}) {
 		INFO(length.count() << " ms");
@@ -131,7 +132,7 @@ TEST_CASE("a link that is silent for less than a second costs no connection with
 		rig.lose(lane);
 		std::this_thread::sleep_for(length);
 		rig.repair(lane);
-		CHECK(rig.flowing());
+		CHECK(rig.waitForLoad());
 		CHECK(rig.allLive());
 		CHECK(rig.waitPaths(2));
 	}
@@ -141,7 +142,7 @@ TEST_CASE("a link that is silent for less than a second costs no connection with
 
 TEST_CASE("packet loss and delay are not taken for silence", "[two][alarm]")
 {
-	Pair rig;
+	TwoMachines rig;
 	for (unsigned n = 0; n < rig.lanes(); n++) {
 		rig.impairToHost(n, "loss 0.5% delay 10ms");
 		// rxe repeats memory registrations when it retransmits, which fails: the connection really is lost
@@ -158,40 +159,40 @@ TEST_CASE("packet loss and delay are not taken for silence", "[two][alarm]")
 
 TEST_CASE("a target that is frozen for a while loses no I/O", "[two][freeze]")
 {
-	Pair rig;
+	TwoMachines rig;
 	rig.connectAll();
 	REQUIRE(rig.waitPaths(2));
 	rig.set("iopolicy=round-robin");
 	FioLoad load(verifiedJob(rig.disk(), 120, 8));
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	// shorter than any timeout; longer than silence detection; longer than writes are held
 	for (auto time : {100ms, 1500ms, 9000ms}) {
 		rig.peer.freeze();
 		pause(time);
 		rig.peer.thaw();
 		CHECK(rig.waitPaths(2, 1, 30s));
-		CHECK(rig.flowing());
+		CHECK(rig.waitForLoad());
 	}
 	expectGoodUntilNow(load);
 }
 
 TEST_CASE("a target that is gone holds up no disconnect and no unloading", "[two][kill]")
 {
-	Pair rig;
+	TwoMachines rig;
 	rig.connect(0);
 	FioLoad load({.file = rig.disk(), .verify = false, .seconds = 60});
-	REQUIRE(rig.flowing());
+	REQUIRE(rig.waitForLoad());
 	rig.peer.kill();
 	pause(1s);
 	Stopwatch disconnect;
 	rig.host.disconnectAll();
-	CHECK(disconnect.elapsed() < slowly(3s));
+	CHECK(disconnect.elapsed() < scaled(3s));
 	CHECK(load.wait(10s).error != 0);
 	load.stop();
 	rig.host.forget();
 	Stopwatch unload;
 	CHECK(eventually([] { return Host::unload().status == 0; }, 5s));
-	CHECK(unload.elapsed() < slowly(3s));
+	CHECK(unload.elapsed() < scaled(3s));
 	CHECK_FALSE(Host::loaded());
 }
 

@@ -77,7 +77,7 @@ TEST_CASE("two volumes of a subsystem attached at the same time share its contro
 {
 	Node node;
 	Background first("exec nvmeofctl " + node.attach(1)), second("exec nvmeofctl " + node.attach(2));
-	const Output one = first.wait(slowly(30s)), two = second.wait(slowly(30s));
+	const Output one = first.wait(scaled(30s)), two = second.wait(scaled(30s));
 	INFO(one.text << two.text);
 	CHECK(one.status == done);
 	CHECK(two.status == done);
@@ -86,8 +86,8 @@ TEST_CASE("two volumes of a subsystem attached at the same time share its contro
 	CHECK(node.live() == 2);
 	// A concurrent detach must not take away the controllers of the attach.
 	Background leaves("exec nvmeofctl " + node.detach(2)), comes("exec nvmeofctl " + node.attach(1));
-	CHECK(leaves.wait(slowly(30s)).status == done);
-	CHECK(comes.wait(slowly(30s)).status == done);
+	CHECK(leaves.wait(scaled(30s)).status == done);
+	CHECK(comes.wait(scaled(30s)).status == done);
 	CHECK(node.live() == 2);
 	CHECK(status(node.detach(1)) == done);
 	CHECK(node.controllers() == 0);

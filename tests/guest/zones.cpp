@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Zoned namespaces of the kernel's target (on a zoned null_blk), used by applications over two paths.
 #include "support/fio.h"
-#include "support/ghost.h"
+#include "support/stalled_writes.h"
 #include "support/loop.h"
 #include "support/multi.h"
 #include "support/zoned.h"
@@ -218,7 +218,7 @@ TEST_CASE("writes to zones survive path changes", "[zones][changes]")
 			CHECK(z.rig.waitPaths(2, 1, 20s));
 			std::this_thread::sleep_for(60ms);
 		}
-		auto result = load.wait(slowly(120s));
+		auto result = load.wait(scaled(120s));
 		INFO(result.text);
 		REQUIRE(result.good());
 		CHECK(result.written == 12 * mib);
@@ -241,7 +241,7 @@ static void keepsFiles(Zoned &z, const std::string &mount)
 	FioLoad load(job);
 	std::this_thread::sleep_for(300ms);
 	z.change(0);
-	auto result = load.wait(slowly(120s));
+	auto result = load.wait(scaled(120s));
 	INFO(result.text);
 	REQUIRE(result.good());
 	auto sum = must("md5sum < /tmp/fs/file");
@@ -283,7 +283,7 @@ TEST_CASE("a write to an ordinary namespace does not wait for the fence of zone 
 	CHECK(beside.status() == 0);
 	CHECK(lost.elapsed() > 300ms);
 	CHECK(inZone.waits());
-	CHECK(kernelSaid(name + ": lost association: released 1 requests after .* ms, 1 still held"));
+	CHECK(kernelLogHas(name + ": lost association: released 1 requests after .* ms, 1 still held"));
 	z.rig.lane(0).link().repair();
 	REQUIRE(inZone.join(10s));
 	CHECK(inZone.status() == 0);

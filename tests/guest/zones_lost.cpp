@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Zoned namespaces of the scriptable target: commands lost without an answer, and protocol violations about zones
 #include "hostile_format.h"
-#include "support/again.h"
-#include "support/choice.h"
-#include "support/ghost.h"
+#include "support/reproduce.h"
+#include "support/selection.h"
+#include "support/stalled_writes.h"
 #include "support/zoned.h"
 #include "target/acts.h"
 #include "target/connection.h"
@@ -222,7 +222,7 @@ TEST_CASE("the zone report after a lost write waits for the end of the fence und
 	auto reports = scene.zones().reports();
 	scene.ports[0].script().arm(lostWrite);
 	Pending pending([&scene] { return scene.write(8, 2); });
-	std::this_thread::sleep_for(slowly(1s)); // the fence lasts 2 x 1.5 s
+	std::this_thread::sleep_for(scaled(1s)); // the fence lasts 2 x 1.5 s
 	CHECK(pending.waits());
 	CHECK(scene.zones().reports() == reports);
 	REQUIRE(pending.join(15s));
@@ -248,8 +248,8 @@ TEST_CASE("a zone reset that is executed late destroys no later write", "[zones]
 			      : scene.manage(BLKRESETZONE, n);
 		return err ? err : scene.write(n * zone, 9);
 	});
-	REQUIRE(first.waitStrikes(1, slowly(5s)));
-	std::this_thread::sleep_for(slowly(1500ms));
+	REQUIRE(first.waitStrikes(1, scaled(5s)));
+	std::this_thread::sleep_for(scaled(1500ms));
 	CHECK(scene.zones().manage(all ? 0 : n * zone, target::zone_reset, all) == target::st_ok);
 	REQUIRE(pending.join(15s));
 	CHECK(pending.status() == 0);
@@ -268,7 +268,7 @@ TEST_CASE("an inconsistent zone report after a lost write is rejected", "[zones]
 		scene.ports[1].script().arm(*target::findMisbehaviour(name), target::Script::forever);
 		scene.ports[0].script().arm(lostWrite);
 		Pending pending([&scene] { return scene.write(8, 2); });
-		REQUIRE(scene.ports[0].script().waitStrikes(1, slowly(5s)));
+		REQUIRE(scene.ports[0].script().waitStrikes(1, scaled(5s)));
 		scene.ports[0].script().arm(*target::findMisbehaviour(name), target::Script::forever);
 		REQUIRE(pending.join(15s));
 		CHECK(pending.status() == -EIO);
@@ -285,14 +285,14 @@ TEST_CASE("an inconsistent zone report after a lost write is rejected", "[zones]
 TEST_CASE("a target that reports wrong zones is not believed", "[zones][hostile][table]")
 {
 	for (auto &m : target::zoneMisbehaviours()) {
-		if (!chosen("NVMEOF_MISBEHAVIOUR", m.name))
+		if (!isSelected("NVMEOF_MISBEHAVIOUR", m.name))
 			continue;
 		DYNAMIC_SECTION(m.name << " (trap " << m.trap << "): " << toString(m.expect))
 		{
-			decided("NVMEOF_MISBEHAVIOUR", m.name);
+			recordChoice("NVMEOF_MISBEHAVIOUR", m.name);
 			Ports ports(std::vector<target::Config>{zoned()});
 			ports.store().makeZoned({.blocks = zone, .capacity = capacity, .maxOpen = 3, .maxActive = 4});
-			connectsAsTold(ports, m);
+			expectConnectResult(ports, m);
 			ports[0].script().disarm();
 			ports.host.disconnectAll();
 			ports.connect(0);

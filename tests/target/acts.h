@@ -6,6 +6,13 @@
 
 namespace target::acts {
 
+// Short names for the lines of the tables
+using S = Strike;
+constexpr auto connecting = When::connecting;
+constexpr auto io = When::io;
+constexpr auto idle = When::idle;
+constexpr auto nothing = Needs::nothing;
+
 // Calls change() if the condition holds, and returns the condition: the form of most table lines.
 template <class Fn> bool when(bool condition, Fn &&change)
 {
@@ -40,7 +47,7 @@ template <class T> bool poke(bool condition, Strike &s, Field<T> field, std::typ
 // A misbehaviour that is in no table: the test that arms it judges the outcome.
 inline Misbehaviour always(Hook hook, bool (*act)(Strike &))
 {
-	return {"always", 30, hook, When::io, Expect::bounded, Needs::nothing, act};
+	return {"always", 30, hook, When::io, Expect::judgedByTest, Needs::nothing, act};
 }
 
 } // namespace target::acts

@@ -8,7 +8,7 @@
 namespace target {
 namespace {
 
-constexpr std::size_t max_async = 4; // AERL + 1
+constexpr std::size_t maxAsync = 4; // AERL + 1
 
 Bytes slice(const Bytes &all, std::uint64_t offset, std::size_t length)
 {
@@ -55,7 +55,7 @@ std::optional<Reply> Connection::asyncEvent(const Command &cmd)
 	server_.counters().asyncEvents++;
 	{
 		std::lock_guard guard(assoc_->lock);
-		if (assoc_->asyncCommands.size() >= max_async)
+		if (assoc_->asyncCommands.size() >= maxAsync)
 			return Reply{st_async_limit | st_dnr};
 		assoc_->asyncCommands.push_back(cmd.cid);
 	}
@@ -93,7 +93,7 @@ Reply Connection::identify(const Command &cmd)
 	case cns_cs_ctrl: {
 		if (cmd.cdw11 >> 24 != csi_zns)
 			return {st_ok, 0, identifyNvm(server_.config())};
-		Bytes id(identify_size);
+		Bytes id(identifySize);
 		id[0] = server_.config().zoneAppend;
 		return {st_ok, 0, id};
 	}
@@ -101,7 +101,7 @@ Reply Connection::identify(const Command &cmd)
 		auto store = server_.stores().find(nsid);
 		if (store && store->zones() && cmd.cdw11 >> 24 == csi_zns)
 			return {st_ok, 0, identifyZoned(*store)};
-		return {st_ok, 0, store ? identifyGuard(*store) : Bytes(identify_size)};
+		return {st_ok, 0, store ? identifyGuard(*store) : Bytes(identifySize)};
 	}
 	}
 	return {st_invalid_field | st_dnr};
@@ -125,7 +125,7 @@ Bytes effectsLog(const Config &config, std::uint8_t csi)
 Reply Connection::getLog(const Command &cmd)
 {
 	auto length = cmd.logBytes(), offset = cmd.logOffset();
-	if (length > log_limit)
+	if (length > logLimit)
 		return {st_invalid_field | st_dnr};
 	Bytes log;
 	switch (cmd.cdw10 & 0xff) {
@@ -179,8 +179,8 @@ Reply Connection::setFeatures(const Command &cmd, const Bytes &data)
 	std::lock_guard guard(assoc_->lock);
 	switch (cmd.cdw10 & 0xff) {
 	case feat_queues: {
-		auto least = std::min(cmd.cdw11 & 0xffff, cmd.cdw11 >> 16);
-		auto granted = std::min<std::uint32_t>(least + 1, server_.maxIoQueues()) - 1;
+		auto min = std::min(cmd.cdw11 & 0xffff, cmd.cdw11 >> 16);
+		auto granted = std::min<std::uint32_t>(min + 1, server_.maxIoQueues()) - 1;
 		result = granted | granted << 16;
 		break;
 	}

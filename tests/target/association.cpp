@@ -17,7 +17,7 @@ void Association::renew()
 void Association::clearDiscoveryEvent()
 {
 	std::lock_guard guard(lock);
-	discoveryTold = false;
+	discoveryEventPending = false;
 	std::erase_if(asyncEvents, [](auto &e) { return e.log == log_discovery; });
 }
 
@@ -33,13 +33,13 @@ Clock::time_point Association::lostAtLocked() const
 	return lastSign + timer * ((trafficKeepAlive ? 2 : 1) + (lateExpiry ? 1 : 0));
 }
 
-Clock::time_point Association::lostAt() const
+Clock::time_point Association::keepAliveExpiry() const
 {
 	std::lock_guard guard(lock);
 	return lostAtLocked();
 }
 
-Clock::time_point Association::quietAt() const
+Clock::time_point Association::quiescedAt() const
 {
 	std::lock_guard guard(lock);
 	auto lost = lostAtLocked();

@@ -54,7 +54,7 @@ struct Association {
 	std::deque<AsyncEvent> asyncEvents;        // events waiting for a command
 	Connection *admin = nullptr;               // cleared before the connection is destroyed
 	bool changedNs = false;
-	bool discoveryTold = false; // no further event until the log has been read
+	bool discoveryEventPending = false; // no further event until the log has been read
 	std::vector<CcrEntry> ccrLog;
 	std::deque<ReservationNotice> reservationLog;
 
@@ -63,9 +63,9 @@ struct Association {
 	// The discovery log was read: re-arms the event.
 	void clearDiscoveryEvent();
 	// When the keep-alive timer expires in the controller's view, without a further sign of life.
-	Clock::time_point lostAt() const;
-	// When the last command received has ended: lostAt() plus CQT.
-	Clock::time_point quietAt() const;
+	Clock::time_point keepAliveExpiry() const;
+	// When the last command received has ended: keepAliveExpiry() plus CQT.
+	Clock::time_point quiescedAt() const;
 
 private:
 	Clock::time_point lostAtLocked() const;

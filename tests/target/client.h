@@ -14,7 +14,7 @@
 
 namespace target {
 
-inline constexpr const char *host_nqn = "nqn.2024-01.io.nvmeof:self";
+inline constexpr const char *hostNqn = "nqn.2024-01.io.nvmeof:self";
 
 // One queue of a controller, one command at a time. Throws if the connection fails.
 class Queue {
@@ -131,11 +131,11 @@ private:
 	std::uint16_t connect(const std::string &nqn, std::uint16_t cntlid, std::uint32_t kato, int wanted)
 	{
 		Connect c;
-		c.qid = cntlid == any_cntlid ? 0 : 1;
+		c.qid = cntlid == anyCntlid ? 0 : 1;
 		c.kato = kato;
 		c.cntlid = cntlid;
 		c.subsysnqn = nqn;
-		c.hostnqn = host_nqn;
+		c.hostnqn = hostNqn;
 		REQUIRE(run(c.command(), encode(c.data())) == wanted);
 		return static_cast<std::uint16_t>(result_);
 	}

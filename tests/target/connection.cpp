@@ -61,7 +61,7 @@ bool Connection::pump()
 	if (!quiet) {
 		fireDue();
 		runPosted();
-		if (std::exchange(unheard_, false) && !resume())
+		if (std::exchange(inputDeferred_, false) && !resume())
 			return false;
 	}
 	if (ending_ || expired())
@@ -99,7 +99,7 @@ bool Connection::expired()
 	if (qid_ != 0) // a stalled connection keeps its received data for the test
 		return !server_.readsStalled() && server_.associations().find(assoc_->cntlid) != assoc_;
 	if (silent())
-		return server_.config().enforceKeepAlive && Clock::now() >= assoc_->quietAt();
+		return server_.config().enforceKeepAlive && Clock::now() >= assoc_->quiescedAt();
 	std::lock_guard guard(assoc_->lock);
 	auto limit = assoc_->kato.count() ? assoc_->kato : assoc_->idle;
 	auto grace = limit + limit / 2 + 1s; // guests under TCG are slow
@@ -112,7 +112,7 @@ bool Connection::silent() const
 	return server_.silent() || (assoc_ && assoc_->silent);
 }
 
-bool Connection::broken(const std::string &text)
+bool Connection::reportViolation(const std::string &text)
 {
 	server_.violation("queue " + std::to_string(qid_) + ": " + text);
 	return false;
@@ -123,14 +123,15 @@ bool Connection::take(const Command &cmd, Bytes data)
 {
 	lastCid_ = cmd.cid;
 	if (!inflight_.insert(cmd.cid).second)
-		return broken("command identifier in use: " + std::to_string(cmd.cid));
+		return reportViolation("command identifier in use: " + std::to_string(cmd.cid));
 	if (connected_ && inflight_.size() >= entries_)
-		return broken("more commands than the queue has room for: " + std::to_string(inflight_.size()));
+		return reportViolation("more commands than the queue has room for: " +
+				       std::to_string(inflight_.size()));
 	if (entries_)
 		sqhd_ = static_cast<std::uint16_t>((sqhd_ + 1) % entries_);
-	auto &most = server_.counters().maxInflight;
-	if (qid_ && inflight_.size() > most)
-		most = inflight_.size();
+	auto &max = server_.counters().maxInflight;
+	if (qid_ && inflight_.size() > max)
+		max = inflight_.size();
 	bool sign = server_.config().trafficKeepAlive || (qid_ == 0 && cmd.opcode == op_keep_alive);
 	if (assoc_) {
 		std::lock_guard guard(assoc_->lock);
@@ -153,7 +154,7 @@ void Connection::execute(const Command &cmd, Bytes data)
 		held_.emplace_back(cmd, std::move(data));
 		break;
 	case Verdict::pass:
-		if (cmd.hostToController() && outside(cmd))
+		if (cmd.hostToController() && dataAtHost(cmd))
 			fetch(cmd);
 		else
 			dispatch(cmd, std::move(data));
@@ -170,7 +171,7 @@ void Connection::releaseHeld()
 	auto held = std::move(held_);
 	held_.clear();
 	for (auto &[cmd, data] : held) {
-		if (cmd.hostToController() && outside(cmd))
+		if (cmd.hostToController() && dataAtHost(cmd))
 			fetch(cmd);
 		else
 			dispatch(cmd, std::move(data));
@@ -182,7 +183,7 @@ void Connection::dispatch(const Command &cmd, Bytes data)
 	if (cmd.opcode == op_fabrics)
 		return finish(cmd, fabrics(cmd, data));
 	if (!connected_) {
-		broken("command before Connect");
+		reportViolation("command before Connect");
 		return end();
 	}
 	if (qid_ == 0) {
@@ -190,17 +191,17 @@ void Connection::dispatch(const Command &cmd, Bytes data)
 			finish(cmd, std::move(*reply));
 		return;
 	}
-	execution(cmd, std::move(data));
+	offerExecute(cmd, std::move(data));
 }
 
-void Connection::execution(const Command &cmd, Bytes data)
+void Connection::offerExecute(const Command &cmd, Bytes data)
 {
 	Strike strike{*this, qid_, &cmd, nullptr, &data};
 	server_.script().offer(Hook::execute, strike);
 	if (strike.verdict == Verdict::failed)
 		finish(cmd, {strike.status});
-	if (strike.verdict == Verdict::ghost || strike.verdict == Verdict::haunt)
-		haunt(cmd, std::exchange(data, {}), strike.verdict == Verdict::haunt);
+	if (strike.verdict == Verdict::stall || strike.verdict == Verdict::stallSilently)
+		stallCommand(cmd, std::exchange(data, {}), strike.verdict == Verdict::stallSilently);
 	if (strike.after)
 		strike.after();
 	if (strike.verdict == Verdict::pass)
@@ -218,12 +219,13 @@ void Connection::carryOut(const Command &cmd, Bytes data)
 }
 
 // The controller keeps the command without completing it; a write may be executed later.
-void Connection::haunt(const Command &cmd, Bytes data, bool silent)
+void Connection::stallCommand(const Command &cmd, Bytes data, bool silent)
 {
 	if (silent)
 		assoc_->silent = true; // before a test can see the ghost
 	if (cmd.opcode == op_write)
-		server_.subsystem().ghosts().keep(assoc_, server_.stores().find(cmd.nsid), cmd.slba(), std::move(data));
+		server_.subsystem().stalledWrites().keep(assoc_, server_.stores().find(cmd.nsid), cmd.slba(),
+							 std::move(data));
 }
 
 void Connection::finish(const Command &cmd, Reply reply)

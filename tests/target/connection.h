@@ -13,7 +13,7 @@
 
 namespace target {
 
-constexpr std::size_t log_limit = 1 << 20; // bytes; maximum of one Get Log Page
+constexpr std::size_t logLimit = 1 << 20; // bytes; maximum of one Get Log Page
 
 // Result of executing a command, to be sent.
 struct Reply {
@@ -65,7 +65,7 @@ protected:
 	virtual void sendCompletion(const Command &cmd, Completion cqe) = 0;
 	// Whether the data of the command must still be fetched from the host. fetch() calls dispatch() when they have
 	// arrived.
-	virtual bool outside(const Command &cmd) const = 0;
+	virtual bool dataAtHost(const Command &cmd) const = 0;
 	virtual void fetch(const Command &cmd) = 0;
 	// Applies a verdict when there is nothing to send.
 	virtual void misbehave(Verdict verdict) = 0;
@@ -74,14 +74,14 @@ protected:
 
 	bool take(const Command &cmd, Bytes data);
 	void dispatch(const Command &cmd, Bytes data);
-	bool broken(const std::string &text);
+	bool reportViolation(const std::string &text);
 	bool silent() const;
 
 	Server &server_;
 	Wake wake_;
 	std::atomic<bool> ending_{false};
 	bool mute_ = false;
-	bool unheard_ = false; // received data stays unprocessed until the silence ends
+	bool inputDeferred_ = false; // received data stays unprocessed until the silence ends
 	std::atomic<std::uint16_t> qid_{0};
 	bool sqFlow_ = true;
 	std::set<std::uint16_t> inflight_;
@@ -97,9 +97,9 @@ private:
 
 	// commands
 	void execute(const Command &cmd, Bytes data);
-	void execution(const Command &cmd, Bytes data);
+	void offerExecute(const Command &cmd, Bytes data);
 	void carryOut(const Command &cmd, Bytes data);
-	void haunt(const Command &cmd, Bytes data, bool silent);
+	void stallCommand(const Command &cmd, Bytes data, bool silent);
 	void finish(const Command &cmd, Reply reply);
 
 	// fabrics.cpp
@@ -131,9 +131,9 @@ private:
 	Reply onZones(Store &store, ZoneTable &zones, const Command &cmd, const Bytes &data);
 	Reply copy(Store &store, const Command &cmd, const Bytes &data);
 	Reply dsm(Store &store, const Command &cmd, const Bytes &data);
-	// reserving.cpp
-	Reply reserving(Store &store, const Command &cmd, const Bytes &data);
-	void tellReservations(const Store &store, const std::vector<ReservationNotice> &notices);
+	// reservation_commands.cpp
+	Reply reservationCommand(Store &store, const Command &cmd, const Bytes &data);
+	void notifyReservations(const Store &store, const std::vector<ReservationNotice> &notices);
 	Bytes reservationLog();
 
 	void deliverEvents();

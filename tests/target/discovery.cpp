@@ -12,9 +12,9 @@ namespace {
 void tell(Association &host)
 {
 	std::lock_guard guard(host.lock);
-	if (!(host.asyncConfig >> 31 & 1) || host.discoveryTold || !host.admin)
+	if (!(host.asyncConfig >> 31 & 1) || host.discoveryEventPending || !host.admin)
 		return;
-	host.discoveryTold = true;
+	host.discoveryEventPending = true;
 	host.admin->post([conn = host.admin] { conn->tell(event_discovery_changed); });
 }
 
@@ -54,7 +54,7 @@ std::string Discovery::nqn() const
 
 bool Discovery::answersTo(const std::string &nqn) const
 {
-	return nqn == discovery_nqn || nqn == this->nqn();
+	return nqn == discoveryNqn || nqn == this->nqn();
 }
 
 std::uint16_t Discovery::freePortId() const
@@ -107,7 +107,7 @@ void Discovery::add(const std::vector<DiscoveryEntry> &entries)
 
 void Discovery::refer(const std::string &address, std::uint16_t port)
 {
-	add({makeEntry(sub_referral, discovery_nqn, address, port)});
+	add({makeEntry(sub_referral, discoveryNqn, address, port)});
 }
 
 void Discovery::clear()
@@ -115,17 +115,17 @@ void Discovery::clear()
 	change([&] { added_.clear(); });
 }
 
-void Discovery::setMost(std::size_t entries)
+void Discovery::setEntryLimit(std::size_t entries)
 {
-	change([&] { most_ = entries; });
+	change([&] { entryLimit_ = entries; });
 }
 
 void Discovery::rotate(bool secretly)
 {
 	if (!secretly)
-		return change([&] { turned_++; });
+		return change([&] { rotation_++; });
 	std::lock_guard guard(lock_);
-	turned_++;
+	rotation_++;
 }
 
 std::uint64_t Discovery::generation() const
@@ -154,13 +154,13 @@ std::vector<DiscoveryEntry> Discovery::fixed(const Server &asked) const
 
 std::uint64_t Discovery::countLocked(const Server &asked) const
 {
-	return std::min(fixed(asked).size() + added_.size(), most_);
+	return std::min(fixed(asked).size() + added_.size(), entryLimit_);
 }
 
 std::uint64_t Discovery::size(const Server &asked) const
 {
 	std::lock_guard guard(lock_);
-	return (countLocked(asked) + 1) * discovery_block;
+	return (countLocked(asked) + 1) * discoveryBlock;
 }
 
 std::vector<Bytes> Discovery::blocks(const Server &asked, std::uint64_t first, std::uint64_t count) const
@@ -173,11 +173,11 @@ std::vector<Bytes> Discovery::blocks(const Server &asked, std::uint64_t first, s
 	header.numrec = countLocked(asked);
 	std::vector<Bytes> out;
 	for (auto i = first; i < first + count; i++) {
-		auto entry = all ? (i - 1 + turned_) % all : 0;
+		auto entry = all ? (i - 1 + rotation_) % all : 0;
 		if (i == 0)
 			out.push_back(encode(header));
 		else if (i > header.numrec)
-			out.emplace_back(discovery_block);
+			out.emplace_back(discoveryBlock);
 		else
 			out.push_back(encode(entry < ports.size() ? ports[entry] : added_[entry - ports.size()]));
 	}
@@ -211,7 +211,7 @@ void Discovery::interruptRegistrations(unsigned count)
 	interruptions_ = count;
 }
 
-bool Discovery::interruptsRegistration()
+bool Discovery::consumeInterruption()
 {
 	std::lock_guard guard(lock_);
 	return interruptions_ > 0 && interruptions_-- > 0;

@@ -25,7 +25,7 @@ public:
 	// Removes the entries of add() and refer().
 	void clear();
 	// Limits the log to this many entries.
-	void setMost(std::size_t entries);
+	void setEntryLimit(std::size_t entries);
 	// Moves the first entry to the end. secretly: neither changes the generation counter nor sends an event.
 	void rotate(bool secretly = false);
 
@@ -44,7 +44,7 @@ public:
 	void forgetHosts();
 	// The next `count` registrations complete with Command Interrupted.
 	void interruptRegistrations(unsigned count);
-	bool interruptsRegistration(); // consumes one of them
+	bool consumeInterruption(); // consumes one of them
 
 	// Sends events about later changes if the host has enabled them.
 	void subscribe(const std::shared_ptr<Association> &host);
@@ -62,11 +62,11 @@ private:
 	std::uint16_t freePortId() const;
 
 	mutable std::mutex lock_;
-	std::string nqn_ = discovery_nqn;
+	std::string nqn_ = discoveryNqn;
 	std::vector<Port> ports_;
 	std::vector<DiscoveryEntry> added_;
-	std::size_t most_ = SIZE_MAX;
-	std::size_t turned_ = 0;
+	std::size_t entryLimit_ = SIZE_MAX;
+	std::size_t rotation_ = 0;
 	std::uint64_t generation_ = 1ull << 32; // does not fit into 32 bits
 	std::vector<std::weak_ptr<Association>> hosts_;
 	std::map<std::string, Registration> registered_;

@@ -10,12 +10,12 @@
 
 namespace target {
 
-constexpr int bad_field = st_invalid_field | st_dnr, bad_param = st_connect_param | st_dnr;
-constexpr int short_data = -2; // success status, but less data than requested
+constexpr int badField = st_invalid_field | st_dnr, badParam = st_connect_param | st_dnr;
+constexpr int shortData = -2; // success status, but less data than requested
 
 inline Queue discover(const Server &server, std::uint32_t kato = 0, int wanted = st_ok)
 {
-	return Queue(server, 0xffff, kato, discovery_nqn, wanted);
+	return Queue(server, 0xffff, kato, discoveryNqn, wanted);
 }
 
 inline bool same(const DiscoveryEntry &a, const DiscoveryEntry &b)
@@ -46,7 +46,7 @@ inline bool operator==(const std::vector<DiscoveryEntry> &a, const std::vector<D
 inline int piece(Queue &q, std::uint64_t offset, std::uint32_t bytes, bool retain = false)
 {
 	int status = q.run(getLog(log_discovery, offset, bytes, retain));
-	return status || q.data().size() == bytes ? status : short_data;
+	return status || q.data().size() == bytes ? status : shortData;
 }
 
 inline int readHeader(Queue &q, DiscoveryHeader &to, bool retain = false)
@@ -58,21 +58,21 @@ inline int readHeader(Queue &q, DiscoveryHeader &to, bool retain = false)
 }
 
 // Reads header, entries and the header again, as a host does, but limits NUMREC. most: maximum number of entries
-inline Log readLog(Queue &q, std::uint64_t most = 100000, std::uint32_t step = 4096)
+inline Log readLog(Queue &q, std::uint64_t max = 100000, std::uint32_t step = 4096)
 {
 	Log log;
 	log.status = readHeader(q, log.header, true);
-	auto end = (std::min<std::uint64_t>(log.header.numrec, most) + 1) * discovery_block;
+	auto end = (std::min<std::uint64_t>(log.header.numrec, max) + 1) * discoveryBlock;
 	Bytes all;
-	for (std::uint64_t at = discovery_block; at < end && !log.status; at += step) {
+	for (std::uint64_t at = discoveryBlock; at < end && !log.status; at += step) {
 		log.status = piece(q, at, static_cast<std::uint32_t>(std::min<std::uint64_t>(step, end - at)), true);
 		all.insert(all.end(), q.data().begin(), q.data().end());
 	}
 	if (!log.status)
 		log.status = readHeader(q, log.after);
-	log.entries.resize(all.size() / discovery_block);
+	log.entries.resize(all.size() / discoveryBlock);
 	if (!log.entries.empty())
-		std::memcpy(static_cast<void *>(log.entries.data()), all.data(), log.entries.size() * discovery_block);
+		std::memcpy(static_cast<void *>(log.entries.data()), all.data(), log.entries.size() * discoveryBlock);
 	return log;
 }
 

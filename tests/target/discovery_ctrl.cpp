@@ -65,7 +65,7 @@ Reply Connection::takeRegistration(const Command &cmd, const Bytes &data)
 		server_.violation("a registration that is none");
 		return {st_invalid_field | st_dnr};
 	}
-	if (server_.subsystem().discovery().interruptsRegistration())
+	if (server_.subsystem().discovery().consumeInterruption())
 		return {st_interrupted | st_crd1};
 	server_.subsystem().discovery().registerHost(*host);
 	return {};
@@ -76,12 +76,12 @@ Reply Connection::discoveryLog(const Command &cmd)
 {
 	auto &discovery = server_.subsystem().discovery();
 	auto offset = cmd.logOffset(), length = cmd.logBytes();
-	if (length > log_limit || offset % 4 || offset > discovery.size(server_))
+	if (length > logLimit || offset % 4 || offset > discovery.size(server_))
 		return {st_invalid_field | st_dnr};
 	server_.counters().discoveryReads++;
-	auto first = offset / discovery_block;
-	auto skipped = offset % discovery_block;
-	auto count = (skipped + length + discovery_block - 1) / discovery_block;
+	auto first = offset / discoveryBlock;
+	auto skipped = offset % discoveryBlock;
+	auto count = (skipped + length + discoveryBlock - 1) / discoveryBlock;
 	Bytes all;
 	for (auto &block : discovery.blocks(server_, first, count)) {
 		std::uint64_t index = first++;

@@ -7,7 +7,7 @@
 namespace target {
 namespace {
 
-constexpr std::uint16_t bad_param = st_connect_param | st_dnr;
+constexpr std::uint16_t badParam = st_connect_param | st_dnr;
 constexpr std::uint32_t cc_enable = 1, csts_ready = 1, csts_shutdown_done = 2 << 2;
 
 } // namespace
@@ -32,10 +32,10 @@ Reply Connection::connect(const Command &cmd, const Bytes &data)
 		return {st_connect_format | st_dnr};
 	bool discovery = server_.subsystem().discovery().answersTo(c->subsysnqn);
 	if ((discovery ? c->qid != 0 : c->subsysnqn != server_.config().nqn) || c->hostnqn.empty())
-		return {bad_param};
+		return {badParam};
 	if (c->entries < 2 || c->entries > 65535 || (c->qid && c->entries > server_.config().queueEntries)) {
 		server_.violation("SQSIZE " + std::to_string(c->entries - 1) + " of queue " + std::to_string(c->qid));
-		return {bad_param};
+		return {badParam};
 	}
 	qid_ = c->qid;
 	auto reply = c->qid ? connectIo(*c) : connectAdmin(*c, discovery);
@@ -50,8 +50,8 @@ Reply Connection::connect(const Command &cmd, const Bytes &data)
 
 Reply Connection::connectAdmin(const Connect &c, bool discovery)
 {
-	if (c.cntlid != any_cntlid || (discovery && c.kato && !server_.config().persistentDiscovery))
-		return {bad_param};
+	if (c.cntlid != anyCntlid || (discovery && c.kato && !server_.config().persistentDiscovery))
+		return {badParam};
 	assoc_ = server_.associations().create();
 	std::lock_guard guard(assoc_->lock);
 	assoc_->port = &server_;
@@ -78,9 +78,9 @@ Reply Connection::connectIo(const Connect &c)
 {
 	auto found = server_.associations().find(c.cntlid);
 	if (!found || found->hostnqn != c.hostnqn || found->hostid != c.hostid)
-		return {bad_param};
+		return {badParam};
 	if (found->discovery || !(found->csts & csts_ready) || qid_ > server_.config().maxIoQueues)
-		return {bad_param};
+		return {badParam};
 	assoc_ = found;
 	server_.counters().ioConnects++;
 	return {st_ok, assoc_->cntlid};

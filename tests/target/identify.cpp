@@ -19,7 +19,7 @@ void putCrossReset(Bytes &id, const Config &config, const Association &assoc)
 
 Bytes identifyController(const Config &config, const Association &assoc)
 {
-	Bytes id(identify_size);
+	Bytes id(identifySize);
 	put(id, at::serial, config.serial, ' ');
 	put(id, at::model, config.model, ' ');
 	put(id, at::firmware, config.firmware, ' ');
@@ -64,7 +64,7 @@ Bytes identifyController(const Config &config, const Association &assoc)
 
 Bytes identifyNvm(const Config &config)
 {
-	Bytes id(identify_size);
+	Bytes id(identifySize);
 	put<std::uint8_t>(id, 1, config.writeZeroes);
 	id[3] = config.discardRanges;
 	put<std::uint32_t>(id, 4, config.rangeBlocks);
@@ -74,7 +74,7 @@ Bytes identifyNvm(const Config &config)
 
 Bytes identifyNamespace(const Config &config, const Store &store)
 {
-	Bytes id(identify_size);
+	Bytes id(identifySize);
 	for (auto field : {at::nsze, at::ncap, at::nuse})
 		put(id, field, store.blocks());
 	put(id, at::nmic, 1);
@@ -111,7 +111,7 @@ Bytes descriptors(const Store &store)
 
 Bytes identifyGuard(const Store &store)
 {
-	Bytes id(identify_size);
+	Bytes id(identifySize);
 	if (auto *pi = store.protection(); pi && pi->format().guard == 64)
 		put(id, at::elbaf0, 2 << 7);
 	return id;
@@ -119,7 +119,7 @@ Bytes identifyGuard(const Store &store)
 
 Bytes identifyIndependent(const Config &config, const Store &store)
 {
-	Bytes id(identify_size);
+	Bytes id(identifySize);
 	put(id, at::indep_nmic, 1);
 	put(id, at::indep_rescap, config.reservations ? 0x7f : 0);
 	put(id, at::indep_anagrpid, config.ana ? store.anaGroup() : 0);
@@ -131,7 +131,7 @@ Bytes identifyIndependent(const Config &config, const Store &store)
 Bytes identifyZoned(const Store &store)
 {
 	auto &shape = store.zones()->shape();
-	Bytes id(identify_size);
+	Bytes id(identifySize);
 	put<std::uint32_t>(id, 4, shape.maxActive - 1);
 	put<std::uint32_t>(id, 8, shape.maxOpen - 1);
 	put<std::uint64_t>(id, 2816, shape.blocks);

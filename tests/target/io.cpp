@@ -5,10 +5,10 @@
 namespace target {
 namespace {
 
-constexpr std::uint16_t out_of_range = st_lba_range | st_dnr;
+constexpr std::uint16_t outOfRange = st_lba_range | st_dnr;
 constexpr std::uint8_t op_verify = 0x0c, op_copy = 0x19;
-constexpr std::size_t copy_range = 32; // bytes
-constexpr std::uint32_t fua_bit = 1u << 30;
+constexpr std::size_t copyRange = 32; // bytes
+constexpr std::uint32_t fuaBit = 1u << 30;
 
 std::uint16_t statusOf(AnaState state)
 {
@@ -26,7 +26,7 @@ std::uint16_t statusOf(AnaState state)
 
 Reply answer(bool good)
 {
-	return {good ? std::uint16_t(st_ok) : out_of_range};
+	return {good ? std::uint16_t(st_ok) : outOfRange};
 }
 
 } // namespace
@@ -87,14 +87,14 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 			server_.violation("read: SGL and block count differ");
 		Reply reply{st_ok, 0, Bytes(length)};
 		if (!store.read(cmd.slba(), reply.data))
-			return {out_of_range};
+			return {outOfRange};
 		if (pi)
 			reply.status = pi->check(cmd, reply.data);
 		return reply;
 	}
 	case op_write: {
 		count.writes++;
-		count.fua += cmd.cdw12 & fua_bit ? 1 : 0;
+		count.fua += cmd.cdw12 & fuaBit ? 1 : 0;
 		count.inCapsuleWrites += cmd.sgl.type == sgl_in_capsule ? 1 : 0;
 		if (data.size() != transferred) {
 			server_.violation("write: data and block count differ");
@@ -110,7 +110,7 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 		if (auto status = store.zones() ? store.zones()->write(cmd.slba(), cmd.blocks()) : std::uint16_t(st_ok))
 			return {status};
 		if (!store.write(cmd.slba(), pi ? plain : data, assoc_->serial))
-			return {out_of_range};
+			return {outOfRange};
 		if (pi)
 			pi->keep(cmd.slba(), made);
 		return {};
@@ -127,7 +127,7 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 				return {status};
 		}
 		if (!store.zero(cmd.slba(), cmd.blocks()))
-			return {out_of_range};
+			return {outOfRange};
 		if (pi)
 			pi->keep(cmd.slba(), made);
 		return {};
@@ -143,7 +143,7 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 	if (cmd.opcode == op_copy)
 		return copy(store, cmd, data);
 	if (server_.config().reservations && isReservation(cmd.opcode))
-		return reserving(store, cmd, data);
+		return reservationCommand(store, cmd, data);
 	if (store.zones())
 		return onZones(store, *store.zones(), cmd, data);
 	return {st_invalid_opcode | st_dnr};
@@ -153,17 +153,17 @@ Reply Connection::onStore(Store &store, const Command &cmd, const Bytes &data)
 Reply Connection::copy(Store &store, const Command &cmd, const Bytes &data)
 {
 	std::size_t ranges = (cmd.cdw12 & 0xff) + 1;
-	if (data.size() < ranges * copy_range) {
+	if (data.size() < ranges * copyRange) {
 		server_.violation("Copy: fewer ranges than said");
 		return {st_invalid_field | st_dnr};
 	}
 	auto to = cmd.slba();
 	for (std::size_t i = 0; i < ranges; i++) {
-		auto blocks = std::size_t(get<std::uint16_t>(data, i * copy_range + 16)) + 1;
+		auto blocks = std::size_t(get<std::uint16_t>(data, i * copyRange + 16)) + 1;
 		Bytes moved(blocks << store.shift());
-		if (!store.read(get<std::uint64_t>(data, i * copy_range + 8), moved) ||
+		if (!store.read(get<std::uint64_t>(data, i * copyRange + 8), moved) ||
 		    !store.write(to, moved, assoc_->serial))
-			return {out_of_range};
+			return {outOfRange};
 		to += blocks;
 	}
 	return {};
@@ -176,7 +176,7 @@ Reply Connection::onZones(Store &store, ZoneTable &zones, const Command &cmd, co
 		std::uint64_t at = 0;
 		if (auto status = zones.append(cmd.slba(), cmd.blocks(), at))
 			return {status};
-		return store.write(at, data, assoc_->serial) ? Reply{st_ok, at} : Reply{out_of_range};
+		return store.write(at, data, assoc_->serial) ? Reply{st_ok, at} : Reply{outOfRange};
 	}
 	case op_zone_send:
 		return {zones.manage(cmd.slba(), static_cast<std::uint8_t>(cmd.cdw13), cmd.cdw13 >> 8 & 1)};
@@ -184,7 +184,7 @@ Reply Connection::onZones(Store &store, ZoneTable &zones, const Command &cmd, co
 		auto bytes = (std::size_t(cmd.cdw12) + 1) * 4;
 		if (cmd.sgl.length != bytes)
 			server_.violation("report of zones: SGL and length differ");
-		Reply reply{st_ok, 0, zones.report(cmd.slba(), std::min(bytes, log_limit), cmd.cdw13 >> 16 & 1)};
+		Reply reply{st_ok, 0, zones.report(cmd.slba(), std::min(bytes, logLimit), cmd.cdw13 >> 16 & 1)};
 		Strike strike{*this, qid_, &cmd, nullptr, &reply.data};
 		server_.script().offer(Hook::zones, strike);
 		return reply;
@@ -216,7 +216,7 @@ Reply Connection::dsm(Store &store, const Command &cmd, const Bytes &data)
 		left -= blocks;
 		auto slba = get<std::uint64_t>(data, i * 16 + 8);
 		if (!store.zero(slba, blocks))
-			return {out_of_range};
+			return {outOfRange};
 		if (auto *pi = store.protection())
 			pi->forget(slba, blocks);
 	}

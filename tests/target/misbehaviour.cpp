@@ -147,14 +147,8 @@ bool flood(Strike &s, std::uint8_t type, std::uint8_t info, std::uint8_t log, in
 	});
 }
 
-using S = Strike;
-constexpr auto connecting = When::connecting;
-constexpr auto io = When::io;
-constexpr auto idle = When::idle;
-constexpr auto nothing = Needs::nothing;
-
 // clang-format off
-const Misbehaviour table[] = {
+const Misbehaviour commonTable[] = {
 	// Connection establishment
 	{"accept-close", 22, Hook::accept, connecting, Expect::refused, nothing,
 		[](S &s) { return verdict(true, s, Verdict::close); }},
@@ -483,15 +477,15 @@ const Misbehaviour table[] = {
 	{"io-never", 22, Hook::command, io, Expect::silence, nothing, // but Keep Alive is answered
 		[](S &s) { return verdict(s.io(), s, Verdict::drop); }},
 	{"controller-silent", 22, Hook::execute, io, Expect::silence, nothing,
-		[](S &s) { return verdict(s.ioRead(), s, Verdict::haunt); }},
+		[](S &s) { return verdict(s.ioRead(), s, Verdict::stallSilently); }},
 	{"write-stalled", 1, Hook::execute, io, Expect::silence, nothing,
-		[](S &s) { return verdict(s.ioWrite(), s, Verdict::ghost); }},
+		[](S &s) { return verdict(s.ioWrite(), s, Verdict::stall); }},
 	{"write-stalled-silent", 1, Hook::execute, io, Expect::silence, nothing,
-		[](S &s) { return verdict(s.ioWrite(), s, Verdict::haunt); }},
+		[](S &s) { return verdict(s.ioWrite(), s, Verdict::stallSilently); }},
 	{"write-stalled-then-rst", 1, Hook::execute, io, Expect::reset, nothing,
 		[](S &s) { return when(s.ioWrite(), [&] {
 				auto *conn = &s.conn;
-				s.verdict = Verdict::ghost;
+				s.verdict = Verdict::stall;
 				s.after = [conn] { conn->end(true); }; }); }},
 	{"cqe-hlen-zero", 5, Hook::response, io, Expect::reset, nothing,
 		[](S &s) { return insteadOfResponse(s, pdu_response, 0, 24); }},
@@ -621,7 +615,7 @@ const Misbehaviour table[] = {
 std::span<const Misbehaviour> misbehaviours()
 {
 	static const std::vector<Misbehaviour> all = [] {
-		std::vector<Misbehaviour> lines(std::begin(table), std::end(table));
+		std::vector<Misbehaviour> lines(std::begin(commonTable), std::end(commonTable));
 		for (auto more : {discoveryMisbehaviours(), rdmaMisbehaviours()})
 			lines.insert(lines.end(), more.begin(), more.end());
 		return lines;
@@ -674,7 +668,7 @@ const char *toString(Expect expect)
 		return "harmless";
 	case Expect::retried:
 		return "retried";
-	case Expect::bounded:
+	case Expect::judgedByTest:
 		return "bounded";
 	}
 	return "?";

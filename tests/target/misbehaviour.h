@@ -24,7 +24,7 @@ enum class Expect {
 	error,        // the command fails, the connection stays up
 	harmless,     // nothing: the connection stays up, the I/O succeeds
 	retried,      // the command is retried and succeeds; the connection stays up
-	bounded,      // judged only by the test that arms it
+	judgedByTest, // judged only by the test that arms it
 };
 
 // When it is armed.

@@ -7,9 +7,6 @@ namespace target {
 namespace {
 
 using namespace acts;
-using S = Strike;
-constexpr auto connecting = When::connecting;
-constexpr auto nothing = Needs::nothing;
 constexpr std::uint8_t extended = 1 << 4;
 
 bool format(S &s, std::uint16_t bytes, std::uint8_t protection, std::uint8_t flbas = 0)
@@ -32,7 +29,7 @@ bool atomic(S &s, std::uint16_t blocks, std::uint16_t boundary, std::uint16_t of
 }
 
 // clang-format off
-const Misbehaviour table[] = {
+const Misbehaviour formatTable[] = {
 	{"format-metadata-separate", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
 		[](S &s) { return format(s, 8, 0); }},
 	{"format-metadata-extended", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
@@ -82,7 +79,7 @@ const Misbehaviour table[] = {
 
 std::span<const Misbehaviour> formatMisbehaviours()
 {
-	return table;
+	return formatTable;
 }
 
 } // namespace target

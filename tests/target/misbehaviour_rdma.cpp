@@ -35,7 +35,7 @@ bool admin(const Strike &s)
 	return s.qid == 0;
 }
 
-template <class Fn> bool told(Strike &s, Fn &&change)
+template <class Fn> bool changeAccept(Strike &s, Fn &&change)
 {
 	auto accept = *decode<RdmaAccept>(*s.data);
 	change(accept);
@@ -134,16 +134,11 @@ bool strayResponse(Strike &s, const Bytes &bytes, unsigned times = 1)
 	});
 }
 
-constexpr auto connecting = When::connecting;
-constexpr auto io = When::io;
-constexpr auto idle = When::idle;
-constexpr auto nothing = Needs::nothing;
-using S = Strike;
 constexpr std::uint16_t busy = 0x181; // NVMe status Controller Busy of Connect, not an RDMA reject reason
 constexpr std::uint64_t far = 1ull << 30;
 
 // clang-format off
-constexpr Misbehaviour table[] = {
+constexpr Misbehaviour rdmaTable[] = {
 	// Private data of the accept message: a host must not depend on it
 	{"cm-accept-empty", 21, Hook::cmAccept, connecting, Expect::harmless, nothing,
 		[](S &s) { s.data->clear(); return true; }},
@@ -152,15 +147,15 @@ constexpr Misbehaviour table[] = {
 	{"cm-accept-long", 21, Hook::cmAccept, connecting, Expect::harmless, nothing,
 		[](S &s) { s.data->resize(150, 0xff); return true; }},
 	{"cm-accept-recfmt", 21, Hook::cmAccept, connecting, Expect::harmless, nothing,
-		[](S &s) { return told(s, [](auto &a) { a.recfmt = 0xffff; }); }},
+		[](S &s) { return changeAccept(s, [](auto &a) { a.recfmt = 0xffff; }); }},
 	{"cm-accept-crqsize-zero", 21, Hook::cmAccept, connecting, Expect::harmless, nothing,
-		[](S &s) { return told(s, [](auto &a) { a.crqsize = 0; }); }},
+		[](S &s) { return changeAccept(s, [](auto &a) { a.crqsize = 0; }); }},
 	{"cm-accept-crqsize-one", 21, Hook::cmAccept, connecting, Expect::harmless, nothing,
-		[](S &s) { return told(s, [](auto &a) { a.crqsize = 1; }); }},
+		[](S &s) { return changeAccept(s, [](auto &a) { a.crqsize = 1; }); }},
 	{"cm-accept-crqsize-huge", 21, Hook::cmAccept, connecting, Expect::harmless, nothing,
-		[](S &s) { return told(s, [](auto &a) { a.crqsize = 0xffff; }); }},
+		[](S &s) { return changeAccept(s, [](auto &a) { a.crqsize = 0xffff; }); }},
 	{"cm-accept-noise", 21, Hook::cmAccept, connecting, Expect::harmless, nothing,
-		[](S &s) { return told(s, [](auto &a) { std::ranges::fill(a.reserved, 0xff); }); }},
+		[](S &s) { return changeAccept(s, [](auto &a) { std::ranges::fill(a.reserved, 0xff); }); }},
 
 	// Rejects, one per reason
 	{"cm-reject-length", 22, Hook::cmAccept, connecting, Expect::refused, nothing,
@@ -379,7 +374,7 @@ constexpr Misbehaviour table[] = {
 
 std::span<const Misbehaviour> rdmaMisbehaviours()
 {
-	return table;
+	return rdmaTable;
 }
 
 } // namespace target

@@ -8,32 +8,29 @@ namespace target {
 namespace {
 
 using namespace acts;
-using S = Strike;
-constexpr auto io = When::io;
-constexpr auto nothing = Needs::nothing;
 
 // Offsets in a report, and in its entries
-constexpr std::size_t type = 4, count = 5, entries = 64;
-constexpr std::size_t status = 2, key = 8, host = 16;
+constexpr std::size_t typeAt = 4, countAt = 5, entriesAt = 64;
+constexpr std::size_t statusAt = 2, keyAt = 8, hostAt = 16;
 
-bool holds(const S &s, std::size_t nr)
+bool hasEntries(const S &s, std::size_t nr)
 {
-	return s.data->size() >= entries * (1 + nr);
+	return s.data->size() >= entriesAt * (1 + nr);
 }
 
 // Two entries; the second is a copy of the first with one field changed
 bool second(S &s, std::size_t field, std::uint64_t value)
 {
-	return when(holds(s, 2), [&] {
-		std::copy_n(s.data->begin() + entries, entries, s.data->begin() + 2 * entries);
-		put<std::uint16_t>(*s.data, count, 2);
-		put<std::uint64_t>(*s.data, 2 * entries + field, value);
+	return when(hasEntries(s, 2), [&] {
+		std::copy_n(s.data->begin() + entriesAt, entriesAt, s.data->begin() + 2 * entriesAt);
+		put<std::uint16_t>(*s.data, countAt, 2);
+		put<std::uint64_t>(*s.data, 2 * entriesAt + field, value);
 	});
 }
 
-template <class T> bool told(S &s, std::size_t field, T value)
+template <class T> bool changeReport(S &s, std::size_t field, T value)
 {
-	return poke<T>(holds(s, 1), s, field, value);
+	return poke<T>(hasEntries(s, 1), s, field, value);
 }
 
 bool is(S &s, std::uint8_t opcode)
@@ -42,36 +39,36 @@ bool is(S &s, std::uint8_t opcode)
 }
 
 // clang-format off
-const Misbehaviour table[] = {
+const Misbehaviour reservationTable[] = {
 	{"resv-type-unknown", 21, Hook::report, io, Expect::refused, nothing,
-		[](S &s) { return told<std::uint8_t>(s, type, 7); }},
+		[](S &s) { return changeReport<std::uint8_t>(s, typeAt, 7); }},
 	{"resv-type-huge", 21, Hook::report, io, Expect::refused, nothing,
-		[](S &s) { return told<std::uint8_t>(s, type, 255); }},
+		[](S &s) { return changeReport<std::uint8_t>(s, typeAt, 255); }},
 	{"resv-count-huge", 21, Hook::report, io, Expect::refused, nothing,
-		[](S &s) { return told<std::uint16_t>(s, count, 0xffff); }},
+		[](S &s) { return changeReport<std::uint16_t>(s, countAt, 0xffff); }},
 	{"resv-count-beyond", 21, Hook::report, io, Expect::refused, nothing,
-		[](S &s) { return told<std::uint16_t>(s, count, 1024); }},
+		[](S &s) { return changeReport<std::uint16_t>(s, countAt, 1024); }},
 	{"resv-count-more", 21, Hook::report, io, Expect::refused, nothing, // zeroed entries follow
-		[](S &s) { return told<std::uint16_t>(s, count, 2); }},
+		[](S &s) { return changeReport<std::uint16_t>(s, countAt, 2); }},
 	{"resv-count-grows", 21, Hook::report, io, Expect::refused, nothing,
-		[](S &s) { return told(s, count, static_cast<std::uint16_t>(s.data->size() / entries)); }},
+		[](S &s) { return changeReport(s, countAt, static_cast<std::uint16_t>(s.data->size() / entriesAt)); }},
 	{"resv-count-none", 21, Hook::report, io, Expect::refused, nothing, // although the namespace is held
-		[](S &s) { return told<std::uint8_t>(s, type, 1) && told<std::uint16_t>(s, count, 0); }},
+		[](S &s) { return changeReport<std::uint8_t>(s, typeAt, 1) && changeReport<std::uint16_t>(s, countAt, 0); }},
 	{"resv-no-key", 21, Hook::report, io, Expect::refused, nothing,
-		[](S &s) { return told<std::uint64_t>(s, entries + key, 0); }},
+		[](S &s) { return changeReport<std::uint64_t>(s, entriesAt + keyAt, 0); }},
 	{"resv-no-holder", 21, Hook::report, io, Expect::refused, nothing,
-		[](S &s) { return told<std::uint8_t>(s, type, 2) && told<std::uint8_t>(s, entries + status, 0); }},
+		[](S &s) { return changeReport<std::uint8_t>(s, typeAt, 2) && changeReport<std::uint8_t>(s, entriesAt + statusAt, 0); }},
 	{"resv-held-untyped", 21, Hook::report, io, Expect::refused, nothing,
-		[](S &s) { return told<std::uint8_t>(s, type, 0) && told<std::uint8_t>(s, entries + status, 1); }},
+		[](S &s) { return changeReport<std::uint8_t>(s, typeAt, 0) && changeReport<std::uint8_t>(s, entriesAt + statusAt, 1); }},
 	{"resv-two-keys", 21, Hook::report, io, Expect::refused, nothing,
-		[](S &s) { return second(s, key, 0x0bad); }},
+		[](S &s) { return second(s, keyAt, 0x0bad); }},
 	{"resv-two-holders", 21, Hook::report, io, Expect::refused, nothing,
-		[](S &s) { return told<std::uint8_t>(s, type, 1) && told<std::uint8_t>(s, entries + status, 1) &&
-				  second(s, host, ~0ull) && told<std::uint64_t>(s, 2 * entries + key, 0x0bad); }},
+		[](S &s) { return changeReport<std::uint8_t>(s, typeAt, 1) && changeReport<std::uint8_t>(s, entriesAt + statusAt, 1) &&
+				  second(s, hostAt, ~0ull) && changeReport<std::uint64_t>(s, 2 * entriesAt + keyAt, 0x0bad); }},
 	{"resv-host-twice", 21, Hook::report, io, Expect::harmless, nothing, // one entry per controller
-		[](S &s) { return second(s, key, get<std::uint64_t>(*s.data, entries + key)); }},
+		[](S &s) { return second(s, keyAt, get<std::uint64_t>(*s.data, entriesAt + keyAt)); }},
 	{"resv-generation-wild", 21, Hook::report, io, Expect::harmless, nothing,
-		[](S &s) { return told<std::uint32_t>(s, 0, 0xffffffff); }},
+		[](S &s) { return changeReport<std::uint32_t>(s, 0, 0xffffffff); }},
 	{"resv-report-ones", 21, Hook::report, io, Expect::refused, nothing,
 		[](S &s) { std::fill(s.data->begin(), s.data->end(), 0xff); return true; }},
 	{"resv-report-failed", 21, Hook::execute, io, Expect::refused, nothing,
@@ -83,7 +80,7 @@ const Misbehaviour table[] = {
 };
 
 // Armed by name; the test knows the expected outcome.
-const Misbehaviour others[] = {
+const Misbehaviour otherTable[] = {
 	{"resv-conflict-dnr", 26, Hook::execute, io, Expect::error, nothing,
 		[](S &s) { return failed(s.ioWrite(), s, st_resv_conflict | st_dnr); }},
 	{"resv-conflict-again", 26, Hook::execute, io, Expect::error, nothing, // without DNR, still not retried
@@ -101,12 +98,12 @@ const Misbehaviour others[] = {
 
 std::span<const Misbehaviour> reservationMisbehaviours()
 {
-	return table;
+	return reservationTable;
 }
 
 std::span<const Misbehaviour> otherReservationMisbehaviours()
 {
-	return others;
+	return otherTable;
 }
 
 } // namespace target

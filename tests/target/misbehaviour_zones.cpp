@@ -8,14 +8,11 @@ namespace target {
 namespace {
 
 using namespace acts;
-using S = Strike;
-constexpr auto connecting = When::connecting;
-constexpr auto nothing = Needs::nothing;
 
 // Offsets in Identify Namespace of the ZNS command set
 constexpr std::size_t zoc = 0, mar = 4, mor = 8, zsze = 2816;
 // Offsets in a zone descriptor of a report
-constexpr std::size_t state = 1, capacity = 8, start = 16, pointer = 24;
+constexpr std::size_t stateAt = 1, capacityAt = 8, startAt = 16, pointerAt = 24;
 
 bool zoned(Strike &s, std::uint8_t cns)
 {
@@ -32,33 +29,33 @@ std::size_t zoneAt(std::size_t zone, std::size_t field)
 	return 64 + zone * 64 + field;
 }
 
-bool holds(const Strike &s, std::size_t zones)
+bool hasZones(const Strike &s, std::size_t zones)
 {
 	return s.data->size() >= zoneAt(zones, 0);
 }
 
 template <class T> bool zone(Strike &s, std::size_t n, std::size_t field, T value)
 {
-	return poke<T>(holds(s, n + 1), s, zoneAt(n, field), value);
+	return poke<T>(hasZones(s, n + 1), s, zoneAt(n, field), value);
 }
 
-bool told(Strike &s, std::uint64_t zones)
+bool setZoneCount(Strike &s, std::uint64_t zones)
 {
 	return poke<std::uint64_t>(true, s, 0, zones);
 }
 
 bool open(Strike &s, std::uint64_t wp)
 {
-	return zone<std::uint8_t>(s, 0, state, zone_implicit << 4) && zone<std::uint64_t>(s, 0, pointer, wp);
+	return zone<std::uint8_t>(s, 0, stateAt, zone_implicit << 4) && zone<std::uint64_t>(s, 0, pointerAt, wp);
 }
 
 std::uint64_t first(const Strike &s)
 {
-	return get<std::uint64_t>(*s.data, zoneAt(0, start));
+	return get<std::uint64_t>(*s.data, zoneAt(0, startAt));
 }
 
 // clang-format off
-const Misbehaviour table[] = {
+const Misbehaviour zoneTable[] = {
 	{"zone-csi-unknown", 21, Hook::adminData, connecting, Expect::nsRefused, nothing,
 		[](S &s) { return poke<std::uint8_t>(s.identify(cns_descs), s, csi_at, 7); }},
 	{"zone-identify-failed", 21, Hook::command, connecting, Expect::nsRefused, nothing,
@@ -92,35 +89,35 @@ const Misbehaviour table[] = {
 	{"zone-report-failed", 42, Hook::command, connecting, Expect::scanFailed, nothing,
 		[](S &s) { return failed(s.io() && s.is(op_zone_receive), s, st_internal | st_dnr); }},
 	{"zone-report-endless", 42, Hook::zones, connecting, Expect::nsRefused, nothing,
-		[](S &s) { return told(s, ~0ull); }},
+		[](S &s) { return setZoneCount(s, ~0ull); }},
 	{"zone-report-more", 42, Hook::zones, connecting, Expect::nsRefused, nothing,
-		[](S &s) { return told(s, (s.data->size() - 64) / 64 + 1); }},
+		[](S &s) { return setZoneCount(s, (s.data->size() - 64) / 64 + 1); }},
 	{"zone-report-none", 42, Hook::zones, connecting, Expect::nsRefused, nothing,
-		[](S &s) { return told(s, 0); }},
+		[](S &s) { return setZoneCount(s, 0); }},
 	{"zone-report-zeroes", 42, Hook::zones, connecting, Expect::nsRefused, nothing,
 		[](S &s) { std::fill(s.data->begin() + 64, s.data->end(), 0); return true; }},
 	{"zone-report-order", 42, Hook::zones, connecting, Expect::nsRefused, nothing,
-		[](S &s) { return when(holds(s, 2), [&] {
+		[](S &s) { return when(hasZones(s, 2), [&] {
 			std::swap_ranges(s.data->begin() + 64, s.data->begin() + 128, s.data->begin() + 128); }); }},
 	{"zone-report-twice", 42, Hook::zones, connecting, Expect::nsRefused, nothing,
-		[](S &s) { return when(holds(s, 2), [&] {
+		[](S &s) { return when(hasZones(s, 2), [&] {
 			std::copy_n(s.data->begin() + 64, 64, s.data->begin() + 128); }); }},
 	{"zone-report-gap", 42, Hook::zones, connecting, Expect::nsRefused, nothing,
-		[](S &s) { return holds(s, 2) && zone<std::uint64_t>(s, 1, start, first(s) + 4096); }},
+		[](S &s) { return hasZones(s, 2) && zone<std::uint64_t>(s, 1, startAt, first(s) + 4096); }},
 	{"zone-start-wrong", 42, Hook::zones, connecting, Expect::nsRefused, nothing,
-		[](S &s) { return zone<std::uint64_t>(s, 0, start, first(s) + 1); }},
+		[](S &s) { return zone<std::uint64_t>(s, 0, startAt, first(s) + 1); }},
 	{"zone-start-huge", 42, Hook::zones, connecting, Expect::nsRefused, nothing,
-		[](S &s) { return zone<std::uint64_t>(s, 0, start, ~0ull); }},
+		[](S &s) { return zone<std::uint64_t>(s, 0, startAt, ~0ull); }},
 	{"zone-capacity-over", 42, Hook::zones, connecting, Expect::nsRefused, nothing,
-		[](S &s) { return zone<std::uint64_t>(s, 0, capacity, 2049); }},
+		[](S &s) { return zone<std::uint64_t>(s, 0, capacityAt, 2049); }},
 	{"zone-capacity-huge", 42, Hook::zones, connecting, Expect::nsRefused, nothing,
-		[](S &s) { return zone<std::uint64_t>(s, 0, capacity, ~0ull); }},
+		[](S &s) { return zone<std::uint64_t>(s, 0, capacityAt, ~0ull); }},
 	{"zone-capacity-zero", 42, Hook::zones, connecting, Expect::nsRefused, nothing,
-		[](S &s) { return zone<std::uint64_t>(s, 0, capacity, 0); }},
+		[](S &s) { return zone<std::uint64_t>(s, 0, capacityAt, 0); }},
 	{"zone-type-unknown", 42, Hook::zones, connecting, Expect::nsRefused, nothing,
 		[](S &s) { return zone<std::uint8_t>(s, 0, 0, 5); }},
 	{"zone-state-unknown", 42, Hook::zones, connecting, Expect::nsRefused, nothing,
-		[](S &s) { return zone<std::uint8_t>(s, 0, state, 0x70); }},
+		[](S &s) { return zone<std::uint8_t>(s, 0, stateAt, 0x70); }},
 	{"zone-pointer-before", 42, Hook::zones, connecting, Expect::nsRefused, nothing,
 		[](S &s) { return open(s, first(s) - 1); }},
 	{"zone-pointer-beyond", 42, Hook::zones, connecting, Expect::nsRefused, nothing,
@@ -132,7 +129,7 @@ const Misbehaviour table[] = {
 
 std::span<const Misbehaviour> zoneMisbehaviours()
 {
-	return table;
+	return zoneTable;
 }
 
 } // namespace target

@@ -31,8 +31,8 @@ enum class Mutation : std::uint8_t {
 	reset,    // the connection is reset after part of the PDU
 };
 
-constexpr std::size_t mutation_kinds = std::size_t(Mutation::reset) + 1;
-using MutationCounts = std::array<std::atomic<std::uint64_t>, mutation_kinds>;
+constexpr std::size_t mutationKinds = std::size_t(Mutation::reset) + 1;
+using MutationCounts = std::array<std::atomic<std::uint64_t>, mutationKinds>;
 
 const char *toString(Mutation kind);
 

@@ -15,7 +15,7 @@ constexpr std::size_t remembered = 8; // fewer than the commands after which an 
 const char *const names[] = {"field",  "shorten", "payload", "flip",  "corrupt", "truncate", "garbage",
 			     "splice", "twice",   "replay",  "swap",  "forge",   "event",    "term",
 			     "drop",   "delay",   "dribble", "close", "reset"};
-static_assert(std::size(names) == mutation_kinds);
+static_assert(std::size(names) == mutationKinds);
 
 // Weights of the kinds. Kinds that end the connection are rare, because they usually end the session, too.
 constexpr Mutation choices[] = {
@@ -27,30 +27,30 @@ constexpr Mutation choices[] = {
 	Mutation::reset,
 };
 
-struct Place {
+struct HeaderField {
 	const char *name;
 	std::size_t offset;
 	unsigned width;
 };
 
-const Place common[] = {{"type", 0, 1}, {"flags", 1, 1}, {"HLEN", 2, 1}, {"PDO", 3, 1}, {"PLEN", 4, 4}};
-const Place hello[] = {{"PFV", 8, 2}, {"CPDA", 10, 1}, {"DGST", 11, 1}, {"MAXH2CDATA", 12, 4}};
-const Place response[] = {{"result", 8, 4}, {"result", 12, 4}, {"SQHD", 16, 2},
-			  {"SQID", 18, 2},  {"CID", 20, 2},    {"status", 22, 2}};
-const Place transfer[] = {{"CID", 8, 2}, {"TTAG", 10, 2}, {"offset", 12, 4}, {"length", 16, 4}};
+const HeaderField commonFields[] = {{"type", 0, 1}, {"flags", 1, 1}, {"HLEN", 2, 1}, {"PDO", 3, 1}, {"PLEN", 4, 4}};
+const HeaderField helloFields[] = {{"PFV", 8, 2}, {"CPDA", 10, 1}, {"DGST", 11, 1}, {"MAXH2CDATA", 12, 4}};
+const HeaderField responseFields[] = {{"result", 8, 4}, {"result", 12, 4}, {"SQHD", 16, 2},
+				      {"SQID", 18, 2},  {"CID", 20, 2},    {"status", 22, 2}};
+const HeaderField transferFields[] = {{"CID", 8, 2}, {"TTAG", 10, 2}, {"offset", 12, 4}, {"length", 16, 4}};
 
-std::span<const Place> fieldsOf(std::uint8_t type)
+std::span<const HeaderField> fieldsOf(std::uint8_t type)
 {
 	switch (type) {
 	case pdu_ic_resp:
-		return hello;
+		return helloFields;
 	case pdu_response:
-		return response;
+		return responseFields;
 	case pdu_c2h_data:
 	case pdu_r2t:
-		return transfer;
+		return transferFields;
 	}
-	return common;
+	return commonFields;
 }
 
 std::string typeName(const Bytes &pdu)
@@ -87,7 +87,7 @@ std::uint16_t statusOf(const Bytes &pdu)
 	return pdu[0] == pdu_response && pdu.size() >= 24 ? get<std::uint16_t>(pdu, 22) >> 1 : 0;
 }
 
-std::uint64_t number(const Bytes &pdu, const Place &f)
+std::uint64_t number(const Bytes &pdu, const HeaderField &f)
 {
 	std::uint64_t value = 0;
 	for (unsigned i = f.width; i-- > 0;)
@@ -113,10 +113,10 @@ Mutator::Mutator(std::uint64_t seed, std::uint64_t session) : seed_(seed), sessi
 	Random random{seed, session};
 	static const unsigned skips[] = {0, 0, 1, 2, 3, 4, 6, 8, 12, 16, 20, 25, 30, 40, 60, 100};
 	static const unsigned rates[] = {1, 2, 2, 4, 4, 8, 8, 16, 32};
-	static const unsigned mosts[] = {1, 1, 2, 4, 8, 100};
+	static const unsigned limits[] = {1, 1, 2, 4, 8, 100};
 	auto style = random.below(20);
 	skip_ = random.pick(skips);
-	most_ = random.pick(mosts);
+	max_ = random.pick(limits);
 	if (style < 13)
 		rate_ = random.pick(rates);
 	if (style >= 8) {
@@ -146,7 +146,7 @@ std::uint64_t Mutator::total() const
 }
 
 MutatedStream::MutatedStream(std::shared_ptr<Mutator> mutator, unsigned connection)
-	: mutator_(std::move(mutator)), connection_(connection), left_(mutator_->most_), random_{}
+	: mutator_(std::move(mutator)), connection_(connection), left_(mutator_->max_), random_{}
 {
 }
 
@@ -168,36 +168,36 @@ void MutatedStream::payload(const Command &cmd, Bytes &data)
 	note(mutatePayload(cmd, data, random));
 }
 
-void MutatedStream::draw()
+void MutatedStream::chooseMutation()
 {
-	now_.reset();
+	mutation_.reset();
 	auto n = pdus_++;
 	random_ = Random{mutator_->seed_, mutator_->session_, connection_, n};
 	if (!mutator_->rate_ || n < mutator_->skip_ || !left_ || !random_.oneIn(mutator_->rate_))
 		return;
 	left_--;
-	now_ = random_.pick(choices);
-	mutator_->counts_[static_cast<std::size_t>(*now_)]++;
+	mutation_ = random_.pick(choices);
+	mutator_->counts_[static_cast<std::size_t>(*mutation_)]++;
 }
 
 void MutatedStream::contents(Bytes &head, Bytes &data)
 {
-	draw();
+	chooseMutation();
 	cid_ = cidOf(head);
 	status_ = statusOf(head);
-	if (now_ == Mutation::shorten && data.size() < 2)
-		now_ = Mutation::field;
-	if (now_ == Mutation::field)
+	if (mutation_ == Mutation::shorten && data.size() < 2)
+		mutation_ = Mutation::field;
+	if (mutation_ == Mutation::field)
 		changeField(head);
-	else if (now_ == Mutation::shorten)
+	else if (mutation_ == Mutation::shorten)
 		shorten(head, data);
-	else if (now_)
-		note(typeName(head) + " " + toString(*now_));
+	else if (mutation_)
+		note(typeName(head) + " " + toString(*mutation_));
 }
 
 void MutatedStream::changeField(Bytes &head)
 {
-	auto fields = random_.oneIn(3) ? std::span<const Place>(common) : fieldsOf(head[0]);
+	auto fields = random_.oneIn(3) ? std::span<const HeaderField>(commonFields) : fieldsOf(head[0]);
 	auto &f = fields[random_.below(fields.size())];
 	auto was = number(head, f);
 	auto is = random_.interesting(f.width * 8, was);
@@ -223,7 +223,7 @@ void MutatedStream::shorten(Bytes &head, Bytes &data)
 void MutatedStream::mangle(Bytes &raw, bool dataDigest)
 {
 	std::size_t header = std::min<std::size_t>(raw.size(), 24);
-	switch (*now_) {
+	switch (*mutation_) {
 	case Mutation::flip:
 		for (auto n = 1 + random_.below(8); n > 0; n--)
 			raw[random_.below(header)] ^= static_cast<std::uint8_t>(1 << random_.below(8));
@@ -258,7 +258,7 @@ void MutatedStream::mangle(Bytes &raw, bool dataDigest)
 Bytes MutatedStream::forged()
 {
 	Bytes out;
-	if (*now_ == Mutation::term) {
+	if (*mutation_ == Mutation::term) {
 		auto pdu = make<TermPdu>(pdu_c2h_term);
 		pdu.fes = static_cast<std::uint16_t>(random_.interesting(16));
 		write(out, pdu, {}, Bytes(random_.oneIn(2) ? 0 : random_.below(160)));
@@ -273,7 +273,7 @@ Bytes MutatedStream::forged()
 // Puts the PDUs into the order in which they are sent.
 void MutatedStream::order(Outgoing &out, Bytes raw)
 {
-	switch (*now_) {
+	switch (*mutation_) {
 	case Mutation::drop:
 		return;
 	case Mutation::swap:
@@ -308,14 +308,14 @@ void MutatedStream::order(Outgoing &out, Bytes raw)
 
 void MutatedStream::finish(Outgoing &out)
 {
-	switch (*now_) {
+	switch (*mutation_) {
 	case Mutation::delay:
 		out.delay = std::chrono::milliseconds(1 + random_.below(60));
 		break;
 	case Mutation::close:
 	case Mutation::reset:
 		out.close = true;
-		out.reset = now_ == Mutation::reset;
+		out.reset = mutation_ == Mutation::reset;
 		out.pieces.back().resize(random_.below(out.pieces.back().size() + 1));
 		break;
 	case Mutation::event:
@@ -330,7 +330,7 @@ void MutatedStream::finish(Outgoing &out)
 }
 
 // Detects completions of another command, and failures turned into success.
-void MutatedStream::judge(const Bytes &raw, const std::set<std::uint16_t> &outstanding)
+void MutatedStream::checkDeception(const Bytes &raw, const std::set<std::uint16_t> &outstanding)
 {
 	if (raw.size() < 24)
 		return;
@@ -345,19 +345,19 @@ Outgoing MutatedStream::wire(Bytes raw, const std::set<std::uint16_t> &outstandi
 	Outgoing out;
 	auto late = std::exchange(held_, {});
 	auto good = raw;
-	if (now_ && mangles(*now_))
+	if (mutation_ && mangles(*mutation_))
 		mangle(raw, dataDigest);
-	judge(raw, outstanding);
-	if (now_)
+	checkDeception(raw, outstanding);
+	if (mutation_)
 		order(out, std::move(raw));
 	else
 		out.pieces.push_back(std::move(raw));
-	if (now_ == Mutation::forge) { // success of a command still outstanding, or of one that failed
+	if (mutation_ == Mutation::forge) { // success of a command still outstanding, or of one that failed
 		auto cid = cidOf(out.pieces.front());
 		if (outstanding.contains(cid) || (status_ && cid == cid_))
 			mutator_->deceived_ = true;
 	}
-	if (now_)
+	if (mutation_)
 		finish(out);
 	if (!late.empty())
 		out.pieces.push_back(std::move(late));
@@ -391,19 +391,19 @@ MutatedSessions::MutatedSessions(MutationSeed seed, std::function<void(const std
 
 MutatedSessions::~MutatedSessions()
 {
-	if (now_)
-		report_(now_->line());
+	if (mutation_)
+		report_(mutation_->line());
 }
 
 std::unique_ptr<MutatedStream> MutatedSessions::stream(bool alone)
 {
 	std::lock_guard guard(lock_);
-	if (alone || !now_) {
-		if (now_)
-			report_(now_->line());
-		now_ = std::make_shared<Mutator>(seed_.seed, seed_.session ? *seed_.session : next_++);
+	if (alone || !mutation_) {
+		if (mutation_)
+			report_(mutation_->line());
+		mutation_ = std::make_shared<Mutator>(seed_.seed, seed_.session ? *seed_.session : next_++);
 	}
-	return now_->stream();
+	return mutation_->stream();
 }
 
 } // namespace target

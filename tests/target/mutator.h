@@ -38,22 +38,22 @@ public:
 	Outgoing wire(Bytes raw, const std::set<std::uint16_t> &outstanding, bool dataDigest);
 
 private:
-	void draw();
+	void chooseMutation();
 	void changeField(Bytes &head);
 	void shorten(Bytes &head, Bytes &data);
 	void mangle(Bytes &raw, bool dataDigest);
 	Bytes forged();
 	void order(Outgoing &out, Bytes raw);
 	void finish(Outgoing &out);
-	void judge(const Bytes &raw, const std::set<std::uint16_t> &outstanding);
+	void checkDeception(const Bytes &raw, const std::set<std::uint16_t> &outstanding);
 	void note(const std::string &what);
 
 	std::shared_ptr<Mutator> mutator_;
 	unsigned connection_;
 	unsigned pdus_ = 0, payloads_ = 0, left_;
 	Random random_;
-	std::optional<Mutation> now_; // for the PDU being sent
-	std::uint16_t cid_ = 0;       // before the mutation
+	std::optional<Mutation> mutation_; // for the PDU being sent
+	std::uint16_t cid_ = 0;            // before the mutation
 	std::uint16_t status_ = 0;
 	Bytes held_;
 	std::deque<Bytes> sent_;
@@ -80,7 +80,7 @@ private:
 	unsigned rate_ = 0;        // then one PDU in `rate_` is mutated; 0: none
 	unsigned payloadSkip_ = 0; // the same for admin data
 	unsigned payloadRate_ = 0;
-	unsigned most_ = 1; // maximum per connection
+	unsigned max_ = 1; // maximum per connection
 	MutationCounts counts_{};
 	std::atomic<bool> deceived_{false};
 	std::atomic<unsigned> connections_{0};
@@ -109,7 +109,7 @@ private:
 	std::uint64_t next_ = 0;
 	std::function<void(const std::string &)> report_;
 	std::mutex lock_;
-	std::shared_ptr<Mutator> now_;
+	std::shared_ptr<Mutator> mutation_;
 };
 
 } // namespace target

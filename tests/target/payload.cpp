@@ -9,22 +9,24 @@ namespace target {
 namespace {
 
 // A field of a data structure; width in bytes
-struct Place {
+struct DataField {
 	const char *name;
 	std::size_t offset;
 	unsigned width;
 
-	constexpr Place(const char *called, std::size_t where, unsigned bytes)
+	constexpr DataField(const char *called, std::size_t where, unsigned bytes)
 		: name(called), offset(where), width(bytes)
 	{
 	}
-	template <class T> constexpr Place(const char *called, Field<T> field) : Place(called, field.offset, sizeof(T))
+	template <class T>
+	constexpr DataField(const char *called, Field<T> field) : DataField(called, field.offset, sizeof(T))
 	{
 	}
-	constexpr Place(const char *called, TextField field) : Place(called, field.offset, 8) {} // its first 8 bytes
+	constexpr DataField(const char *called, TextField field)
+		: DataField(called, field.offset, 8) {} // its first 8 bytes
 };
 
-const Place ctrl_fields[] = {
+const DataField ctrl_fields[] = {
 	{"VID", at::vid},
 	{"SN", at::serial},
 	{"MN", at::model},
@@ -65,7 +67,7 @@ const Place ctrl_fields[] = {
 	{"CCRL", at::ccrl},
 };
 
-const Place ns_fields[] = {
+const DataField ns_fields[] = {
 	{"NSZE", at::nsze},
 	{"NCAP", at::ncap},
 	{"NUSE", at::nuse},
@@ -94,23 +96,23 @@ const Place ns_fields[] = {
 	{"LBADS of format 1", at::lbaf1_ds},
 };
 
-const Place active_fields[] = {{"NSID 0", 0, 4}, {"NSID 1", 4, 4}, {"NSID 2", 8, 4}, {"last NSID", 4092, 4}};
+const DataField active_fields[] = {{"NSID 0", 0, 4}, {"NSID 1", 4, 4}, {"NSID 2", 8, 4}, {"last NSID", 4092, 4}};
 
-const Place desc_fields[] = {
+const DataField desc_fields[] = {
 	{"NIDT 0", 0, 1},  {"NIDL 0", 1, 1}, {"NID 0", 4, 8},   {"NIDT 1", 20, 1},
 	{"NIDL 1", 21, 1}, {"NID 1", 24, 8}, {"NIDT 2", 40, 1}, {"NIDL 2", 41, 1},
 };
 
-const Place ana_fields[] = {
+const DataField ana_fields[] = {
 	{"change count", 0, 8}, {"groups", 8, 2},     {"group ID", 16, 4}, {"NSIDs of the group", 20, 4},
 	{"state", 32, 1},       {"NSID 0", 48, 4},    {"NSID 1", 52, 4},   {"2nd group ID", 52, 4},
 	{"2nd NSIDs", 56, 4},   {"2nd state", 68, 1},
 };
 
-const Place changed_fields[] = {{"NSID 0", 0, 4}, {"NSID 1", 4, 4}};
-const Place any_fields[] = {{"byte 0", 0, 1}, {"dword 0", 0, 4}, {"dword 1", 4, 4}, {"dword 2", 8, 4}};
+const DataField changed_fields[] = {{"NSID 0", 0, 4}, {"NSID 1", 4, 4}};
+const DataField any_fields[] = {{"byte 0", 0, 1}, {"dword 0", 0, 4}, {"dword 1", 4, 4}, {"dword 2", 8, 4}};
 
-std::span<const Place> identifyFields(std::uint8_t cns)
+std::span<const DataField> identifyFields(std::uint8_t cns)
 {
 	switch (cns) {
 	case cns_ctrl:
@@ -125,14 +127,14 @@ std::span<const Place> identifyFields(std::uint8_t cns)
 	return any_fields;
 }
 
-std::span<const Place> logFields(std::uint8_t page)
+std::span<const DataField> logFields(std::uint8_t page)
 {
 	if (page == log_ana)
 		return ana_fields;
-	return page == log_changed_ns ? std::span<const Place>(changed_fields) : any_fields;
+	return page == log_changed_ns ? std::span<const DataField>(changed_fields) : any_fields;
 }
 
-std::span<const Place> fieldsOf(const Command &cmd)
+std::span<const DataField> fieldsOf(const Command &cmd)
 {
 	auto which = static_cast<std::uint8_t>(cmd.cdw10 & 0xff);
 	if (cmd.opcode == op_identify)
@@ -146,7 +148,7 @@ std::string structureOf(const Command &cmd)
 	return cmd.opcode == op_identify ? "Identify " + which : "log page " + which;
 }
 
-std::string change(const Place &f, Bytes &data, Random &random)
+std::string change(const DataField &f, Bytes &data, Random &random)
 {
 	std::uint64_t was = 0;
 	for (unsigned i = f.width; i-- > 0;)

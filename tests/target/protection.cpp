@@ -5,7 +5,7 @@ namespace target {
 namespace {
 
 // Bits of dword 12
-constexpr std::uint32_t pract = 1u << 29, check_guard = 1u << 28, check_reference = 1u << 26;
+constexpr std::uint32_t pract = 1u << 29, checkGuard = 1u << 28, checkReference = 1u << 26;
 constexpr std::uint16_t unchecked = 0xffff;
 
 // T10 DIF
@@ -98,11 +98,11 @@ std::uint16_t Protection::verdict(const Command &cmd, const Tuple &tuple, std::u
 {
 	if (blind_ || tuple.application == unchecked)
 		return st_ok;
-	checked_ += has(cmd, check_guard);
-	tagged_ += has(cmd, check_reference);
-	if (has(cmd, check_guard) && tuple.guard != guardOf(block))
+	checked_ += has(cmd, checkGuard);
+	tagged_ += has(cmd, checkReference);
+	if (has(cmd, checkGuard) && tuple.guard != guardOf(block))
 		return st_guard_check | st_dnr;
-	if (has(cmd, check_reference) && tuple.reference != expected)
+	if (has(cmd, checkReference) && tuple.reference != expected)
 		return st_reftag_check | st_dnr;
 	return st_ok;
 }

@@ -11,8 +11,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t a_receive = 1ull << 63; // flag in a work request ID; the other bits are the slot
-constexpr std::uint32_t most_inline = 64;       // bytes; shorter messages are sent inline, without registration
+constexpr std::uint64_t receiveFlag = 1ull << 63; // flag in a work request ID; the other bits are the slot
+constexpr std::uint32_t maxInline = 64;           // bytes; shorter messages are sent inline, without registration
 
 template <class T> T *must(T *object, const char *what)
 {
@@ -35,7 +35,7 @@ QueuePair::QueuePair(rdma_cm_id *id, unsigned receives, std::size_t bytes)
 	ibv_qp_init_attr attributes{};
 	attributes.send_cq = attributes.recv_cq = completions_.get();
 	attributes.qp_type = IBV_QPT_RC;
-	attributes.cap = {room_, receives, 1, 1, most_inline};
+	attributes.cap = {room_, receives, 1, 1, maxInline};
 	attributes.sq_sig_all = 1;
 	if (::rdma_create_qp(id, domain_.get(), &attributes))
 		throw std::system_error(errno, std::generic_category(), "rdma_create_qp");
@@ -71,7 +71,7 @@ void QueuePair::receive(std::size_t slot)
 	ibv_sge at{reinterpret_cast<std::uintptr_t>(&buffers_[slot * bytes_]), static_cast<std::uint32_t>(bytes_),
 		   region_->lkey};
 	ibv_recv_wr wr{}, *bad = nullptr;
-	wr.wr_id = a_receive | slot;
+	wr.wr_id = receiveFlag | slot;
 	wr.sg_list = &at;
 	wr.num_sge = 1;
 	if (::ibv_post_recv(id_->qp, &wr, &bad))
@@ -95,12 +95,12 @@ void QueuePair::poll()
 
 void QueuePair::complete(const ibv_wc &wc)
 {
-	if (wc.wr_id & a_receive) {
+	if (wc.wr_id & receiveFlag) {
 		if (wc.status != IBV_WC_SUCCESS) {
 			error_ = ::ibv_wc_status_str(wc.status);
 			return;
 		}
-		auto slot = wc.wr_id & ~a_receive;
+		auto slot = wc.wr_id & ~receiveFlag;
 		auto from = buffers_.begin() + static_cast<std::ptrdiff_t>(slot * bytes_);
 		arrived_.emplace_back(from, from + wc.byte_len);
 		receive(slot);
@@ -156,7 +156,7 @@ void QueuePair::post(ibv_send_wr &wr, Work work)
 void QueuePair::send(std::span<const std::uint8_t> bytes, std::optional<std::uint32_t> invalidate, Done done)
 {
 	Work work{Bytes(bytes.begin(), bytes.end()), {}, {}, std::move(done)};
-	work.data.resize(std::min<std::size_t>(bytes.size(), most_inline));
+	work.data.resize(std::min<std::size_t>(bytes.size(), maxInline));
 	ibv_sge from{reinterpret_cast<std::uintptr_t>(work.data.data()), static_cast<std::uint32_t>(work.data.size()),
 		     0};
 	ibv_send_wr wr{};

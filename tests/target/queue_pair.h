@@ -21,13 +21,13 @@ struct Remote {
 };
 
 // Deleter that calls a libibverbs function
-template <auto free> struct Freed {
+template <auto free> struct Deleter {
 	template <class T> void operator()(T *object) const { free(object); }
 };
-using Domain = std::unique_ptr<ibv_pd, Freed<ibv_dealloc_pd>>;
-using Channel = std::unique_ptr<ibv_comp_channel, Freed<ibv_destroy_comp_channel>>;
-using Completions = std::unique_ptr<ibv_cq, Freed<ibv_destroy_cq>>;
-using Region = std::unique_ptr<ibv_mr, Freed<ibv_dereg_mr>>;
+using Domain = std::unique_ptr<ibv_pd, Deleter<ibv_dealloc_pd>>;
+using Channel = std::unique_ptr<ibv_comp_channel, Deleter<ibv_destroy_comp_channel>>;
+using Completions = std::unique_ptr<ibv_cq, Deleter<ibv_destroy_cq>>;
+using Region = std::unique_ptr<ibv_mr, Deleter<ibv_dereg_mr>>;
 
 class QueuePair {
 public:

@@ -10,12 +10,12 @@
 namespace target {
 namespace {
 
-constexpr std::size_t max_transfer = 4 << 20;
+constexpr std::size_t maxTransfer = 4 << 20;
 
 } // namespace
 
 // From here on the connection receives its own CM events.
-RdmaConnection::RdmaConnection(Server &server, Arrived arrived)
+RdmaConnection::RdmaConnection(Server &server, ConnectRequest arrived)
 	: Connection(server), events_(::rdma_create_event_channel()), id_(arrived.id),
 	  privateData_(std::move(arrived.privateData)), reads_(arrived.reads)
 {
@@ -58,7 +58,7 @@ bool RdmaConnection::begin(Verdict verdict)
 		request_ = *request;
 	if (auto status = fault(privateData_.size())) {
 		if (status != rj_cntlid) // the controller may have ended meanwhile
-			broken("connect request, reason " + std::to_string(status));
+			reportViolation("connect request, reason " + std::to_string(status));
 		reject(encode(RdmaReject{0, status}));
 		return false;
 	}
@@ -91,7 +91,7 @@ try {
 	param.rnr_retry_count = 7;
 	answered_ = true;
 	if (::rdma_accept(id_, &param))
-		return broken("rdma_accept: " + std::string(std::strerror(errno)));
+		return reportViolation("rdma_accept: " + std::string(std::strerror(errno)));
 	if (strike.verdict == Verdict::close)
 		end();
 	if (strike.after)
@@ -145,7 +145,7 @@ bool RdmaConnection::takeEvents()
 bool RdmaConnection::takeCapsules()
 {
 	pair_->poll();
-	while (!ending_ && !(unheard_ = silent())) {
+	while (!ending_ && !(inputDeferred_ = silent())) {
 		auto capsule = pair_->received();
 		if (!capsule)
 			return !pair_->error();
@@ -159,36 +159,36 @@ bool RdmaConnection::takeCapsule(const Bytes &capsule)
 {
 	auto cmd = decode<Command>(capsule);
 	if (!cmd)
-		return broken("a capsule of " + std::to_string(capsule.size()) + " bytes");
+		return reportViolation("a capsule of " + std::to_string(capsule.size()) + " bytes");
 	if (cmd->opcode == op_fabrics && cmd->fctype() == fc_connect && (cmd->cdw10 >> 16) != request_.qid)
-		return broken("Connect of another queue than the request was for");
+		return reportViolation("Connect of another queue than the request was for");
 	Bytes data;
 	if (cmd->sgl.type == sgl_in_capsule) {
 		if (cmd->sgl.addr > capsule.size() - sizeof(Command) ||
 		    cmd->sgl.length > capsule.size() - sizeof(Command) - cmd->sgl.addr)
-			return broken("data in the capsule that are not there");
+			return reportViolation("data in the capsule that are not there");
 		auto from = capsule.begin() + static_cast<std::ptrdiff_t>(sizeof(Command) + cmd->sgl.addr);
 		data.assign(from, from + static_cast<std::ptrdiff_t>(cmd->sgl.length));
 	} else if (cmd->sgl.type == sgl_keyed || cmd->sgl.type == sgl_keyed_invalidate) {
 		auto place = KeyedSgl::of(cmd->sgl);
-		places_[cmd->cid] = place;
+		hostBuffers_[cmd->cid] = place;
 		cmd->sgl.length = place.length(); // where the other code expects the length
 	} else {
-		return broken("a descriptor of type " + std::to_string(cmd->sgl.type));
+		return reportViolation("a descriptor of type " + std::to_string(cmd->sgl.type));
 	}
 	return take(*cmd, std::move(data));
 }
 
-bool RdmaConnection::outside(const Command &cmd) const
+bool RdmaConnection::dataAtHost(const Command &cmd) const
 {
 	return cmd.sgl.length && cmd.sgl.type != sgl_in_capsule;
 }
 
 void RdmaConnection::fetch(const Command &cmd)
 {
-	auto &place = places_[cmd.cid];
-	if (place.length() > max_transfer) {
-		broken("transfer length");
+	auto &place = hostBuffers_[cmd.cid];
+	if (place.length() > maxTransfer) {
+		reportViolation("transfer length");
 		return end();
 	}
 	server_.counters().remoteReads++;
@@ -200,14 +200,14 @@ Answer RdmaConnection::answerTo(const Command &cmd, const Completion &cqe)
 {
 	Answer answer;
 	answer.setCqe(cqe);
-	auto place = places_.find(cmd.cid);
-	if (place == places_.end())
+	auto place = hostBuffers_.find(cmd.cid);
+	if (place == hostBuffers_.end())
 		return answer;
 	answer.to = {place->second.addr, place->second.key};
 	answer.room = place->second.length();
 	if (place->second.type == sgl_keyed_invalidate && answer.to.key)
 		answer.invalidate = answer.to.key;
-	places_.erase(place);
+	hostBuffers_.erase(place);
 	return answer;
 }
 

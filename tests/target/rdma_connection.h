@@ -23,7 +23,7 @@ struct Answer {
 };
 
 // A received connect request
-struct Arrived {
+struct ConnectRequest {
 	rdma_cm_id *id;
 	Bytes privateData;
 	std::uint8_t reads; // initiator depth of the host
@@ -31,7 +31,7 @@ struct Arrived {
 
 class RdmaConnection : public Connection {
 public:
-	RdmaConnection(Server &server, Arrived arrived);
+	RdmaConnection(Server &server, ConnectRequest arrived);
 	~RdmaConnection() override;
 
 	void sendData(const Command &cmd, const Bytes &data, std::uint64_t result) override;
@@ -45,7 +45,7 @@ private:
 	bool resume() override;
 	void close(bool rst) override;
 	void sendCompletion(const Command &cmd, Completion cqe) override;
-	bool outside(const Command &cmd) const override;
+	bool dataAtHost(const Command &cmd) const override;
 	void fetch(const Command &cmd) override;
 	void misbehave(Verdict verdict) override;
 
@@ -66,7 +66,7 @@ private:
 	std::uint8_t reads_;
 	bool answered_ = false;
 	std::unique_ptr<QueuePair> pair_;
-	std::map<std::uint16_t, KeyedSgl> places_; // host memory by command identifier
+	std::map<std::uint16_t, KeyedSgl> hostBuffers_; // host memory by command identifier
 };
 
 } // namespace target

@@ -11,12 +11,12 @@
 namespace target {
 namespace {
 
-[[noreturn]] void fail(const char *what)
+[[noreturn]] void failRdma(const char *what)
 {
 	throw std::system_error(errno, std::generic_category(), what);
 }
 
-sockaddr_storage makeAddress(const std::string &text, std::uint16_t port)
+sockaddr_storage rdmaAddress(const std::string &text, std::uint16_t port)
 {
 	sockaddr_storage out{};
 	auto &v4 = reinterpret_cast<sockaddr_in &>(out);
@@ -39,14 +39,14 @@ public:
 		: server_(server), events_(::rdma_create_event_channel())
 	{
 		if (!events_)
-			fail("rdma_create_event_channel");
+			failRdma("rdma_create_event_channel");
 		::fcntl(events_->fd, F_SETFL, O_NONBLOCK);
-		auto sa = makeAddress(address, port);
+		auto sa = rdmaAddress(address, port);
 		if (::rdma_create_id(events_.get(), &id_, nullptr, RDMA_PS_TCP))
-			fail("rdma_create_id");
+			failRdma("rdma_create_id");
 		if (::rdma_bind_addr(id_, reinterpret_cast<sockaddr *>(&sa)) || ::rdma_listen(id_, 256)) {
 			::rdma_destroy_id(id_);
-			fail("rdma_listen");
+			failRdma("rdma_listen");
 		}
 	}
 	~RdmaListener() override { ::rdma_destroy_id(id_); }
@@ -62,8 +62,8 @@ public:
 			return nullptr;
 		auto &param = event->param.conn;
 		auto from = static_cast<const std::uint8_t *>(param.private_data);
-		Arrived arrived{event->id, Bytes(from, from + (from ? param.private_data_len : 0)),
-				param.initiator_depth};
+		ConnectRequest arrived{event->id, Bytes(from, from + (from ? param.private_data_len : 0)),
+				       param.initiator_depth};
 		bool request = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
 		::rdma_ack_cm_event(event);
 		return request ? std::make_shared<RdmaConnection>(server_, std::move(arrived)) : nullptr;
@@ -71,7 +71,7 @@ public:
 
 private:
 	Server &server_;
-	std::unique_ptr<rdma_event_channel, Freed<rdma_destroy_event_channel>> events_;
+	std::unique_ptr<rdma_event_channel, Deleter<rdma_destroy_event_channel>> events_;
 	rdma_cm_id *id_ = nullptr;
 };
 

@@ -7,7 +7,7 @@ namespace target {
 namespace {
 
 constexpr std::uint16_t conflict = st_resv_conflict | st_dnr, invalid = st_invalid_field | st_dnr;
-constexpr std::size_t entry = 64; // bytes of a report entry and of the report header
+constexpr std::size_t reservationEntrySize = 64; // bytes of a report entry and of the report header
 
 enum : std::uint8_t { enroll_new, enroll_end, enroll_replace };
 enum : std::uint8_t { acquire_plain, acquire_preempt, acquire_abort };
@@ -53,8 +53,8 @@ std::uint16_t Reservations::unregister(Registrant *who, bool ignoreKey, std::uin
 	return st_ok;
 }
 
-std::uint16_t Reservations::enroll(const HostId &host, std::uint8_t action, bool ignoreKey, std::uint64_t key,
-				   std::uint64_t newKey, Notices &tell)
+std::uint16_t Reservations::registerKey(const HostId &host, std::uint8_t action, bool ignoreKey, std::uint64_t key,
+					std::uint64_t newKey, Notices &tell)
 {
 	std::lock_guard guard(lock_);
 	changes_++;
@@ -156,18 +156,18 @@ std::uint16_t Reservations::release(const HostId &host, std::uint8_t action, std
 Bytes Reservations::report(std::size_t bytes) const
 {
 	std::lock_guard guard(lock_);
-	Bytes data(entry * (1 + registrants_.size()));
+	Bytes data(reservationEntrySize * (1 + registrants_.size()));
 	put<std::uint32_t>(data, 0, generation_);
 	put<std::uint8_t>(data, 4, type_);
 	put<std::uint16_t>(data, 5, static_cast<std::uint16_t>(registrants_.size()));
 	put<std::uint8_t>(data, 9, 1); // PTPLS: persists through power loss
-	auto at = entry;
+	auto at = reservationEntrySize;
 	for (auto &r : registrants_) {
 		put<std::uint16_t>(data, at, 0xffff); // CNTLID: dynamic
 		put<std::uint8_t>(data, at + 2, holdsLocked(r));
 		put<std::uint64_t>(data, at + 8, r.key);
 		std::ranges::copy(r.host, data.begin() + static_cast<std::ptrdiff_t>(at) + 16);
-		at += entry;
+		at += reservationEntrySize;
 	}
 	data.resize(bytes);
 	return data;

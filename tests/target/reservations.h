@@ -41,8 +41,8 @@ public:
 	using Notices = std::vector<ReservationNotice>;
 
 	// Parameters as in the commands; each returns an NVMe status. action: dword 10, bits 2:0
-	std::uint16_t enroll(const HostId &host, std::uint8_t action, bool ignoreKey, std::uint64_t key,
-			     std::uint64_t newKey, Notices &tell);
+	std::uint16_t registerKey(const HostId &host, std::uint8_t action, bool ignoreKey, std::uint64_t key,
+				  std::uint64_t newKey, Notices &tell);
 	std::uint16_t acquire(const HostId &host, std::uint8_t action, std::uint8_t type, std::uint64_t key,
 			      std::uint64_t victim, Notices &tell);
 	std::uint16_t release(const HostId &host, std::uint8_t action, std::uint8_t type, std::uint64_t key,

@@ -39,17 +39,17 @@ enum class Hook {
 // The fate of the event at the hook.
 enum class Verdict {
 	pass,
-	drop,   // not done or not sent
-	twice,  // sent twice
-	close,  // sent, then the connection is closed with FIN
-	abort,  // half of it is sent, then the connection is reset
-	slow,   // sent byte by byte, 200 ms apart
-	crawl,  // sent byte by byte, 1 s apart
-	mute,   // from now on the connection reads but sends nothing
-	hold,   // hook command: deferred until Server::releaseHeld()
-	failed, // hooks command and execute: completed with Strike::status
-	ghost,  // hook execute: not completed; a write is kept in Subsystem::ghosts()
-	haunt,  // as ghost, and all connections of the controller go silent, as if the network dropped everything
+	drop,          // not done or not sent
+	twice,         // sent twice
+	close,         // sent, then the connection is closed with FIN
+	abort,         // half of it is sent, then the connection is reset
+	slow,          // sent byte by byte, 200 ms apart
+	crawl,         // sent byte by byte, 1 s apart
+	mute,          // from now on the connection reads but sends nothing
+	hold,          // hook command: deferred until Server::releaseHeld()
+	failed,        // hooks command and execute: completed with Strike::status
+	stall,         // hook execute: not completed; a write is kept in Subsystem::stalledWrites()
+	stallSilently, // as ghost, and all connections of the controller go silent, as if the network dropped everything
 };
 
 // One opportunity to misbehave. The Hook says which pointers are set.

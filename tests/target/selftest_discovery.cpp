@@ -33,13 +33,13 @@ TEST_CASE("a discovery controller has the type and the commands of one")
 	CHECK(get<std::uint32_t>(id, at::nn) == 0);
 	CHECK(id[at::sqes] == 0);
 	CHECK(get<std::uint32_t>(id, at::ioccsz) == 0);
-	CHECK(std::string(reinterpret_cast<const char *>(&id[at::subnqn])) == discovery_nqn);
+	CHECK(std::string(reinterpret_cast<const char *>(&id[at::subnqn])) == discoveryNqn);
 
 	for (auto cns : {cns_ns, cns_active, cns_descs, cns_cs_ns, cns_cs_ctrl})
-		CHECK(q.run(command(op_identify, cns)) == bad_field);
+		CHECK(q.run(command(op_identify, cns)) == badField);
 	for (auto page : {log_smart, log_changed_ns, log_ana, log_ccr})
 		CHECK(q.run(getLog(page, 0, 64)) == (st_invalid_log | st_dnr));
-	CHECK(q.run(command(op_set_features, feat_queues)) == bad_field);
+	CHECK(q.run(command(op_set_features, feat_queues)) == badField);
 	CHECK(q.run(command(op_cross_reset)) == (st_invalid_opcode | st_dnr));
 	CHECK(server.counters().discoveryConnects == 1);
 	CHECK(server.counters().adminConnects == 0);
@@ -51,11 +51,11 @@ TEST_CASE("discovery controllers have no I/O queues, and I/O controllers no disc
 	Server server;
 	auto q = discover(server);
 	REQUIRE(q.run(propertySet(prop_cc, 1)) == st_ok);
-	Queue(server, q.cntlid(), 0, discovery_nqn, bad_param);
-	Queue(server, q.cntlid(), 0, "", bad_param);
+	Queue(server, q.cntlid(), 0, discoveryNqn, badParam);
+	Queue(server, q.cntlid(), 0, "", badParam);
 	Queue storage(server);
 	REQUIRE(storage.run(propertySet(prop_cc, 1)) == st_ok);
-	Queue(server, storage.cntlid(), 0, discovery_nqn, bad_param);
+	Queue(server, storage.cntlid(), 0, discoveryNqn, badParam);
 	CHECK(storage.run(getLog(log_discovery, 0, 1024)) == (st_invalid_log | st_dnr));
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("the discovery log contains the service itself and each port of each s
 	REQUIRE(log.entries.size() == 4);
 	auto &self = log.entries[0];
 	CHECK(self.subtype == sub_current);
-	CHECK(text(self.subnqn) == discovery_nqn);
+	CHECK(text(self.subnqn) == discoveryNqn);
 	CHECK(text(self.trsvcid) == std::to_string(b.port()));
 	CHECK(self.eflags == ef_persistent);
 	Server *servers[] = {&a, &b, &c};
@@ -112,7 +112,7 @@ TEST_CASE("the discovery log contains the service itself and each port of each s
 	}
 	SECTION("an empty log is a header")
 	{
-		both->setMost(0);
+		both->setEntryLimit(0);
 		auto none = readLog(q);
 		CHECK(none.status == st_ok);
 		CHECK(none.header.numrec == 0);
@@ -139,15 +139,15 @@ TEST_CASE("invalid pieces of the discovery log are refused")
 	Server server;
 	server.subsystem().discovery().add(made(10));
 	auto q = discover(server);
-	std::uint64_t end = 13 * discovery_block;
+	std::uint64_t end = 13 * discoveryBlock;
 	CHECK(piece(q, end - 4, 4) == st_ok);
 	CHECK(piece(q, end - 4, 64) == st_ok);
 	CHECK(q.data() == Bytes(64));
 	CHECK(piece(q, end, 4) == st_ok);
-	CHECK(piece(q, end + 4, 4) == bad_field);
-	CHECK(piece(q, 2, 4) == bad_field);
-	CHECK(piece(q, 1ull << 32, 4) == bad_field);
-	CHECK(piece(q, 0, (1u << 20) + 4) == bad_field);
+	CHECK(piece(q, end + 4, 4) == badField);
+	CHECK(piece(q, 2, 4) == badField);
+	CHECK(piece(q, 1ull << 32, 4) == badField);
+	CHECK(piece(q, 0, (1u << 20) + 4) == badField);
 }
 
 TEST_CASE("referrals work, also in a circle")
@@ -162,7 +162,7 @@ TEST_CASE("referrals work, also in a circle")
 		REQUIRE(log.entries.size() == 3);
 		auto &e = log.entries[2];
 		CHECK(e.subtype == sub_referral);
-		CHECK(text(e.subnqn) == discovery_nqn);
+		CHECK(text(e.subnqn) == discoveryNqn);
 		at = at == &a ? &b : &a;
 		CHECK(text(e.trsvcid) == std::to_string(at->port()));
 	}
@@ -228,7 +228,7 @@ TEST_CASE("a discovery controller is kept by Keep Alive, and ends without")
 	{
 		config.persistentDiscovery = false;
 		Server server(config);
-		discover(server, 1000, bad_param);
+		discover(server, 1000, badParam);
 		auto q = discover(server);
 		CHECK(readLog(q).entries[0].eflags == 0);
 		REQUIRE(q.run(command(op_identify, cns_ctrl)) == st_ok);
@@ -240,7 +240,7 @@ TEST_CASE("a discovery service can have its own NQN")
 {
 	Server server;
 	constexpr const char *own = "nqn.2024-01.io.nvmeof:discovery";
-	Queue(server, 0xffff, 0, own, bad_param);
+	Queue(server, 0xffff, 0, own, badParam);
 	server.subsystem().discovery().setNqn(own);
 	Queue q(server, 0xffff, 0, own);
 	auto log = readLog(q);

@@ -156,7 +156,7 @@ const Check controller[] = {
 	{"disc-connect-busy", [](P &p) { discover(p.server, 0, st_connect_busy); Queue storage(p.server); }},
 	{"disc-connect-never", [](P &p) { discover(p.server, 0, -1); Queue storage(p.server); }},
 	{"disc-keep-alive-refused", [](P &p) {
-		discover(p.server, 1000, bad_param);
+		discover(p.server, 1000, badParam);
 		auto q = discover(p.server);
 		CHECK(readLog(q).entries.size() == 26); }},
 	{"disc-type-io", [](P &p) { CHECK(p.identify()[at::cntrltype] == 1); }},
@@ -166,7 +166,7 @@ const Check controller[] = {
 	{"disc-no-offsets", [](P &p) { CHECK(p.identify()[at::lpa] == 0); }},
 	{"disc-subnqn-of-another", [](P &p) {
 		auto id = p.identify();
-		CHECK(std::string(reinterpret_cast<char *>(&id[at::subnqn])) != discovery_nqn);
+		CHECK(std::string(reinterpret_cast<char *>(&id[at::subnqn])) != discoveryNqn);
 		CHECK(id[at::cntrltype] == 2); }},
 };
 
@@ -186,12 +186,12 @@ const Check reading[] = {
 		auto q = discover(p.server);
 		CHECK((readLog(q).entries == p.good.entries)); }},
 	{"disc-log-short", [](P &p) {
-		readsFail(p, short_data);
+		readsFail(p, shortData);
 		CHECK(p.q.data().size() == 512); }},
 	{"disc-piece-short", [](P &p) {
 		DiscoveryHeader header;
 		CHECK(readHeader(p.q, header) == st_ok);
-		CHECK(piece(p.q, 1024, 4096) == short_data);
+		CHECK(piece(p.q, 1024, 4096) == shortData);
 		CHECK(p.q.data().size() == 4092); }},
 	{"disc-offset-ignored", [](P &p) {
 		CHECK(piece(p.q, 4096, 3000) == st_ok);
@@ -222,7 +222,7 @@ const Check changes[] = {
 	{"disc-shrinks", [](P &p) {
 		auto log = p.read();
 		CHECK(log.header.numrec == 26);
-		CHECK(log.status == bad_field); // beyond its end
+		CHECK(log.status == badField); // beyond its end
 		settlesTo(p, {p.good.entries[0]}); }},
 	{"disc-vanishes", [](P &p) {
 		auto log = p.read();
@@ -308,10 +308,10 @@ const Check texts[] = {
 };
 
 const Check loops[] = {
-	{"disc-itself-repeated", [](P &p) { everyEntryIs(p, sub_current, discovery_nqn); }},
+	{"disc-itself-repeated", [](P &p) { everyEntryIs(p, sub_current, discoveryNqn); }},
 	{"disc-port-repeated", [](P &p) { everyEntryIs(p, sub_nvm, p.server.config().nqn); }},
-	{"disc-itself-as-storage", [](P &p) { everyEntryIs(p, sub_nvm, discovery_nqn); }},
-	{"disc-referral-to-itself", [](P &p) { refersToItself(p, discovery_nqn); }},
+	{"disc-itself-as-storage", [](P &p) { everyEntryIs(p, sub_nvm, discoveryNqn); }},
+	{"disc-referral-to-itself", [](P &p) { refersToItself(p, discoveryNqn); }},
 	{"disc-referral-to-storage", [](P &p) { refersToItself(p, p.server.config().nqn); }},
 };
 

@@ -37,12 +37,12 @@ Bytes dataHeader(std::uint16_t cid, std::uint32_t length)
 	return pdu;
 }
 
-struct Played {
+struct MutatedSession {
 	std::vector<Bytes> sent;
 	std::shared_ptr<Mutator> mutator;
 };
 
-void send(Played &to, MutatedStream &stream, Bytes head, Bytes data, const std::set<std::uint16_t> &outstanding)
+void send(MutatedSession &to, MutatedStream &stream, Bytes head, Bytes data, const std::set<std::uint16_t> &outstanding)
 {
 	stream.contents(head, data);
 	head.insert(head.end(), data.begin(), data.end());
@@ -51,9 +51,9 @@ void send(Played &to, MutatedStream &stream, Bytes head, Bytes data, const std::
 }
 
 // Always sends the same PDUs: reads, answered one after another
-Played play(std::uint64_t seed, std::uint64_t session, const std::set<std::uint16_t> &outstanding = {})
+MutatedSession play(std::uint64_t seed, std::uint64_t session, const std::set<std::uint16_t> &outstanding = {})
 {
-	Played played{{}, std::make_shared<Mutator>(seed, session)};
+	MutatedSession played{{}, std::make_shared<Mutator>(seed, session)};
 	auto stream = played.mutator->stream();
 	for (std::uint16_t cid = 0; cid < 100; cid++) {
 		Bytes data(512, static_cast<std::uint8_t>(cid));
@@ -113,11 +113,11 @@ TEST_CASE("mutation: every kind occurs and is reported")
 	std::map<std::size_t, std::uint64_t> sum;
 	for (std::uint64_t session = 0; session < 1000; session++) {
 		auto played = play(1, session);
-		for (std::size_t i = 0; i < mutation_kinds; i++)
+		for (std::size_t i = 0; i < mutationKinds; i++)
 			sum[i] += played.mutator->counts()[i];
 		CHECK((played.mutator->total() == 0) == (played.mutator->line().find('[') == std::string::npos));
 	}
-	for (std::size_t i = 0; i < mutation_kinds; i++) {
+	for (std::size_t i = 0; i < mutationKinds; i++) {
 		INFO(toString(static_cast<Mutation>(i)));
 		CHECK(sum[i] > 0);
 	}

@@ -18,7 +18,7 @@ bool concerns(const Association &a, AsyncEvent event)
 
 } // namespace
 
-struct Server::Served {
+struct Server::ServedConnection {
 	std::shared_ptr<Connection> conn;
 	std::shared_ptr<std::atomic<bool>> over;
 	std::jthread thread;
@@ -57,7 +57,7 @@ void Server::stop()
 	wake_.clear();
 	listener_.reset();
 	dropConnections();
-	std::list<Served> all;
+	std::list<ServedConnection> all;
 	{
 		std::lock_guard guard(lock_);
 		all.swap(served_);
@@ -69,7 +69,7 @@ void Server::accept()
 	while (!stopping_) {
 		pollfd fds[] = {{listener_->fd(), POLLIN, 0}, {wake_.fd(), POLLIN, 0}};
 		::poll(fds, 2, 500);
-		reap();
+		removeEnded();
 		auto conn = listener_->accept();
 		if (conn && !stopping_)
 			serve(std::move(conn));
@@ -90,9 +90,9 @@ void Server::serve(std::shared_ptr<Connection> conn)
 }
 
 // Removes connections that have ended.
-void Server::reap()
+void Server::removeEnded()
 {
-	std::list<Served> gone;
+	std::list<ServedConnection> gone;
 	std::lock_guard guard(lock_);
 	for (auto at = served_.begin(); at != served_.end();) {
 		auto next = std::next(at);

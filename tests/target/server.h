@@ -57,10 +57,10 @@ public:
 	Script &script() { return script_; }
 	Subsystem &subsystem() { return *subsystem_; }
 	const std::shared_ptr<Subsystem> &shared() const { return subsystem_; }
-	Stores &stores() const { return view_ ? *view_.load() : subsystem_->stores(); }
+	Stores &stores() const { return namespaceOverride_ ? *namespaceOverride_.load() : subsystem_->stores(); }
 	// Presents these namespaces instead of the subsystem's; the caller keeps ownership. Null: the subsystem's
 	// again.
-	void show(Stores *other) { view_ = other; }
+	void show(Stores *other) { namespaceOverride_ = other; }
 	Counters &counters() { return counters_; }
 	Associations &associations() { return subsystem_->associations(); }
 
@@ -111,13 +111,13 @@ public:
 private:
 	void accept();
 	void serve(std::shared_ptr<Connection> conn);
-	void reap();
+	void removeEnded();
 	void forEach(const std::function<void(Connection &)> &fn) const;
 
 	const Config config_;
 	Script script_;
 	std::shared_ptr<Subsystem> subsystem_;
-	std::atomic<Stores *> view_{nullptr};
+	std::atomic<Stores *> namespaceOverride_{nullptr};
 	Counters counters_;
 	std::unique_ptr<Listener> listener_;
 	Wake wake_;
@@ -129,9 +129,9 @@ private:
 	std::atomic<std::uint16_t> maxIoQueues_;
 	std::jthread acceptor_;
 
-	struct Served;
+	struct ServedConnection;
 	mutable std::mutex lock_;
-	std::list<Served> served_;
+	std::list<ServedConnection> served_;
 	std::vector<std::string> violations_;
 	Bytes anaLog_;
 	AnaStates anaStates_;

@@ -56,9 +56,9 @@ public:
 	// Content as a host should read it, for tests.
 	Bytes peek(std::uint64_t offset, std::size_t length) const;
 	// Number of ghost writes: blocks that a controller wrote after a newer controller had written them.
-	// overtaken(): whether a ghost write later than number `ghosts` hit this block and has not been overwritten.
-	std::uint64_t ghosts() const;
-	bool overtaken(std::uint64_t slba, std::uint64_t ghosts) const;
+	// hitByLateWrite(): whether a ghost write later than number `stalledWrites` hit this block and has not been overwritten.
+	std::uint64_t stalledWrites() const;
+	bool hitByLateWrite(std::uint64_t slba, std::uint64_t stalledWrites) const;
 
 private:
 	bool inside(std::uint64_t slba, std::uint64_t bytes) const;
@@ -67,15 +67,15 @@ private:
 	const unsigned shift_;
 	const std::uint32_t anaGroup_;
 	Id16 uuid_{}, nguid_{};
-	struct Written {
+	struct BlockHistory {
 		std::uint64_t latest = 0; // Association::serial
 		std::uint64_t ghost = 0;  // number of the last ghost write; 0: none since
 	};
 
 	mutable std::mutex lock_;
 	Bytes data_;
-	std::vector<Written> written_; // indexed by block
-	std::uint64_t ghosts_ = 0;
+	std::vector<BlockHistory> written_; // indexed by block
+	std::uint64_t stalledWrites_ = 0;
 	std::unique_ptr<ZoneTable> zones_;
 	std::unique_ptr<Protection> protection_;
 	std::unique_ptr<KeyValue> keyValue_;

@@ -13,7 +13,7 @@ namespace target {
 // Writes that were received but neither completed nor executed. A controller may execute such a write as long as its
 // host has no proof that the controller has stopped: until a Cross-Controller Reset has succeeded, or the keep-alive
 // timer and CQT have passed. Executing it later would be a fault of the target, so it is dropped then.
-class Ghosts {
+class StalledWrites {
 public:
 	void keep(std::shared_ptr<Association> owner, std::shared_ptr<Store> store, std::uint64_t slba, Bytes data);
 	// Executes the writes that are still permitted and drops the others. Returns the number executed.
@@ -44,7 +44,7 @@ private:
 
 	mutable std::mutex lock_;
 	mutable std::condition_variable changed_;
-	std::deque<Ghost> ghosts_;
+	std::deque<Ghost> stalledWrites_;
 	std::uint64_t kept_ = 0, executed_ = 0, dropped_ = 0;
 };
 
@@ -58,7 +58,7 @@ public:
 
 	Stores &stores() { return stores_; }
 	Associations &associations() { return associations_; }
-	Ghosts &ghosts() { return ghosts_; }
+	StalledWrites &stalledWrites() { return stalledWrites_; }
 	Discovery &discovery() { return *discovery_; }
 
 	// Ends a controller instance if it exists. After return, none of its commands executes any more.
@@ -67,7 +67,7 @@ public:
 private:
 	Stores stores_;
 	Associations associations_;
-	Ghosts ghosts_;
+	StalledWrites stalledWrites_;
 	std::shared_ptr<Discovery> discovery_;
 };
 

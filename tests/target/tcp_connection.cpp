@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t max_pdu = 4 << 20;
+constexpr std::size_t maxPdu = 4 << 20;
 
 } // namespace
 
@@ -75,8 +75,8 @@ bool TcpConnection::parse()
 {
 	std::size_t at = 0;
 	bool good = true;
-	while (good && !ending_ && !(unheard_ = silent())) {
-		auto pdu = cut(std::span(rx_).subspan(at), format_, max_pdu);
+	while (good && !ending_ && !(inputDeferred_ = silent())) {
+		auto pdu = cut(std::span(rx_).subspan(at), format_, maxPdu);
 		if (!pdu.length && !pdu.fault)
 			break;
 		at += pdu.length;
@@ -91,28 +91,28 @@ bool TcpConnection::takePdu(const Pdu &pdu)
 	if (pdu.damaged || (pdu.fault && pdu.fault->fes == fes_digest))
 		server_.counters().digestErrors++;
 	if (pdu.fault)
-		return broken(pdu.fault->why);
+		return reportViolation(pdu.fault->why);
 	if (pdu.damaged)
-		return broken("data digest");
+		return reportViolation("data digest");
 	if (pdu.type() == pdu_ic_req)
-		return !icDone_ ? takeIcReq(pdu.as<IcReq>()) : broken("second ICReq");
+		return !icDone_ ? takeIcReq(pdu.as<IcReq>()) : reportViolation("second ICReq");
 	if (pdu.type() == pdu_h2c_term) {
 		server_.counters().terms++;
 		return false;
 	}
 	if (!icDone_)
-		return broken("PDU before ICReq");
+		return reportViolation("PDU before ICReq");
 	if (pdu.type() == pdu_command)
 		return takeCommand(pdu);
 	if (pdu.type() == pdu_h2c_data)
 		return takeH2cData(pdu);
-	return broken("PDU type " + std::to_string(pdu.type()));
+	return reportViolation("PDU type " + std::to_string(pdu.type()));
 }
 
 bool TcpConnection::takeIcReq(const IcReq &req)
 {
 	if (req.pfv != 0 || req.hpda > 31)
-		return broken("ICReq fields");
+		return reportViolation("ICReq fields");
 	auto digest = static_cast<std::uint8_t>(server_.config().allowDigests ? req.digest & 3 : 0);
 	icDone_ = true;
 	auto resp = make<IcResp>();
@@ -128,15 +128,15 @@ bool TcpConnection::takeCommand(const Pdu &pdu)
 	return take(pdu.as<CommandPdu>().cmd, Bytes(pdu.data.begin(), pdu.data.end()));
 }
 
-bool TcpConnection::outside(const Command &cmd) const
+bool TcpConnection::dataAtHost(const Command &cmd) const
 {
 	return cmd.sgl.length && cmd.sgl.type == sgl_transport;
 }
 
 void TcpConnection::fetch(const Command &cmd)
 {
-	if (cmd.sgl.length > max_pdu) {
-		broken("transfer length");
+	if (cmd.sgl.length > maxPdu) {
+		reportViolation("transfer length");
 		end();
 		return;
 	}
@@ -174,14 +174,14 @@ bool TcpConnection::takeH2cData(const Pdu &pdu)
 	auto p = pdu.as<DataPdu>();
 	auto at = transfers_.find(p.ttag);
 	if (at == transfers_.end() || at->second.cmd.cid != p.cid)
-		return broken("H2CData for no transfer");
+		return reportViolation("H2CData for no transfer");
 	auto &t = at->second;
 	if (p.offset != t.received || p.length > t.asked - t.received || p.length > server_.config().maxH2cData)
-		return broken("H2CData range " + std::to_string(p.offset) + "+" + std::to_string(p.length));
+		return reportViolation("H2CData range " + std::to_string(p.offset) + "+" + std::to_string(p.length));
 	std::ranges::copy(pdu.data, t.data.begin() + static_cast<std::ptrdiff_t>(t.received));
 	t.received += p.length;
 	if (bool(p.h.flags & f_last) != (t.received == t.asked))
-		return broken("LAST flag of H2CData");
+		return reportViolation("LAST flag of H2CData");
 
 	Strike strike{*this, qid_, &t.cmd, nullptr, &t.data};
 	server_.script().offer(Hook::h2cData, strike);

@@ -34,7 +34,7 @@ private:
 	bool resume() override { return parse(); }
 	void close(bool rst) override;
 	void sendCompletion(const Command &cmd, Completion cqe) override;
-	bool outside(const Command &cmd) const override;
+	bool dataAtHost(const Command &cmd) const override;
 	void fetch(const Command &cmd) override;
 	void misbehave(Verdict verdict) override;
 	void change(const Command &cmd, Bytes &data) override;

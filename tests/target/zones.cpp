@@ -6,11 +6,11 @@
 namespace target {
 namespace {
 
-constexpr std::uint16_t boundary = 0x1b8 | st_dnr, full = 0x1b9 | st_dnr, invalid_write = 0x1bc | st_dnr,
-			too_many_active = 0x1bd | st_dnr, too_many_open = 0x1be | st_dnr,
-			invalid_transition = 0x1bf | st_dnr;
+constexpr std::uint16_t boundary = 0x1b8 | st_dnr, full = 0x1b9 | st_dnr, invalidWrite = 0x1bc | st_dnr,
+			tooManyActive = 0x1bd | st_dnr, tooManyOpen = 0x1be | st_dnr,
+			invalidTransition = 0x1bf | st_dnr;
 
-constexpr std::size_t header = 64, entry = 64; // of a report, bytes
+constexpr std::size_t reportHeaderSize = 64, reportEntrySize = 64; // of a report, bytes
 
 bool isOpen(ZoneState state)
 {
@@ -40,11 +40,11 @@ std::uint16_t ZoneTable::makeOpen(Zone &zone, ZoneState how)
 		return full;
 	bool active = isOpen(zone.state) || zone.state == zone_closed;
 	if (!active && shape_.maxActive && count(false) >= shape_.maxActive)
-		return too_many_active;
+		return tooManyActive;
 	if (!isOpen(zone.state) && shape_.maxOpen && count(true) >= shape_.maxOpen) {
 		auto other = std::ranges::find(zones_, zone_implicit, &Zone::state);
 		if (other == zones_.end())
-			return too_many_open;
+			return tooManyOpen;
 		other->state = zone_closed;
 	}
 	if (zone.state != zone_explicit || how == zone_explicit)
@@ -61,7 +61,7 @@ std::uint16_t ZoneTable::writeLocked(std::uint64_t slba, std::uint64_t blocks)
 	if (at + blocks > shape_.capacity)
 		return boundary;
 	if (at != zone.written)
-		return invalid_write;
+		return invalidWrite;
 	if (auto status = makeOpen(zone, zone_implicit))
 		return status;
 	zone.written += blocks;
@@ -94,7 +94,7 @@ std::uint16_t ZoneTable::act(Zone &zone, std::uint8_t action)
 		if (isOpen(zone.state))
 			zone.state = zone.written ? zone_closed : zone_empty;
 		if (zone.state == zone_full || zone.state == zone_empty)
-			return invalid_transition;
+			return invalidTransition;
 		return st_ok;
 	case zone_finish:
 		zone.state = zone_full;
@@ -127,14 +127,15 @@ Bytes ZoneTable::report(std::uint64_t slba, std::size_t bytes, bool partial)
 	std::lock_guard guard(lock_);
 	reports_++;
 	Bytes data(bytes);
-	if (bytes < header)
+	if (bytes < reportHeaderSize)
 		return data;
 	auto first = std::min<std::uint64_t>(slba / shape_.blocks, zones_.size());
-	auto there = zones_.size() - first, fit = std::min<std::uint64_t>(there, (bytes - header) / entry);
+	auto there = zones_.size() - first,
+	     fit = std::min<std::uint64_t>(there, (bytes - reportHeaderSize) / reportEntrySize);
 	put<std::uint64_t>(data, 0, partial ? fit : there);
 	for (std::uint64_t i = 0; i < fit; i++) {
 		auto &zone = zones_[first + i];
-		auto start = (first + i) * shape_.blocks, at = header + i * entry;
+		auto start = (first + i) * shape_.blocks, at = reportHeaderSize + i * reportEntrySize;
 		put<std::uint8_t>(data, at, 2); // written in order only
 		put<std::uint8_t>(data, at + 1, static_cast<std::uint8_t>(zone.state << 4));
 		put<std::uint64_t>(data, at + 8, shape_.capacity);

@@ -8,7 +8,7 @@ using Verdict = Admission::Verdict;
 
 namespace {
 
-std::vector<std::uint64_t> everyTurn(Admission &admission)
+std::vector<std::uint64_t> admissionOrder(Admission &admission)
 {
 	std::vector<std::uint64_t> turns;
 	while (auto one = admission.next()) {
@@ -49,7 +49,7 @@ TEST_CASE("hosts are admitted in turn, however many connections one host opens",
 	admission.ask(20, "modest", true);
 	admission.ask(21, "shy", true);
 	admission.leave(1);
-	CHECK(everyTurn(admission) == std::vector<std::uint64_t>{10, 20, 21, 11, 12, 13, 14});
+	CHECK(admissionOrder(admission) == std::vector<std::uint64_t>{10, 20, 21, 11, 12, 13, 14});
 }
 
 TEST_CASE("a host whose first choice is another instance waits longer, but is admitted in the end", "[admission]")
@@ -61,7 +61,8 @@ TEST_CASE("a host whose first choice is another instance waits longer, but is ad
 	for (std::uint64_t i = 0; i < 10; i++)
 		admission.ask(10 + i, "mine" + std::to_string(i), true);
 	admission.leave(1);
-	CHECK(everyTurn(admission) == std::vector<std::uint64_t>{10, 11, 12, 13, 14, 15, 16, 17, 100, 18, 19, 101});
+	CHECK(admissionOrder(admission) ==
+	      std::vector<std::uint64_t>{10, 11, 12, 13, 14, 15, 16, 17, 100, 18, 19, 101});
 }
 
 TEST_CASE("when the queue is full, a host of this instance displaces a host of another one", "[admission]")
@@ -75,6 +76,6 @@ TEST_CASE("when the queue is full, a host of this instance displaces a host of a
 	CHECK(admission.displaced() == std::vector<std::uint64_t>{3});
 	CHECK(admission.displaced().empty());
 	admission.leave(1);
-	CHECK(everyTurn(admission) == std::vector<std::uint64_t>{5, 2});
+	CHECK(admissionOrder(admission) == std::vector<std::uint64_t>{5, 2});
 	CHECK_FALSE(admission.leave(99)); // unknown client
 }

@@ -9,9 +9,10 @@
 
 namespace cdc {
 
-class Caller {
+class ControlClient {
 public:
-	explicit Caller(const Running &running) : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0))
+	explicit ControlClient(const ServiceFixture &running)
+		: socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0))
 	{
 		sockaddr_un address{};
 		address.sun_family = AF_UNIX;
@@ -20,7 +21,7 @@ public:
 		::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 		REQUIRE(::connect(socket_, reinterpret_cast<sockaddr *>(&address), sizeof(address)) == 0);
 	}
-	~Caller() { ::close(socket_); }
+	~ControlClient() { ::close(socket_); }
 
 	// Returns false if the peer has closed the connection.
 	bool say(const std::string &text)

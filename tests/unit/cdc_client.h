@@ -38,13 +38,13 @@ inline int anySocket(std::uint16_t &port)
 
 struct Front {
 	explicit Front(int targets = 3, const FrontRules &rules = {})
-		: sample(targets), hall({self_id, "nqn.self", "serial", "0"}, rules)
+		: sample(targets), context({selfId, "nqn.self", "serial", "0"}, rules)
 	{
-		hall.registration = [this](Worker &its, RegistrationRequest request) {
+		context.registration = [this](Worker &its, RegistrationRequest request) {
 			registrations++;
 			its.registered(request.connection, request.cid, st_ok);
 		};
-		worker = std::make_unique<Worker>(hall, std::vector<int>{anySocket(port)}, sample.views);
+		worker = std::make_unique<Worker>(context, std::vector<int>{anySocket(port)}, sample.views);
 	}
 	void change(int target)
 	{
@@ -53,7 +53,7 @@ struct Front {
 	}
 
 	Sample sample;
-	Hall hall;
+	ServerContext context;
 	std::uint16_t port = 0;
 	std::atomic<int> registrations{0};
 	std::unique_ptr<Worker> worker;
@@ -88,7 +88,7 @@ public:
 	int connect(const std::string &hostnqn = "nqn.host", std::uint8_t attributes = 0)
 	{
 		Connect connect;
-		connect.subsysnqn = discovery_nqn;
+		connect.subsysnqn = discoveryNqn;
 		connect.hostnqn = hostnqn;
 		connect.attributes = attributes;
 		return run(connect.command(), encode(connect.data()));

@@ -84,7 +84,7 @@ TEST_CASE("a record of another source is not removed by hand, because the source
 	Target pulled = someTarget(2), pushed = someTarget(3);
 	pulled.origin = {"pull", "10.0.0.9:8009", 0};
 	pushed.origin = {"push", "nqn.d", 0};
-	sample.tell({putOf(fileTarget(0, self_id)), putOf(fileTarget(1, "other")), putOf(pulled), putOf(pushed)});
+	sample.tell({putOf(fileTarget(0, selfId)), putOf(fileTarget(1, "other")), putOf(pulled), putOf(pushed)});
 	auto removal = [&](int number, bool force) {
 		return controlChanges(sample.model,
 				      {.what = What::remove, .force = force, .keys = {someTarget(number).key()}});
@@ -92,7 +92,7 @@ TEST_CASE("a record of another source is not removed by hand, because the source
 	CHECK(removal(0, true).error().message ==
 	      "the target nqn.2024-01.com.example:s0 tcp 10.0.0.1 4420 is defined by the configuration of the "
 	      "instance " +
-		      std::string(self_id) + ", which would write it again: remove it there");
+		      std::string(selfId) + ", which would write it again: remove it there");
 	CHECK(removal(1, false).error().message.ends_with("remove it there, or use --force"));
 	CHECK(removal(1, true).ok());
 	CHECK(removal(2, false).error().message.find("the discovery service 10.0.0.9:8009") != std::string::npos);
@@ -104,7 +104,7 @@ TEST_CASE("a record of another source is not removed by hand, because the source
 TEST_CASE("records set by hand override all others, and only differences are written", "[control]")
 {
 	Sample sample;
-	sample.tell({putOf(fileTarget(0, self_id)), putOf(someTarget(1))});
+	sample.tell({putOf(fileTarget(0, selfId)), putOf(someTarget(1))});
 	auto changes = controlChanges(sample.model, {.what = What::set, .targets = {someTarget(0), someTarget(1)}});
 	REQUIRE(changes);
 	REQUIRE(changes->size() == 1);
@@ -117,10 +117,10 @@ TEST_CASE("records set by hand override all others, and only differences are wri
 
 TEST_CASE("records are set, shown and removed over the socket", "[control]")
 {
-	Running running;
+	ServiceFixture running;
 	running.rules.targets = {someTarget(0)};
 	running.start();
-	Caller caller(running);
+	ControlClient caller(running);
 	Json record = someTarget(0).json();
 	record["state"] = "inaccessible";
 	const Json request{{"command", "set"}, {"targets", {record}}, {"zones", {{{"name", "z"}}}}};
@@ -147,10 +147,10 @@ TEST_CASE("records are set, shown and removed over the socket", "[control]")
 
 TEST_CASE("the service executes reload and drain", "[control]")
 {
-	Running running;
+	ServiceFixture running;
 	running.start();
 	{
-		Caller caller(running);
+		ControlClient caller(running);
 		CHECK(caller.ask(R"({"command": "reload"})")["done"] == "reload");
 		running.problem = "cdc.toml:3: no";
 		CHECK(caller.ask(R"({"command": "reload"})")["error"]["message"] == "cdc.toml:3: no");
@@ -164,9 +164,9 @@ TEST_CASE("the service executes reload and drain", "[control]")
 
 TEST_CASE("a follower receives each change as it happens", "[control]")
 {
-	Running running;
+	ServiceFixture running;
 	running.start();
-	Caller caller(running);
+	ControlClient caller(running);
 	Json line = caller.ask(R"({"command": "changes", "follow": true})");
 	for (; !line.contains("synced"); line = caller.next())
 		CHECK(line.contains("change"));
@@ -179,22 +179,22 @@ TEST_CASE("a follower receives each change as it happens", "[control]")
 
 TEST_CASE("a change of thousands of records lists some of them and counts the rest", "[control]")
 {
-	Running running;
+	ServiceFixture running;
 	running.start();
 	std::vector<Change> many;
 	for (int i = 0; i < 2000; i++)
 		many.push_back(putOf(Host{"nqn.h" + std::to_string(i), "", "", "", {}, {"push", "", 0}}));
 	running.write(many);
-	const Json last = Caller(running).ask(R"({"command": "changes"})")["changes"].back();
+	const Json last = ControlClient(running).ask(R"({"command": "changes"})")["changes"].back();
 	CHECK(last["put"].size() == 100);
 	CHECK(last["more"] == 1900);
 }
 
 TEST_CASE("a follower that does not read uses bounded memory and receives the number of dropped changes", "[control]")
 {
-	Running running({.waiting = 4096});
+	ServiceFixture running({.waiting = 4096});
 	running.start();
-	Caller caller(running);
+	ControlClient caller(running);
 	REQUIRE(caller.say("{\"command\": \"changes\", \"follow\": true}\n"));
 	while (!caller.next().contains("synced"))
 		;
@@ -223,9 +223,9 @@ TEST_CASE("a follower that does not read uses bounded memory and receives the nu
 
 TEST_CASE("an invalid line gets an error, and the next line is processed", "[control]")
 {
-	Running running;
+	ServiceFixture running;
 	running.start();
-	Caller caller(running);
+	ControlClient caller(running);
 	CHECK(codeIn(caller.ask("rubbish")) == "invalid");
 	CHECK(codeIn(caller.ask(std::string("\0\xff\x80", 3))) == "invalid");
 	CHECK(codeIn(caller.ask("{\"command\": \"\xff\"}")) == "invalid");
@@ -245,35 +245,35 @@ TEST_CASE("an invalid line gets an error, and the next line is processed", "[con
 
 TEST_CASE("a line that exceeds the limit is refused", "[control]")
 {
-	Running running;
+	ServiceFixture running;
 	running.start();
-	Caller caller(running);
-	(void)caller.say(std::string(longest_request + 200000, 'x'));
+	ControlClient caller(running);
+	(void)caller.say(std::string(maxRequestSize + 200000, 'x'));
 	CHECK(codeIn(caller.next()) == "invalid");
 	CHECK(caller.next().is_null());
 }
 
 TEST_CASE("the number of clients is limited, and idle clients are disconnected", "[control]")
 {
-	Running running({.clients = 2, .idle = 1500ms});
+	ServiceFixture running({.clients = 2, .idle = 1500ms});
 	running.start();
-	Caller first(running), second(running);
+	ControlClient first(running), second(running);
 	CHECK(first.ask(R"({"command": "status"})").contains("instance"));
 	CHECK(second.ask(R"({"command": "status"})").contains("instance"));
 	{
-		Caller third(running);
+		ControlClient third(running);
 		CHECK(codeIn(third.next()) == "failed");
 		CHECK(third.next().is_null());
 	}
 	CHECK(first.next().is_null());
 	CHECK(second.next().is_null());
-	Caller again(running);
+	ControlClient again(running);
 	CHECK(again.ask(R"({"command": "status"})").contains("instance"));
 }
 
 TEST_CASE("the socket is accessible to its group, and a second instance cannot take it", "[control]")
 {
-	Running running;
+	ServiceFixture running;
 	running.start();
 	struct stat its {};
 	REQUIRE(::stat(running.rules.control.c_str(), &its) == 0);
@@ -286,13 +286,13 @@ TEST_CASE("the socket is accessible to its group, and a second instance cannot t
 		CHECK(other.start(running.dir.path() / std::string(200, 'x')).error().code ==
 		      nvmeof::ErrorCode::invalid);
 	});
-	Caller still(running);
+	ControlClient still(running);
 	CHECK(still.ask(R"({"command": "status"})").contains("instance"));
 }
 
 TEST_CASE("a socket that a killed instance left behind is replaced", "[control]")
 {
-	Running running;
+	ServiceFixture running;
 	const int left = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	sockaddr_un address{};
 	address.sun_family = AF_UNIX;
@@ -300,15 +300,15 @@ TEST_CASE("a socket that a killed instance left behind is replaced", "[control]"
 	REQUIRE(::bind(left, reinterpret_cast<sockaddr *>(&address), sizeof(address)) == 0);
 	::close(left);
 	running.start();
-	Caller caller(running);
+	ControlClient caller(running);
 	CHECK(caller.ask(R"({"command": "status"})").contains("instance"));
 }
 
 TEST_CASE("the user of the service may make changes", "[control]")
 {
-	Running running;
+	ServiceFixture running;
 	running.start();
-	Caller caller(running);
+	ControlClient caller(running);
 	CHECK(caller.ask(R"({"command": "reload"})")["done"] == "reload");
 	CHECK(running.reloads == 1);
 }
@@ -319,7 +319,7 @@ TEST_CASE("other users may read, and change nothing", "[control]")
 		WARN("not tested: only root can change to another user");
 		return;
 	}
-	Running running;
+	ServiceFixture running;
 	running.start();
 	::chmod(running.dir.path().c_str(), 0755);
 	const pid_t child = ::fork();

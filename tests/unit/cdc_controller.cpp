@@ -9,12 +9,12 @@ using namespace nofctl::wire;
 
 namespace {
 
-const Identity identity{self_id, "nqn.2014-08.org.nvmexpress:uuid:self", "11111111222243338444", "0.1.0"};
+const Identity identity{selfId, "nqn.2014-08.org.nvmexpress:uuid:self", "11111111222243338444", "0.1.0"};
 
 Connect someConnect()
 {
 	Connect connect;
-	connect.subsysnqn = discovery_nqn;
+	connect.subsysnqn = discoveryNqn;
 	connect.hostnqn = "nqn.2024-01.io.nvmeof:host";
 	connect.kato = 5001;
 	return connect;
@@ -155,13 +155,13 @@ TEST_CASE("Identify Controller describes a discovery controller", "[controller]"
 {
 	Fixture fixture;
 	Answer answer = fixture.run(admin(op_identify, cns_ctrl));
-	REQUIRE(answer.data.size() == identify_size);
+	REQUIRE(answer.data.size() == identifySize);
 	CHECK(get<std::uint16_t>(answer.data, at::cntlid) == 7);
 	CHECK(get<std::uint8_t>(answer.data, at::cntrltype) == 2);
 	CHECK(get<std::uint8_t>(answer.data, at::dctype) == dc_centralized);
 	CHECK(get<std::uint32_t>(answer.data, at::oaes) == 1u << 31);
 	CHECK(get<std::uint16_t>(answer.data, at::kas) == 1);
-	CHECK(std::string(reinterpret_cast<const char *>(answer.data.data()) + at::subnqn) == discovery_nqn);
+	CHECK(std::string(reinterpret_cast<const char *>(answer.data.data()) + at::subnqn) == discoveryNqn);
 	CHECK(fixture.run(admin(op_identify, cns_active)).status == (st_invalid_field | st_dnr));
 	CHECK(fixture.run(admin(op_identify + 1)).status == (st_invalid_opcode | st_dnr));
 }
@@ -169,7 +169,7 @@ TEST_CASE("Identify Controller describes a discovery controller", "[controller]"
 TEST_CASE("a log that is read in pieces of any size is complete", "[controller]")
 {
 	Fixture fixture(5);
-	const std::size_t size = 6 * discovery_block;
+	const std::size_t size = 6 * discoveryBlock;
 	const Bytes whole = fixture.log(0, size);
 	CHECK(generationOf(whole) == fixture.sample.views->generation());
 	CHECK(countOf(whole) == 5);
@@ -196,11 +196,11 @@ TEST_CASE("a log that is read in pieces of any size is complete", "[controller]"
 TEST_CASE("a log read in pieces keeps its version, and a new read has a greater generation", "[controller]")
 {
 	Fixture fixture(2);
-	const Bytes first = fixture.log(0, 2 * discovery_block);
+	const Bytes first = fixture.log(0, 2 * discoveryBlock);
 	fixture.change(0x10);
-	const Bytes second = fixture.log(2 * discovery_block, discovery_block);
+	const Bytes second = fixture.log(2 * discoveryBlock, discoveryBlock);
 	CHECK(std::string(reinterpret_cast<const char *>(second.data()) + 256) == "nqn.2024-01.com.example:s1");
-	const Bytes again = fixture.log(0, discovery_block);
+	const Bytes again = fixture.log(0, discoveryBlock);
 	CHECK(generationOf(again) > generationOf(first));
 	CHECK(countOf(again) == 3);
 }

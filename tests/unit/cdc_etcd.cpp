@@ -39,7 +39,7 @@ std::string ownPrefix()
 }
 
 struct Replica {
-	Told told;
+	ReportedRecords told;
 	EtcdStore store;
 
 	Replica(serving::Loop &loop, EtcdOptions options) : store(loop, std::move(options))
@@ -48,10 +48,10 @@ struct Replica {
 		INFO((started ? "" : started.error().message));
 		REQUIRE(started.ok());
 	}
-	bool synced() const { return told.whole > 0 && store.state().agedSince == 0; }
+	bool synced() const { return told.whole > 0 && store.state().staleSince == 0; }
 };
 
-struct Stage {
+struct EtcdFixture {
 	serving::Loop loop{serving::Loop::Watchdog::none};
 
 	bool until(std::function<bool()> holds) { return cdc::until(loop, holds); }
@@ -64,7 +64,7 @@ struct Stage {
 		return written(loop, replica.store, std::move(changes));
 	}
 	// Repeats a write while etcd elects a leader.
-	bool writeAtLast(Replica &replica, const std::vector<Change> &changes)
+	bool writeWithRetry(Replica &replica, const std::vector<Change> &changes)
 	{
 		const auto end = std::chrono::steady_clock::now() + 30s;
 		while (!write(replica, changes).empty()) {
@@ -86,7 +86,7 @@ struct Stage {
 
 TEST_CASE("two instances on one etcd have the same records and the same generation", "[cdc][etcd]")
 {
-	Stage stage;
+	EtcdFixture stage;
 	const EtcdOptions options = optionsFor(shared(), ownPrefix());
 	const std::uint64_t begin = nowMs();
 	Replica one(stage.loop, options), other(stage.loop, options); // both find an empty store
@@ -126,7 +126,7 @@ TEST_CASE("two instances on one etcd have the same records and the same generati
 
 TEST_CASE("a write of many records is applied completely or not at all", "[cdc][etcd]")
 {
-	Stage stage;
+	EtcdFixture stage;
 	const EtcdOptions options = optionsFor(shared(), ownPrefix());
 	Replica one(stage.loop, options), other(stage.loop, options);
 	REQUIRE((stage.synced(one) && stage.synced(other)));
@@ -158,7 +158,7 @@ TEST_CASE("a write of many records is applied completely or not at all", "[cdc][
 
 TEST_CASE("an instance resumes after etcd was killed and restarted", "[cdc][etcd]")
 {
-	Stage stage;
+	EtcdFixture stage;
 	EtcdServer server;
 	server.start();
 	Scratch folder;
@@ -171,7 +171,7 @@ TEST_CASE("an instance resumes after etcd was killed and restarted", "[cdc][etcd
 		CHECK(stage.write(one, {is(aTarget("a"))}) == "");
 		server.kill();
 		REQUIRE(stage.until([&] { return !one.store.state().writable; }));
-		CHECK(one.store.state().agedSince > 0);
+		CHECK(one.store.state().staleSince > 0);
 		std::string outcome;
 		one.store.write({is(aTarget("b"))},
 				[&](const nvmeof::Result<void> &done) { outcome = done ? "" : done.error().message; });
@@ -184,7 +184,7 @@ TEST_CASE("an instance resumes after etcd was killed and restarted", "[cdc][etcd
 		Replica again(stage.loop, options);
 		CHECK(again.told.has(aTarget("a")));
 		CHECK(again.told.generation == before);
-		CHECK(again.store.state().agedSince > 0);
+		CHECK(again.store.state().staleSince > 0);
 		REQUIRE(stage.until([&] { return !again.store.state().writable; }));
 		server.start();
 		REQUIRE(stage.synced(again));
@@ -199,7 +199,7 @@ TEST_CASE("an instance resumes after etcd was killed and restarted", "[cdc][etcd
 	}
 	folder.write("cache", "this was a cache");
 	EtcdStore refused(stage.loop, options);
-	const auto started = refused.start([](const News &) {});
+	const auto started = refused.start([](const StoreUpdate &) {});
 	REQUIRE_FALSE(started.ok());
 	CHECK_THAT(started.error().message, Contains("damaged") && Contains("--rebuild") && Contains("from etcd"));
 	options.rebuild = true;
@@ -218,14 +218,14 @@ TEST_CASE("an instance resumes after etcd was killed and restarted", "[cdc][etcd
 
 TEST_CASE("a stopped etcd is detected, and so is its return", "[cdc][etcd]")
 {
-	Stage stage;
+	EtcdFixture stage;
 	EtcdServer server;
 	server.start();
 	EtcdOptions options = optionsFor(server);
 	options.etcd.timeout = 1s;
 	Replica one(stage.loop, options);
 	REQUIRE(stage.synced(one));
-	CHECK(stage.writeAtLast(one, {is(aTarget("a"))}));
+	CHECK(stage.writeWithRetry(one, {is(aTarget("a"))}));
 	server.freeze();
 	std::string outcome;
 	one.store.write({is(aTarget("b"))},
@@ -235,14 +235,14 @@ TEST_CASE("a stopped etcd is detected, and so is its return", "[cdc][etcd]")
 	CHECK_THAT(stage.write(one, {is(aTarget("c"))}), Contains("unreachable"));
 	server.thaw();
 	REQUIRE(stage.synced(one));
-	CHECK(stage.writeAtLast(one, {is(aTarget("c"))}));
+	CHECK(stage.writeWithRetry(one, {is(aTarget("c"))}));
 	CHECK(one.told.has(aTarget("c")));
 	CHECK_FALSE(one.told.fell);
 }
 
 TEST_CASE("an instance whose revisions etcd has compacted reads everything again", "[cdc][etcd]")
 {
-	Stage stage;
+	EtcdFixture stage;
 	EtcdServer server;
 	const std::uint16_t known = server.port();
 	server.start();
@@ -278,7 +278,7 @@ TEST_CASE("an instance whose revisions etcd has compacted reads everything again
 
 TEST_CASE("the record of an instance lasts as long as its lease", "[cdc][etcd]")
 {
-	Stage stage;
+	EtcdFixture stage;
 	EtcdOptions options = optionsFor(shared(), ownPrefix());
 	options.lease = 1s;
 	auto another = std::make_unique<Replica>(stage.loop, options);
@@ -343,7 +343,7 @@ TEST_CASE("the record of an instance lasts as long as its lease", "[cdc][etcd]")
 
 TEST_CASE("failed authentication is reported, and a rejected token leads to a new authentication", "[cdc][etcd]")
 {
-	Stage stage;
+	EtcdFixture stage;
 	EtcdServer server;
 	server.useOptions({"--bcrypt-cost=4"});
 	server.start();
@@ -355,10 +355,10 @@ TEST_CASE("failed authentication is reported, and a rejected token leads to a ne
 	admin.call("auth/role/add", {{"name", "cdc"}});
 	admin.call("auth/user/grant", {{"user", "root"}, {"role", "root"}});
 	admin.call("auth/user/grant", {{"user", "cdc"}, {"role", "cdc"}});
-	const etcd::Json permission{
+	const etcd::JsonValue permission{
 		{"permType", "READWRITE"}, {"key", etcd::toBase64("/test/")}, {"range_end", etcd::toBase64("/test0")}};
 	admin.call("auth/role/grant", {{"name", "cdc"}, {"perm", permission}});
-	admin.call("auth/enable", etcd::Json::object());
+	admin.call("auth/enable", etcd::JsonValue::object());
 
 	auto troubleOf = [&](const EtcdOptions &wrong) {
 		Replica replica(stage.loop, wrong);
@@ -383,17 +383,17 @@ TEST_CASE("failed authentication is reported, and a rejected token leads to a ne
 	server.start();
 	REQUIRE(stage.until([&] { return !one.store.state().writable; }));
 	REQUIRE(stage.synced(one));
-	CHECK(stage.writeAtLast(one, {is(aTarget("b"))}));
+	CHECK(stage.writeWithRetry(one, {is(aTarget("b"))}));
 	// a change of roles invalidates the issued tokens while etcd runs
 	EtcdAdmin root(stage.loop, {.endpoints = {server.endpoint()}, .user = "root", .password = "r"});
 	root.call("auth/role/add", {{"name", "another"}});
-	CHECK(stage.writeAtLast(one, {is(aTarget("c"))}));
+	CHECK(stage.writeWithRetry(one, {is(aTarget("c"))}));
 	CHECK_FALSE(one.told.fell);
 }
 
 TEST_CASE("etcd over TLS with certificates on both sides", "[cdc][etcd]")
 {
-	Stage stage;
+	EtcdFixture stage;
 	Scratch folder;
 	const std::string cert = folder.path() / "cert.pem", key = folder.path() / "key.pem";
 	for (const char *name : {"cert", "other"})
@@ -420,12 +420,12 @@ TEST_CASE("etcd over TLS with certificates on both sides", "[cdc][etcd]")
 	REQUIRE(stage.until([&] { return !careful.store.state().trouble.empty(); }));
 	CHECK_THAT(careful.store.state().trouble, Contains("certificate"));
 	options.etcd.tls = {.ca = cert, .cert = cert, .key = ""};
-	CHECK_THAT(EtcdStore(stage.loop, options).start([](const News &) {}).error().message, Contains("key"));
+	CHECK_THAT(EtcdStore(stage.loop, options).start([](const StoreUpdate &) {}).error().message, Contains("key"));
 }
 
 TEST_CASE("a cluster of etcd goes on without its leader", "[cdc][etcd]")
 {
-	Stage stage;
+	EtcdFixture stage;
 	std::vector<std::unique_ptr<EtcdServer>> servers;
 	for (const char *name : {"a", "b", "c"})
 		servers.push_back(std::make_unique<EtcdServer>(name));
@@ -443,19 +443,19 @@ TEST_CASE("a cluster of etcd goes on without its leader", "[cdc][etcd]")
 	Replica other(stage.loop, options);
 	REQUIRE((stage.synced(one) && stage.synced(other)));
 	one.store.join(anInstance("one"));
-	CHECK(stage.writeAtLast(one, {is(aTarget("a"))}));
+	CHECK(stage.writeWithRetry(one, {is(aTarget("a"))}));
 	CHECK(stage.agree(one, other));
 
 	for (const auto &server : servers) {
 		EtcdAdmin admin(stage.loop, {.endpoints = {server->endpoint()}});
-		const etcd::Json status = admin.call("maintenance/status", etcd::Json::object());
+		const etcd::JsonValue status = admin.call("maintenance/status", etcd::JsonValue::object());
 		if (status.value("leader", "") != status["header"].value("member_id", "-"))
 			continue;
 		server->kill();
 		break;
 	}
-	CHECK(stage.writeAtLast(one, {is(aTarget("b"))}));
-	CHECK(stage.writeAtLast(other, {is(aTarget("c"))}));
+	CHECK(stage.writeWithRetry(one, {is(aTarget("b"))}));
+	CHECK(stage.writeWithRetry(other, {is(aTarget("c"))}));
 	CHECK(stage.agree(one, other));
 	CHECK(one.told.has(aTarget("c")));
 	CHECK_FALSE((one.told.fell || other.told.fell));

@@ -9,14 +9,14 @@
 
 using namespace cdc;
 using namespace cdc::etcd;
-using Outcome = Answer::Outcome;
+using Outcome = etcd::Answer::Outcome;
 using Catch::Contains;
 
 namespace {
 
-etcd::Json parsed(const std::string &text)
+etcd::JsonValue parsedJson(const std::string &text)
 {
-	return etcd::Json::parse(text);
+	return etcd::JsonValue::parse(text);
 }
 
 HttpAnswer httpAnswer(long status, const std::string &body)
@@ -60,7 +60,7 @@ TEST_CASE("a range ends behind the last key with the prefix", "[cdc][etcd]")
 
 TEST_CASE("etcd's answers are decoded", "[cdc][etcd]")
 {
-	const auto range = rangeOf(parsed(R"({"header":{"cluster_id":"14841639068965178418","revision":"12"},
+	const auto range = rangeOf(parsedJson(R"({"header":{"cluster_id":"14841639068965178418","revision":"12"},
 		"kvs":[{"key":"YQ==","create_revision":"2","mod_revision":"7","version":"3","value":"Yg=="},
 		       {"key":"Yw==","mod_revision":"8"}],"more":true,"count":"5"})"));
 	REQUIRE(range.ok());
@@ -73,35 +73,35 @@ TEST_CASE("etcd's answers are decoded", "[cdc][etcd]")
 	CHECK(range->records[0].revision == 7);
 	CHECK(range->records[1].value == ""); // etcd omits an empty value
 
-	const auto written = transactionOf(parsed(R"({"header":{"revision":"3"},"succeeded":true,"responses":[
+	const auto written = transactionOf(parsedJson(R"({"header":{"revision":"3"},"succeeded":true,"responses":[
 		{"response_delete_range":{"header":{"revision":"3"}}},
 		{"response_txn":{"succeeded":true,"responses":[{"response_put":{"header":{"revision":"3"}}}]}}]})"));
 	REQUIRE(written.ok());
 	CHECK((written->succeeded && written->changed));
-	const auto nothing = transactionOf(parsed(R"({"responses":[{"response_delete_range":{}}]})"));
+	const auto nothing = transactionOf(parsedJson(R"({"responses":[{"response_delete_range":{}}]})"));
 	REQUIRE(nothing.ok());
 	CHECK_FALSE((nothing->succeeded || nothing->changed));
-	CHECK(transactionOf(parsed(R"({"responses":[{"response_delete_range":{"deleted":"1"}}]})"))->changed);
+	CHECK(transactionOf(parsedJson(R"({"responses":[{"response_delete_range":{"deleted":"1"}}]})"))->changed);
 
-	const auto notice = noticeOf(parsed(R"({"result":{"header":{"revision":"9"},"events":[
+	const auto notice = noticeOf(parsedJson(R"({"result":{"header":{"revision":"9"},"events":[
 		{"kv":{"key":"YQ==","mod_revision":"8","value":"Yg=="}},
 		{"type":"DELETE","kv":{"key":"YQ==","mod_revision":"9"}}]}})"));
 	REQUIRE(notice.ok());
 	REQUIRE(notice->events.size() == 2);
 	CHECK(notice->events[0].value == "b");
 	CHECK_FALSE(notice->events[1].value.has_value());
-	const auto canceled = noticeOf(parsed(R"({"result":{"canceled":true,"compact_revision":"5"}})"));
+	const auto canceled = noticeOf(parsedJson(R"({"result":{"canceled":true,"compact_revision":"5"}})"));
 	REQUIRE(canceled.ok());
 	CHECK(canceled->canceled);
 	CHECK(canceled->compacted == 5);
 
-	CHECK(leaseOf(parsed(R"({"ID":"2324035582273456392","TTL":"5"})"))->id == 2324035582273456392);
-	CHECK(leaseOf(parsed(R"({"result":{"ID":"77"}})"))->ttl == 0); // the lease has expired
+	CHECK(leaseOf(parsedJson(R"({"ID":"2324035582273456392","TTL":"5"})"))->id == 2324035582273456392);
+	CHECK(leaseOf(parsedJson(R"({"result":{"ID":"77"}})"))->ttl == 0); // the lease has expired
 
 	for (const char *wrong :
 	     {R"({"kvs":{}})", R"({"kvs":[1]})", R"({"kvs":[{"key":"!"}]})", R"([])", R"({"header":7})",
 	      R"({"kvs":[{"mod_revision":"-1"}]})", R"({"kvs":[{"mod_revision":1.5}]})", R"({"more":"yes"})"})
-		CHECK_FALSE(rangeOf(parsed(wrong)).ok());
+		CHECK_FALSE(rangeOf(parsedJson(wrong)).ok());
 }
 
 TEST_CASE("etcd's errors say whether a write was executed", "[cdc][etcd]")
@@ -116,7 +116,7 @@ TEST_CASE("etcd's errors say whether a write was executed", "[cdc][etcd]")
 	CHECK(of(404, "etcdserver: requested lease not found", 5).outcome == Outcome::missing);
 	CHECK(of(400, "etcdserver: mvcc: required revision has been compacted", 11).outcome == Outcome::missing);
 	CHECK(of(503, "etcdserver: request timed out", 14).outcome == Outcome::lost);
-	const Answer full = of(429, "etcdserver: mvcc: database space exceeded", 8);
+	const etcd::Answer full = of(429, "etcdserver: mvcc: database space exceeded", 8);
 	CHECK(full.outcome == Outcome::refused);
 	CHECK_THAT(full.trouble, Contains("defragment"));
 	CHECK(answerOf(R"({"error":{"grpc_code":7,"http_code":403,"message":"m"}})").outcome == Outcome::refused);
@@ -152,7 +152,7 @@ TEST_CASE("the generation is computed from etcd's keys alone", "[cdc][etcd]")
 	CHECK(view.whole().changes.size() == 2);
 	CHECK(view.dead().empty());
 
-	News news = view.apply({is("/p/hosts/h", "{}", 21), is("/p/zones/z", "{}", 21), is("/other", "", 21)});
+	StoreUpdate news = view.apply({is("/p/hosts/h", "{}", 21), is("/p/zones/z", "{}", 21), is("/other", "", 21)});
 	CHECK(news.changes.size() == 1); // the zone is unchanged
 	CHECK(news.generation == 1007);
 	news = view.apply({{"/p/alive/i", {}, 22}});
@@ -168,13 +168,13 @@ TEST_CASE("the generation is computed from etcd's keys alone", "[cdc][etcd]")
 
 TEST_CASE("marks tell the same etcd at a later revision from another or restored one", "[cdc][etcd]")
 {
-	const View::Marks before{{.cluster = 1, .revision = 20}, 1000, 2, 7};
-	CHECK(before.leadsTo(before));
-	CHECK(before.leadsTo({{.cluster = 1, .revision = 25}, 1000, 2, 25}));
-	CHECK(before.leadsTo({{.cluster = 1, .revision = 25}, 2000, 25, 25}));      // raised meanwhile
-	CHECK_FALSE(before.leadsTo({{.cluster = 2, .revision = 25}, 1000, 2, 25})); // another cluster
-	CHECK_FALSE(before.leadsTo({{.cluster = 1, .revision = 19}, 1000, 2, 7}));  // restored from an older copy
-	CHECK_FALSE(before.leadsTo({{.cluster = 1, .revision = 25}, 3000, 2, 25})); // created again
-	CHECK_FALSE(before.leadsTo({{.cluster = 1, .revision = 25}, 0, 0, 0}));     // emptied
-	CHECK_FALSE(View::Marks{}.leadsTo(before));                                 // no marks are known
+	const View::Position before{{.cluster = 1, .revision = 20}, 1000, 2, 7};
+	CHECK(before.isContinuedBy(before));
+	CHECK(before.isContinuedBy({{.cluster = 1, .revision = 25}, 1000, 2, 25}));
+	CHECK(before.isContinuedBy({{.cluster = 1, .revision = 25}, 2000, 25, 25}));      // raised meanwhile
+	CHECK_FALSE(before.isContinuedBy({{.cluster = 2, .revision = 25}, 1000, 2, 25})); // another cluster
+	CHECK_FALSE(before.isContinuedBy({{.cluster = 1, .revision = 19}, 1000, 2, 7}));  // restored from an older copy
+	CHECK_FALSE(before.isContinuedBy({{.cluster = 1, .revision = 25}, 3000, 2, 25})); // created again
+	CHECK_FALSE(before.isContinuedBy({{.cluster = 1, .revision = 25}, 0, 0, 0}));     // emptied
+	CHECK_FALSE(View::Position{}.isContinuedBy(before));                              // no marks are known
 }

@@ -92,7 +92,7 @@ public:
 	EtcdAdmin(serving::Loop &loop, etcd::Options options) : loop_(loop), client_(loop, std::move(options)) {}
 
 	// Repeats the call until it succeeds, for at most 30 s. @path as in etcd::Client::call()
-	etcd::Json call(const char *path, const etcd::Json &body)
+	etcd::JsonValue call(const char *path, const etcd::JsonValue &body)
 	{
 		const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
 		etcd::Answer answer = once(path, body);
@@ -103,9 +103,9 @@ public:
 		}
 		INFO(path << ": " << answer.trouble);
 		CHECK(answer);
-		return answer ? answer.json : etcd::Json::object();
+		return answer ? answer.json : etcd::JsonValue::object();
 	}
-	etcd::Answer once(const char *path, const etcd::Json &body)
+	etcd::Answer once(const char *path, const etcd::JsonValue &body)
 	{
 		std::optional<etcd::Answer> answer;
 		auto call = client_.call(path, body, [&](etcd::Answer given) { answer = std::move(given); });

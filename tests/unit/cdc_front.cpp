@@ -36,7 +36,7 @@ TEST_CASE("only addresses that hosts elsewhere may reach are advertised by defau
 TEST_CASE("a host reads its log with any digests and alignment", "[front]")
 {
 	Front front(5);
-	const std::uint32_t size = 6 * discovery_block;
+	const std::uint32_t size = 6 * discoveryBlock;
 	Bytes plain;
 	for (std::uint8_t digests = 0; digests < 4; digests++)
 		for (std::uint8_t alignment : {0, 31}) {
@@ -59,7 +59,7 @@ TEST_CASE("a host reads its log with any digests and alignment", "[front]")
 	REQUIRE(quick.run(propertySet(prop_cc, 1)) == st_ok);
 	CHECK(quick.readLog(size) == st_ok);
 	CHECK(quick.data == plain);
-	CHECK(front.hall.counters.logReads == 17);
+	CHECK(front.context.counters.logReads == 17);
 }
 
 TEST_CASE("a latency is counted in the bucket that the histogram reports for it", "[latency]")
@@ -83,7 +83,7 @@ TEST_CASE("each command is counted with its duration once its answer was sent", 
 {
 	Front front(5);
 	auto counted = [&](Served command) {
-		return nvmeof::countOf(front.hall.latencies.of(command).read().histogram);
+		return nvmeof::countOf(front.context.latencies.of(command).read().histogram);
 	};
 	// the client may get the answer before the command is counted
 	auto becomes = [&](Served command, std::uint64_t count) {
@@ -117,7 +117,7 @@ TEST_CASE("each command is counted with its duration once its answer was sent", 
 	for (int i = 0; i < many; i++)
 		CHECK(client.completion() == st_ok);
 	CHECK(becomes(Served::getLogPage, 1 + many));
-	CHECK(front.hall.latencies.of(Served::getLogPage).read().sum > 300ms);
+	CHECK(front.context.latencies.of(Served::getLogPage).read().sum > 300ms);
 }
 
 TEST_CASE("reads of logs are counted by zone", "[front]")
@@ -137,7 +137,7 @@ TEST_CASE("reads of logs are counted by zone", "[front]")
 	CHECK(b.readLog(1024) == st_ok);
 	CHECK(front.sample.views->zoneTable().reads("one") == 2);
 	CHECK(front.sample.views->zoneTable().reads("both") == 3);
-	CHECK(front.hall.counters.logReads == 3);
+	CHECK(front.context.counters.logReads == 3);
 }
 
 TEST_CASE("a change completes the event request of a host", "[front]")
@@ -159,7 +159,7 @@ TEST_CASE("a change completes the event request of a host", "[front]")
 	CHECK(client.cqe.result == 0x70f002);
 	CHECK(client.readLog(1024) == st_ok);
 	CHECK(get<std::uint64_t>(client.data, 8) == 4);
-	CHECK(front.hall.counters.events == 1);
+	CHECK(front.context.counters.events == 1);
 }
 
 TEST_CASE("commands may arrive one byte at a time and many at once", "[front]")
@@ -263,7 +263,7 @@ TEST_CASE("registrations that wait for the store are bounded, to one for each co
 	Front front(3, rules);
 	std::vector<RegistrationRequest> held; // as a slow store does
 	std::mutex mutex;
-	front.hall.registration = [&](Worker &, RegistrationRequest request) {
+	front.context.registration = [&](Worker &, RegistrationRequest request) {
 		std::lock_guard lock(mutex);
 		held.push_back(std::move(request));
 	};
@@ -278,15 +278,15 @@ TEST_CASE("registrations that wait for the store are bounded, to one for each co
 	for (auto &client : clients)
 		for (int j = 0; j < 49; j++)
 			CHECK(client->completion() == (st_interrupted | st_crd1));
-	CHECK(front.hall.counters.deferred >= 40 * 49);
+	CHECK(front.context.counters.deferred >= 40 * 49);
 	std::lock_guard lock(mutex);
 	CHECK(held.size() == 16);
 	held.clear();
-	CHECK(front.hall.reserved() == 0);
-	const auto first = front.hall.reserve(*Peer::parse("10.0.0.1"), 64 << 10);
+	CHECK(front.context.reserved() == 0);
+	const auto first = front.context.reserve(*Peer::parse("10.0.0.1"), 64 << 10);
 	CHECK(first);
-	CHECK_FALSE(front.hall.reserve(*Peer::parse("10.0.0.1"), 1));
-	CHECK(front.hall.reserve(*Peer::parse("10.0.0.2"), 1));
+	CHECK_FALSE(front.context.reserve(*Peer::parse("10.0.0.1"), 1));
+	CHECK(front.context.reserve(*Peer::parse("10.0.0.2"), 1));
 }
 
 TEST_CASE("however many connections one address opens, another address gets one", "[front]")
@@ -341,11 +341,12 @@ TEST_CASE("a worker that does not make progress is detected", "[front]")
 	for (int i = 0; i < 10; i++) {
 		CHECK(front.worker->runs(2));
 		std::atomic<bool> answered{false};
-		front.worker->census([&](const std::vector<Guest> &) { answered = true; });
+		front.worker->listSessions([&](const std::vector<HostSession> &) { answered = true; });
 		while (!answered)
 			std::this_thread::sleep_for(1ms);
 	}
-	front.worker->census([opened = gate.get_future().share()](const std::vector<Guest> &) { opened.wait(); });
+	front.worker->listSessions(
+		[opened = gate.get_future().share()](const std::vector<HostSession> &) { opened.wait(); });
 	CHECK(front.worker->runs(2));
 	CHECK(front.worker->runs(2));
 	CHECK_FALSE(front.worker->runs(2));
@@ -394,7 +395,7 @@ TEST_CASE("a host that stops sending is disconnected in every state", "[front]")
 	idle.hello().enable();
 	for (Client *client : {&silent, &halfway, &before, &unfinished, &idle})
 		CHECK(client->ended());
-	CHECK(front.hall.counters.late == 5);
+	CHECK(front.context.counters.late == 5);
 	Client again(front);
 	again.hello().enable();
 	CHECK(again.readLog(1024) == st_ok);
@@ -411,9 +412,9 @@ TEST_CASE("the connections from one address are limited", "[front]")
 		clients.back()->hello().enable();
 	}
 	CHECK(Client(front).ended());
-	CHECK(front.hall.counters.tooMany == 1);
+	CHECK(front.context.counters.tooMany == 1);
 	clients.pop_back();
-	while (front.hall.counters.open > 2)
+	while (front.context.counters.open > 2)
 		std::this_thread::sleep_for(1ms);
 	Client(front).hello().enable();
 }
@@ -427,10 +428,10 @@ TEST_CASE("a host waits until it is admitted, and gets Connect Controller Busy i
 	first.hello().enable();
 	second.hello();
 	Connect connect;
-	connect.subsysnqn = discovery_nqn;
+	connect.subsysnqn = discoveryNqn;
 	connect.hostnqn = "nqn.second";
 	second.command(connect.command(), encode(connect.data()));
-	while (front.hall.counters.waited == 0)
+	while (front.context.counters.waited == 0)
 		std::this_thread::sleep_for(1ms);
 	third.hello();
 	CHECK(third.connect("nqn.third") == (st_connect_busy | 1 << 11));
@@ -449,20 +450,20 @@ TEST_CASE("a host that does not read its answers costs a reference to the page o
 	Front front(400);
 	Client slow(front);
 	slow.hello().enable();
-	Command cmd = getLog(log_discovery, 0, 401 * discovery_block);
+	Command cmd = getLog(log_discovery, 0, 401 * discoveryBlock);
 	cmd.sgl.type = sgl_transport;
-	cmd.sgl.length = 401 * discovery_block;
+	cmd.sgl.length = 401 * discoveryBlock;
 	for (int i = 0; i < 100; i++)
 		slow.command(cmd); // 40 MB
 	Client other(front);
 	other.hello().enable();
 	CHECK(other.readLog(1024) == st_ok);
 	front.change(7);
-	const auto reads = front.hall.counters.logReads.load();
+	const auto reads = front.context.counters.logReads.load();
 	CHECK(reads < 50);
 	for (int i = 0; i < 100; i++)
 		REQUIRE(slow.completion() == st_ok);
-	CHECK(front.hall.counters.logReads == 101);
+	CHECK(front.context.counters.logReads == 101);
 }
 
 TEST_CASE("a draining worker disconnects its hosts within the given time", "[front]")

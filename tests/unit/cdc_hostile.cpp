@@ -15,14 +15,14 @@ using namespace std::chrono_literals;
 namespace {
 
 // State of the connection when the client misbehaves
-enum class Stage { opened, greeted, connected, enabled };
+enum class ConnectionStage { opened, greeted, connected, enabled };
 
 constexpr int ends = -1;      // the connection ends without an answer
 constexpr int term = 0x10000; // a C2HTermReq; the FES is added
 
 struct Line {
 	const char *name;
-	Stage stage;
+	ConnectionStage stage;
 	std::function<void(Client &)> send;
 	int outcome; // status of the next completion, or one of the constants above
 };
@@ -58,7 +58,7 @@ template <typename Change> auto connectWith(Change change)
 {
 	return [change](Client &client) {
 		Connect connect;
-		connect.subsysnqn = discovery_nqn;
+		connect.subsysnqn = discoveryNqn;
 		connect.hostnqn = "nqn.host";
 		Command cmd = connect.command();
 		ConnectData data = connect.data();
@@ -144,138 +144,154 @@ constexpr std::uint16_t dnr(std::uint16_t status)
 
 const std::vector<Line> &table()
 {
-	constexpr std::uint16_t bad_field = dnr(st_invalid_field), length = dnr(0x00f), format = dnr(st_connect_format),
+	constexpr std::uint16_t badField = dnr(st_invalid_field), length = dnr(0x00f), format = dnr(st_connect_format),
 				param = dnr(st_connect_param);
 	auto set = [](auto member, auto value) {
 		return connectWith([=](Command &cmd, ConnectData &) { cmd.*member = value; });
 	};
 	static const std::vector<Line> lines{
 		// PDUs
-		{"zeros", Stage::opened, raw(Bytes(64)), term + fes_header},
-		{"ones", Stage::opened, raw(Bytes(64, 0xff)), term + fes_header},
-		{"HTTP", Stage::opened,
+		{"zeros", ConnectionStage::opened, raw(Bytes(64)), term + fes_header},
+		{"ones", ConnectionStage::opened, raw(Bytes(64, 0xff)), term + fes_header},
+		{"HTTP", ConnectionStage::opened,
 		 raw(Bytes{'G', 'E', 'T', ' ', '/', ' ', 'H', 'T', 'T', 'P', '/', '1', '.', '1'}), term + fes_header},
-		{"a TLS hello", Stage::opened, raw(Bytes{22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3}), term + fes_header},
-		{"a command before ICReq", Stage::opened, command(propertyGet(prop_cap)), term + fes_sequence},
-		{"data before ICReq", Stage::opened, header(pdu_h2c_data, 0, 24, 0, 24), term + fes_header},
-		{"ICReq of another format", Stage::opened, pdu<IcReq>([](IcReq &out) { out.pfv = 7; }),
-		 term + fes_parameter},
-		{"ICReq with HPDA beyond 31", Stage::opened, pdu<IcReq>([](IcReq &out) { out.hpda = 255; }),
-		 term + fes_parameter},
-		{"ICReq that says it is longer", Stage::opened, header(pdu_ic_req, 0, 128, 0, 1 << 20),
+		{"a TLS hello", ConnectionStage::opened, raw(Bytes{22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3}),
 		 term + fes_header},
-		{"ICReq that says it is shorter", Stage::opened, header(pdu_ic_req, 0, 128, 0, 8), term + fes_header},
-		{"ICReq with another header length", Stage::opened, header(pdu_ic_req, 0, 8, 0, 128),
-		 term + fes_header},
-		{"ICReq with digest flags", Stage::opened, header(pdu_ic_req, 3, 128, 0, 136), term + fes_header},
-		{"a second ICReq", Stage::greeted, pdu<IcReq>([](IcReq &) {}), term + fes_sequence},
-		{"a PDU of 4 GiB", Stage::greeted, header(pdu_command, 0, 72, 0, UINT32_MAX), term + fes_header},
-		{"a PDU of nothing", Stage::greeted, header(pdu_command, 0, 72, 0, 0), term + fes_header},
-		{"data offset beyond the PDU", Stage::enabled, header(pdu_command, 0, 72, 255, 80), term + fes_header},
-		{"data offset in the header", Stage::enabled, header(pdu_command, 0, 72, 4, 80), term + fes_header},
-		{"a PDU type that there is not", Stage::enabled, header(0x42, 0, 8, 0, 8), term + fes_header},
-		{"a response", Stage::enabled, pdu<ResponsePdu>([](ResponsePdu &) {}), term + fes_header},
-		{"an R2T", Stage::enabled, pdu<R2tPdu>([](R2tPdu &) {}), term + fes_header},
-		{"an ICResp", Stage::greeted, pdu<IcResp>([](IcResp &) {}), term + fes_header},
-		{"the end, said in order", Stage::enabled, [](Client &c) { c.send(make<TermPdu>(pdu_h2c_term)); },
-		 ends},
-		// Connect
-		{"a command before Connect", Stage::greeted, command(propertyGet(prop_cap)), term + fes_sequence},
-		{"a registration before Connect", Stage::greeted, [](Client &c) { c.command(dim(4096)); },
+		{"a command before ICReq", ConnectionStage::opened, command(propertyGet(prop_cap)),
 		 term + fes_sequence},
-		{"Connect without data", Stage::greeted, command(Connect().command()), format},
-		{"Connect with half its data", Stage::greeted, command(Connect().command(), 512), format},
-		{"Connect with more data", Stage::greeted, command(Connect().command(), 4096), term + fes_header},
-		{"Connect of another record format", Stage::greeted, set(&Command::cdw10, 1), format},
-		{"Connect for an I/O queue", Stage::greeted, set(&Command::cdw10, 1 << 16), param},
-		{"Connect with a queue of one entry", Stage::greeted, set(&Command::cdw11, 0), param},
-		{"Connect with a KATO of 49 days", Stage::greeted, set(&Command::cdw12, UINT32_MAX),
+		{"data before ICReq", ConnectionStage::opened, header(pdu_h2c_data, 0, 24, 0, 24), term + fes_header},
+		{"ICReq of another format", ConnectionStage::opened, pdu<IcReq>([](IcReq &out) { out.pfv = 7; }),
+		 term + fes_parameter},
+		{"ICReq with HPDA beyond 31", ConnectionStage::opened, pdu<IcReq>([](IcReq &out) { out.hpda = 255; }),
+		 term + fes_parameter},
+		{"ICReq that says it is longer", ConnectionStage::opened, header(pdu_ic_req, 0, 128, 0, 1 << 20),
+		 term + fes_header},
+		{"ICReq that says it is shorter", ConnectionStage::opened, header(pdu_ic_req, 0, 128, 0, 8),
+		 term + fes_header},
+		{"ICReq with another header length", ConnectionStage::opened, header(pdu_ic_req, 0, 8, 0, 128),
+		 term + fes_header},
+		{"ICReq with digest flags", ConnectionStage::opened, header(pdu_ic_req, 3, 128, 0, 136),
+		 term + fes_header},
+		{"a second ICReq", ConnectionStage::greeted, pdu<IcReq>([](IcReq &) {}), term + fes_sequence},
+		{"a PDU of 4 GiB", ConnectionStage::greeted, header(pdu_command, 0, 72, 0, UINT32_MAX),
+		 term + fes_header},
+		{"a PDU of nothing", ConnectionStage::greeted, header(pdu_command, 0, 72, 0, 0), term + fes_header},
+		{"data offset beyond the PDU", ConnectionStage::enabled, header(pdu_command, 0, 72, 255, 80),
+		 term + fes_header},
+		{"data offset in the header", ConnectionStage::enabled, header(pdu_command, 0, 72, 4, 80),
+		 term + fes_header},
+		{"a PDU type that there is not", ConnectionStage::enabled, header(0x42, 0, 8, 0, 8), term + fes_header},
+		{"a response", ConnectionStage::enabled, pdu<ResponsePdu>([](ResponsePdu &) {}), term + fes_header},
+		{"an R2T", ConnectionStage::enabled, pdu<R2tPdu>([](R2tPdu &) {}), term + fes_header},
+		{"an ICResp", ConnectionStage::greeted, pdu<IcResp>([](IcResp &) {}), term + fes_header},
+		{"the end, said in order", ConnectionStage::enabled,
+		 [](Client &c) { c.send(make<TermPdu>(pdu_h2c_term)); }, ends},
+		// Connect
+		{"a command before Connect", ConnectionStage::greeted, command(propertyGet(prop_cap)),
+		 term + fes_sequence},
+		{"a registration before Connect", ConnectionStage::greeted, [](Client &c) { c.command(dim(4096)); },
+		 term + fes_sequence},
+		{"Connect without data", ConnectionStage::greeted, command(Connect().command()), format},
+		{"Connect with half its data", ConnectionStage::greeted, command(Connect().command(), 512), format},
+		{"Connect with more data", ConnectionStage::greeted, command(Connect().command(), 4096),
+		 term + fes_header},
+		{"Connect of another record format", ConnectionStage::greeted, set(&Command::cdw10, 1), format},
+		{"Connect for an I/O queue", ConnectionStage::greeted, set(&Command::cdw10, 1 << 16), param},
+		{"Connect with a queue of one entry", ConnectionStage::greeted, set(&Command::cdw11, 0), param},
+		{"Connect with a KATO of 49 days", ConnectionStage::greeted, set(&Command::cdw12, UINT32_MAX),
 		 dnr(st_keep_alive)},
-		{"Connect to a controller by number", Stage::greeted,
+		{"Connect to a controller by number", ConnectionStage::greeted,
 		 connectWith([](Command &, ConnectData &data) { data.cntlid = 1; }), param},
-		{"Connect to another subsystem", Stage::greeted,
+		{"Connect to another subsystem", ConnectionStage::greeted,
 		 connectWith([](Command &, ConnectData &data) { data.subsysnqn[0] = 'x'; }), param},
-		{"Connect without a host NQN", Stage::greeted,
+		{"Connect without a host NQN", ConnectionStage::greeted,
 		 connectWith([](Command &, ConnectData &data) { data.hostnqn[0] = 0; }), param},
-		{"Connect with a host NQN that does not end", Stage::greeted,
+		{"Connect with a host NQN that does not end", ConnectionStage::greeted,
 		 connectWith([](Command &, ConnectData &data) { std::ranges::fill(data.hostnqn, 'a'); }), param},
-		{"Connect with a host NQN that is no UTF-8", Stage::greeted,
+		{"Connect with a host NQN that is no UTF-8", ConnectionStage::greeted,
 		 connectWith([](Command &, ConnectData &data) { data.hostnqn[3] = '\xff'; }), param},
-		{"Connect with an escape sequence as host NQN", Stage::greeted,
+		{"Connect with an escape sequence as host NQN", ConnectionStage::greeted,
 		 connectWith([](Command &, ConnectData &data) { data.hostnqn[3] = '\x1b'; }), param},
-		{"a second Connect", Stage::connected, connectWith([](Command &, ConnectData &) {}), dnr(st_sequence)},
+		{"a second Connect", ConnectionStage::connected, connectWith([](Command &, ConnectData &) {}),
+		 dnr(st_sequence)},
 		// commands
-		{"Identify before it is enabled", Stage::connected, command(admin(op_identify, cns_ctrl)),
+		{"Identify before it is enabled", ConnectionStage::connected, command(admin(op_identify, cns_ctrl)),
 		 dnr(st_sequence)},
-		{"a registration before it is enabled", Stage::connected, registration([](Bytes &) {}),
+		{"a registration before it is enabled", ConnectionStage::connected, registration([](Bytes &) {}),
 		 dnr(st_sequence)},
-		{"Property Get of nothing", Stage::connected, command(propertyGet(Property(0xffff))), bad_field},
-		{"Property Set of CAP", Stage::connected, command(propertySet(prop_cap, 1)), bad_field},
-		{"Authentication Send", Stage::enabled, command(fabrics(0x05)), dnr(st_invalid_opcode)},
-		{"Disconnect", Stage::enabled, command(fabrics(0x08)), dnr(st_invalid_opcode)},
-		{"an I/O command", Stage::enabled, command(admin(op_write)), dnr(st_invalid_opcode)},
-		{"Format NVM", Stage::enabled, command(admin(0x80)), dnr(st_invalid_opcode)},
-		{"Identify of namespaces", Stage::enabled, command(admin(op_identify, 0)), bad_field},
-		{"Identify into no room", Stage::enabled,
+		{"Property Get of nothing", ConnectionStage::connected, command(propertyGet(Property(0xffff))),
+		 badField},
+		{"Property Set of CAP", ConnectionStage::connected, command(propertySet(prop_cap, 1)), badField},
+		{"Authentication Send", ConnectionStage::enabled, command(fabrics(0x05)), dnr(st_invalid_opcode)},
+		{"Disconnect", ConnectionStage::enabled, command(fabrics(0x08)), dnr(st_invalid_opcode)},
+		{"an I/O command", ConnectionStage::enabled, command(admin(op_write)), dnr(st_invalid_opcode)},
+		{"Format NVM", ConnectionStage::enabled, command(admin(0x80)), dnr(st_invalid_opcode)},
+		{"Identify of namespaces", ConnectionStage::enabled, command(admin(op_identify, 0)), badField},
+		{"Identify into no room", ConnectionStage::enabled,
 		 [](Client &c) {
 			 Command cmd = admin(op_identify, cns_ctrl);
 			 cmd.sgl.length = 16;
 			 c.command(cmd);
 		 },
 		 length},
-		{"a log that there is not", Stage::enabled, command(logAt(0x55, 0, 4096)), dnr(st_invalid_log)},
-		{"the log from an odd offset", Stage::enabled, command(logAt(log_discovery, 3, 4096)), bad_field},
-		{"the log from behind its end", Stage::enabled, command(logAt(log_discovery, 1ull << 63, 4096)),
-		 bad_field},
-		{"16 GiB of the log", Stage::enabled, command(hugeLog(log_discovery)), bad_field},
-		{"16 GiB of the error log", Stage::enabled, command(hugeLog(log_error)), bad_field},
-		{"a KATO of 49 days by Set Features", Stage::enabled,
+		{"a log that there is not", ConnectionStage::enabled, command(logAt(0x55, 0, 4096)),
+		 dnr(st_invalid_log)},
+		{"the log from an odd offset", ConnectionStage::enabled, command(logAt(log_discovery, 3, 4096)),
+		 badField},
+		{"the log from behind its end", ConnectionStage::enabled,
+		 command(logAt(log_discovery, 1ull << 63, 4096)), badField},
+		{"16 GiB of the log", ConnectionStage::enabled, command(hugeLog(log_discovery)), badField},
+		{"16 GiB of the error log", ConnectionStage::enabled, command(hugeLog(log_error)), badField},
+		{"a KATO of 49 days by Set Features", ConnectionStage::enabled,
 		 command(admin(op_set_features, feat_keep_alive, UINT32_MAX)), dnr(st_keep_alive)},
-		{"a feature that there is not", Stage::enabled, command(admin(op_set_features, 0x7f)), bad_field},
-		{"a feature that is to be saved", Stage::enabled,
-		 command(admin(op_set_features, feat_async_event | 1u << 31)), bad_field},
-		{"Get Features of defaults", Stage::enabled, command(admin(op_get_features, feat_keep_alive | 1u << 8)),
-		 bad_field},
-		{"Keep Alive without KATO", Stage::enabled, command(admin(op_keep_alive)), bad_field},
-		{"more event requests than there may be", Stage::enabled,
+		{"a feature that there is not", ConnectionStage::enabled, command(admin(op_set_features, 0x7f)),
+		 badField},
+		{"a feature that is to be saved", ConnectionStage::enabled,
+		 command(admin(op_set_features, feat_async_event | 1u << 31)), badField},
+		{"Get Features of defaults", ConnectionStage::enabled,
+		 command(admin(op_get_features, feat_keep_alive | 1u << 8)), badField},
+		{"Keep Alive without KATO", ConnectionStage::enabled, command(admin(op_keep_alive)), badField},
+		{"more event requests than there may be", ConnectionStage::enabled,
 		 [](Client &c) {
 			 for (int i = 0; i < 5; i++)
 				 c.command(admin(op_async_event));
 		 },
 		 dnr(st_async_limit)},
-		{"Abort of what is not there", Stage::enabled, command(admin(op_abort, 0x1234u << 16)), st_ok},
+		{"Abort of what is not there", ConnectionStage::enabled, command(admin(op_abort, 0x1234u << 16)),
+		 st_ok},
 		// registrations
-		{"a registration of nothing", Stage::enabled, command(dim(0)), length},
-		{"a registration of 4 GiB", Stage::enabled, command(dim(UINT32_MAX)), length},
-		{"a registration of one byte", Stage::enabled, [](Client &c) { c.command(dim(0), Bytes(1)); },
-		 bad_field},
-		{"a registration of zeros", Stage::enabled, [](Client &c) { c.command(dim(0), Bytes(4096)); },
-		 bad_field},
-		{"a registration that says it is longer", Stage::enabled, bytesAt(0, {0xff, 0xff, 0xff, 0xff}),
-		 bad_field},
-		{"a registration that says it is shorter", Stage::enabled, bytesAt(0, {8, 0, 0, 0}), bad_field},
-		{"2^64-1 entries", Stage::enabled, bytesAt(8, Bytes(8, 0xff)), bad_field},
-		{"another entry format", Stage::enabled, bytesAt(16, {9, 0}), bad_field},
-		{"another entity", Stage::enabled, bytesAt(18, {3, 0}), bad_field},
-		{"an entry of no length", Stage::enabled, bytesAt(sizeof(DimHeader) + sizeof(DiscoveryEntry), Bytes(4)),
-		 bad_field},
-		{"an entry of 4 GiB", Stage::enabled,
-		 bytesAt(sizeof(DimHeader) + sizeof(DiscoveryEntry), Bytes(4, 0xff)), bad_field},
-		{"65535 attributes", Stage::enabled,
-		 bytesAt(sizeof(DimHeader) + sizeof(DiscoveryEntry) + 4, {0xff, 0xff}), bad_field},
-		{"a task that there is not", Stage::enabled,
+		{"a registration of nothing", ConnectionStage::enabled, command(dim(0)), length},
+		{"a registration of 4 GiB", ConnectionStage::enabled, command(dim(UINT32_MAX)), length},
+		{"a registration of one byte", ConnectionStage::enabled, [](Client &c) { c.command(dim(0), Bytes(1)); },
+		 badField},
+		{"a registration of zeros", ConnectionStage::enabled, [](Client &c) { c.command(dim(0), Bytes(4096)); },
+		 badField},
+		{"a registration that says it is longer", ConnectionStage::enabled,
+		 bytesAt(0, {0xff, 0xff, 0xff, 0xff}), badField},
+		{"a registration that says it is shorter", ConnectionStage::enabled, bytesAt(0, {8, 0, 0, 0}),
+		 badField},
+		{"2^64-1 entries", ConnectionStage::enabled, bytesAt(8, Bytes(8, 0xff)), badField},
+		{"another entry format", ConnectionStage::enabled, bytesAt(16, {9, 0}), badField},
+		{"another entity", ConnectionStage::enabled, bytesAt(18, {3, 0}), badField},
+		{"an entry of no length", ConnectionStage::enabled,
+		 bytesAt(sizeof(DimHeader) + sizeof(DiscoveryEntry), Bytes(4)), badField},
+		{"an entry of 4 GiB", ConnectionStage::enabled,
+		 bytesAt(sizeof(DimHeader) + sizeof(DiscoveryEntry), Bytes(4, 0xff)), badField},
+		{"65535 attributes", ConnectionStage::enabled,
+		 bytesAt(sizeof(DimHeader) + sizeof(DiscoveryEntry) + 4, {0xff, 0xff}), badField},
+		{"a task that there is not", ConnectionStage::enabled,
 		 [](Client &c) {
 			 Command cmd = dim(0);
 			 cmd.cdw10 = 3;
 			 c.command(cmd, encodeRegistration(someRegistration(1)));
 		 },
-		 bad_field},
-		{"another host's registration", Stage::enabled,
-		 registrationOf([](Registration &host) { host.nqn = "nqn.other"; }), bad_field},
-		{"a second registration while one is on its way", Stage::enabled,
+		 badField},
+		{"another host's registration", ConnectionStage::enabled,
+		 registrationOf([](Registration &host) { host.nqn = "nqn.other"; }), badField},
+		{"a second registration while one is on its way", ConnectionStage::enabled,
 		 transfer(4096, [](Client &c) { c.command(dim(0), encodeRegistration(someRegistration(1))); }),
 		 st_interrupted | st_crd1},
-		{"data of another command", Stage::enabled,
+		{"data of another command", ConnectionStage::enabled,
 		 transfer(4096,
 			  [](Client &c) {
 				  DataPdu out = h2cData(c, 0, 4096, true);
@@ -283,7 +299,7 @@ const std::vector<Line> &table()
 				  c.send(out, Bytes(4096));
 			  }),
 		 term + fes_parameter},
-		{"data of another transfer tag", Stage::enabled,
+		{"data of another transfer tag", ConnectionStage::enabled,
 		 transfer(4096,
 			  [](Client &c) {
 				  DataPdu out = h2cData(c, 0, 4096, true);
@@ -291,26 +307,26 @@ const std::vector<Line> &table()
 				  c.send(out, Bytes(4096));
 			  }),
 		 term + fes_parameter},
-		{"data from elsewhere", Stage::enabled,
+		{"data from elsewhere", ConnectionStage::enabled,
 		 transfer(4096, [](Client &c) { c.send(h2cData(c, 4, 4092, true), Bytes(4092)); }), term + fes_range},
-		{"more data than was asked for", Stage::enabled,
+		{"more data than was asked for", ConnectionStage::enabled,
 		 transfer(4096, [](Client &c) { c.send(h2cData(c, 0, 8192, true), Bytes(8192)); }), term + fes_range},
-		{"data that say they are longer", Stage::enabled,
+		{"data that say they are longer", ConnectionStage::enabled,
 		 transfer(4096, [](Client &c) { c.send(h2cData(c, 0, 4096, true), Bytes(100)); }), term + fes_header},
-		{"data without an end", Stage::enabled,
+		{"data without an end", ConnectionStage::enabled,
 		 transfer(4096, [](Client &c) { c.send(h2cData(c, 0, 4096, false), Bytes(4096)); }),
 		 term + fes_parameter},
 	};
 	return lines;
 }
 
-void bring(Client &client, Stage stage)
+void bring(Client &client, ConnectionStage stage)
 {
-	if (stage >= Stage::greeted)
+	if (stage >= ConnectionStage::greeted)
 		client.hello();
-	if (stage >= Stage::connected)
+	if (stage >= ConnectionStage::connected)
 		REQUIRE(client.connect() == st_ok);
-	if (stage >= Stage::enabled)
+	if (stage >= ConnectionStage::enabled)
 		REQUIRE(client.run(propertySet(prop_cc, 1)) == st_ok);
 }
 
@@ -340,8 +356,8 @@ TEST_CASE("no hostile client keeps the discovery service from serving hosts", "[
 		CHECK(good.readLog(4096) == st_ok);
 		CHECK(serving::caughtExceptions() == caught);
 	}
-	for (int i = 0; i < 10000 && front.hall.counters.open > 0; i++)
+	for (int i = 0; i < 10000 && front.context.counters.open > 0; i++)
 		std::this_thread::sleep_for(1ms);
-	CHECK(front.hall.counters.open == 0);
-	CHECK(front.hall.reserved() == 0);
+	CHECK(front.context.counters.open == 0);
+	CHECK(front.context.reserved() == 0);
 }

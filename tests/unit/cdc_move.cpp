@@ -48,7 +48,7 @@ TEST_CASE("a backup is restored into a new store, and generations keep rising", 
 	SqliteStore to(loop, folder.path() / "to");
 	CHECK(outcomeOf(loop, **backup, to, moved) == "");
 	CHECK(moved.records == 3);
-	Told all;
+	ReportedRecords all;
 	SqliteStore again(loop, folder.path() / "again");
 	auto second = openBackup(file);
 	REQUIRE(second);
@@ -75,7 +75,7 @@ TEST_CASE("records move between engines, and generations keep rising", "[cdc][et
 	options.etcd.timeout = std::chrono::seconds(20);
 	std::uint64_t first, second;
 	Moved moved;
-	Told all;
+	ReportedRecords all;
 	{
 		SqliteStore store(loop, folder.path() / "from");
 		REQUIRE(store.start(std::ref(all)).ok());
@@ -108,10 +108,10 @@ TEST_CASE("records move between engines, and generations keep rising", "[cdc][et
 		CHECK(outcomeOf(loop, from, to, moved) == "");
 	}
 	{
-		Told there;
+		ReportedRecords there;
 		EtcdStore store(loop, options);
 		REQUIRE(store.start(std::ref(there)).ok());
-		REQUIRE(until(loop, [&] { return there.whole && store.state().agedSince == 0; }));
+		REQUIRE(until(loop, [&] { return there.whole && store.state().staleSince == 0; }));
 		CHECK(there.records == all.records);
 		CHECK(there.generation > first);
 		CHECK(written(loop, store, {is(aZone("new"))}) == "");
@@ -125,7 +125,7 @@ TEST_CASE("records move between engines, and generations keep rising", "[cdc][et
 		CHECK(outcomeOf(loop, etcd, into, moved) == "");
 		CHECK(moved.records == 708);
 	}
-	Told back;
+	ReportedRecords back;
 	SqliteStore store(loop, folder.path() / "from2");
 	REQUIRE(store.start(std::ref(back)).ok());
 	CHECK(back.records.size() == 708);

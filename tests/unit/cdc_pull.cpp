@@ -19,8 +19,13 @@ using target::Server;
 
 namespace {
 
-const WatchTimes quick{
-	.kato = 2000ms, .poll = 100ms, .check = 10000ms, .soak = 5ms, .first = 20ms, .most = 60ms, .patience = 400ms};
+const WatchTimes quick{.kato = 2000ms,
+		       .poll = 100ms,
+		       .check = 10000ms,
+		       .debounce = 5ms,
+		       .first = 20ms,
+		       .max = 60ms,
+		       .patience = 400ms};
 
 std::string addressOf(const Server &server)
 {
@@ -33,7 +38,7 @@ PullSource sourceOf(const std::string &address, bool ana = false)
 }
 
 // A service whose only records are those that it pulls
-struct Puller {
+struct PullFixture {
 	serving::Loop loop{serving::Loop::Watchdog::none};
 	Model model;
 	std::vector<Change> written;
@@ -41,7 +46,7 @@ struct Puller {
 	std::uint64_t generation = 0;
 	Pull pull;
 
-	Puller()
+	PullFixture()
 		: pull(
 			  loop, {"nqn.2024-01.io.nvmeof:cdc", {}}, model,
 			  [this](std::vector<Change> changes, const std::function<void(bool)> &done) {
@@ -104,7 +109,7 @@ TEST_CASE("the entries of a service become records, and changes are followed", "
 	Server server(config);
 	auto &discovery = server.subsystem().discovery();
 	discovery.add(target::made(3));
-	Puller p;
+	PullFixture p;
 	const std::string owner = addressOf(server);
 	p.pull.setSources({sourceOf(owner)});
 	REQUIRE(p.until([&] { return p.of(owner).size() == 4; }));
@@ -134,7 +139,7 @@ TEST_CASE("the records of a service stay while it cannot be read", "[cdc][pull]"
 	Server server;
 	auto &discovery = server.subsystem().discovery();
 	discovery.add(target::made(24));
-	Puller p;
+	PullFixture p;
 	const std::string owner = addressOf(server);
 	p.pull.setSources({sourceOf(owner)});
 	REQUIRE(p.until([&] { return p.of(owner).size() == 25; }));
@@ -182,7 +187,7 @@ TEST_CASE("of several services with the same entry one owns the record, and the 
 {
 	auto both = std::make_shared<target::Discovery>();
 	Server a({}, std::make_shared<target::Subsystem>(both)), b({}, std::make_shared<target::Subsystem>(both));
-	Puller p;
+	PullFixture p;
 	const std::string first = std::min(addressOf(a), addressOf(b)), second = std::max(addressOf(a), addressOf(b));
 	p.pull.setSources({sourceOf(first), sourceOf(second)});
 	const auto all = [&] {
@@ -210,7 +215,7 @@ TEST_CASE("referrals are followed, and forgotten when they disappear", "[cdc][pu
 	a.subsystem().discovery().refer("127.0.0.1", b.port());
 	b.subsystem().discovery().refer("127.0.0.1", a.port());
 	b.subsystem().discovery().refer("0.0.0.0", 8009);
-	Puller p;
+	PullFixture p;
 	const std::string root = addressOf(a), led = addressOf(b) + " via " + root;
 	p.pull.setSources({sourceOf(root)});
 	REQUIRE(p.until([&] { return p.of(led) == std::set{other.nqn}; }));
@@ -238,7 +243,7 @@ TEST_CASE("referrals are followed, and forgotten when they disappear", "[cdc][pu
 	SECTION("after a restart no record is removed before everything has been read")
 	{
 		b.silence(true);
-		Puller again;
+		PullFixture again;
 		for (const auto &[key, port] : p.model.targets())
 			again.write({{key, port.target.json().dump()}});
 		again.pull.setSources({sourceOf(root)});
@@ -257,7 +262,7 @@ TEST_CASE("each source is read by one instance, and moves to another one", "[cdc
 	const std::string owner = addressOf(server);
 	const std::vector<std::string> ids{"a", "b", "c"};
 	const std::string chosen = ids[nvmeof::rendezvousOrder(owner, ids)[0]];
-	Puller p;
+	PullFixture p;
 	p.pull.setInstances(ids, chosen == "a" ? "b" : "a");
 	p.pull.setSources({sourceOf(owner)});
 	p.rest(100ms);
@@ -277,7 +282,7 @@ TEST_CASE("records of other sources stay unchanged, and a failed write is retrie
 	Server server;
 	server.subsystem().discovery().add({makeEntry(sub_nvm, "nqn.2024-01.io.nvmeof:made", "10.0.0.1", 4420)});
 	const std::string owner = addressOf(server);
-	Puller p;
+	PullFixture p;
 	Target mine;
 	mine.nqn = "nqn.2024-01.io.nvmeof:made";
 	mine.traddr = "10.0.0.1";
@@ -306,7 +311,7 @@ TEST_CASE("the states of ports are those of the ANA log", "[cdc][pull]")
 	Server b(config, a.shared());
 	a.subsystem().stores().add(1, 1 << 20, 9);
 	const std::string owner = addressOf(a);
-	Puller p;
+	PullFixture p;
 	p.pull.setSources({sourceOf(owner, true)});
 	const auto state = [&](const Server &server) {
 		for (const auto &[key, port] : p.model.targets())

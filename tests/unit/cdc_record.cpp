@@ -18,7 +18,7 @@ template <typename T> void comesBack(const T &record)
 	CHECK(*again == record);
 }
 
-template <typename T> std::string refusal(const std::string &json)
+template <typename T> std::string recordRefusal(const std::string &json)
 {
 	const auto record = T::of(Json::parse(json));
 	return record ? "" : record.error().message;
@@ -89,24 +89,28 @@ TEST_CASE("a key has the kind and the name of its record", "[cdc][record]")
 	CHECK(kindOf(anInstance("i").key()) == Kind::instance);
 	CHECK_FALSE(kindOf("zone/z").has_value());
 	CHECK(nameOf("zones/z") == "z");
-	CHECK(toldToHosts(Kind::instance));
-	CHECK_FALSE(toldToHosts(Kind::host));
+	CHECK(affectsLogs(Kind::instance));
+	CHECK_FALSE(affectsLogs(Kind::host));
 }
 
 TEST_CASE("an invalid record is refused with the reason", "[cdc][record]")
 {
-	CHECK_THAT(refusal<Target>("[]"), Contains("must be an object"));
-	CHECK_THAT(refusal<Target>(R"({"nqn":"nqn.a:b"})"), Contains("traddr is missing"));
-	CHECK_THAT(refusal<Target>(R"({"nqn":7,"traddr":"10.0.0.1"})"), Contains("nqn is not a string"));
-	CHECK_THAT(refusal<Target>(R"({"nqn":"nqn.a:b","traddr":"nowhere"})"), Contains("target: "));
-	CHECK_THAT(refusal<Target>(R"({"nqn":"nqn.a:b","traddr":"10.0.0.1","trsvcid":"99999"})"),
+	CHECK_THAT(recordRefusal<Target>("[]"), Contains("must be an object"));
+	CHECK_THAT(recordRefusal<Target>(R"({"nqn":"nqn.a:b"})"), Contains("traddr is missing"));
+	CHECK_THAT(recordRefusal<Target>(R"({"nqn":7,"traddr":"10.0.0.1"})"), Contains("nqn is not a string"));
+	CHECK_THAT(recordRefusal<Target>(R"({"nqn":"nqn.a:b","traddr":"nowhere"})"), Contains("target: "));
+	CHECK_THAT(recordRefusal<Target>(R"({"nqn":"nqn.a:b","traddr":"10.0.0.1","trsvcid":"99999"})"),
 		   Contains("not a port"));
-	CHECK_THAT(refusal<Target>(R"({"nqn":"nqn.a:b","traddr":"10.0.0.1","portid":65536})"), Contains("portid"));
-	CHECK_THAT(refusal<Target>(R"({"nqn":"nqn.a:b","traddr":"10.0.0.1","state":"fine"})"), Contains("'fine'"));
-	CHECK_THAT(refusal<Target>(R"({"nqn":"nqn.a:b","traddr":"10.0.0.1","transport":"fc"})"), Contains("'fc'"));
-	CHECK_THAT(refusal<Zone>(R"({"name":"a/b"})"), Contains("slash"));
-	CHECK_THAT(refusal<Zone>(R"({"name":"a","hosts":"nqn"})"), Contains("hosts must be a list"));
-	CHECK_THAT(refusal<Zone>(R"({"name":"a","hosts":[1]})"), Contains("an element of hosts"));
-	CHECK_THAT(refusal<Instance>(R"({"id":"a","nqn":"n","addresses":["nowhere"]})"), Contains("instance: "));
-	CHECK_THAT(refusal<Instance>(R"({"id":"a","nqn":"n","draining":"no"})"), Contains("must be true or false"));
+	CHECK_THAT(recordRefusal<Target>(R"({"nqn":"nqn.a:b","traddr":"10.0.0.1","portid":65536})"),
+		   Contains("portid"));
+	CHECK_THAT(recordRefusal<Target>(R"({"nqn":"nqn.a:b","traddr":"10.0.0.1","state":"fine"})"),
+		   Contains("'fine'"));
+	CHECK_THAT(recordRefusal<Target>(R"({"nqn":"nqn.a:b","traddr":"10.0.0.1","transport":"fc"})"),
+		   Contains("'fc'"));
+	CHECK_THAT(recordRefusal<Zone>(R"({"name":"a/b"})"), Contains("slash"));
+	CHECK_THAT(recordRefusal<Zone>(R"({"name":"a","hosts":"nqn"})"), Contains("hosts must be a list"));
+	CHECK_THAT(recordRefusal<Zone>(R"({"name":"a","hosts":[1]})"), Contains("an element of hosts"));
+	CHECK_THAT(recordRefusal<Instance>(R"({"id":"a","nqn":"n","addresses":["nowhere"]})"), Contains("instance: "));
+	CHECK_THAT(recordRefusal<Instance>(R"({"id":"a","nqn":"n","draining":"no"})"),
+		   Contains("must be true or false"));
 }

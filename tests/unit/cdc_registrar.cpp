@@ -155,10 +155,10 @@ TEST_CASE("no lease ends because the wall clock was set forward", "[registrar]")
 	const Connected all = everyOwner(model);
 	CHECK(all.hosts.contains("nqn.host"));
 	CHECK(all.ddcs == std::set<std::string>{"nqn.jbof1"});
-	const Upkeep upkeep = upkeepOf(model, registry.rules, all, now + 86400);
+	const LeaseChanges upkeep = leaseChanges(model, registry.rules, all, now + 86400);
 	CHECK(upkeep.ended.empty());
 	CHECK(upkeep.renewed.size() == 2);
-	CHECK(upkeepOf(model, registry.rules, {}, now + 86400).ended.size() == 2);
+	CHECK(leaseChanges(model, registry.rules, {}, now + 86400).ended.size() == 2);
 }
 
 TEST_CASE("a registration neither replaces nor joins others' subsystems without 'join'", "[registrar]")
@@ -179,7 +179,8 @@ TEST_CASE("a registration neither replaces nor joins others' subsystems without 
 		CHECK(registry.targets() == 2);
 		// without the permission, upkeep ends the registration
 		registry.rules.ddcs[0].join = false;
-		const Upkeep upkeep = upkeepOf(registry.sample.model, registry.rules, {{}, {"nqn.jbof1"}}, now);
+		const LeaseChanges upkeep =
+			leaseChanges(registry.sample.model, registry.rules, {{}, {"nqn.jbof1"}}, now);
 		REQUIRE(upkeep.ended.size() == 1);
 		CHECK(upkeep.ended[0].key == port.key());
 		CHECK(upkeep.refused == std::set<std::string>{"nqn.jbof1"});
@@ -195,7 +196,7 @@ TEST_CASE("a port set by hand does not affect the other ports of a discovery con
 	Target byHand = someTarget(1, ana_inaccessible);
 	byHand.origin = {"control", ""};
 	registry.sample.tell({putOf(byHand)});
-	CHECK(upkeepOf(registry.sample.model, registry.rules, {}, now).ended.empty());
+	CHECK(leaseChanges(registry.sample.model, registry.rules, {}, now).ended.empty());
 	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1), second})) == 0);
 	CHECK(registry.targets() == 2);
 	CHECK(registry.sample.model.targets().at(byHand.key()).target.state == ana_inaccessible);
@@ -220,7 +221,8 @@ TEST_CASE("leases expire unless their owner is connected, and new rules apply to
 	REQUIRE(registry.take(dim_register, hostRegistration()) == 0);
 	REQUIRE(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1)})) == 0);
 	auto upkeep = [&](const std::set<std::string> &connected, std::int64_t time) {
-		const Upkeep both = upkeepOf(registry.sample.model, registry.rules, {connected, connected}, time);
+		const LeaseChanges both =
+			leaseChanges(registry.sample.model, registry.rules, {connected, connected}, time);
 		return std::pair(both.renewed.size(), both.ended.size());
 	};
 	using Both = std::pair<std::size_t, std::size_t>;
@@ -231,7 +233,7 @@ TEST_CASE("leases expire unless their owner is connected, and new rules apply to
 	CHECK(upkeep({"nqn.host", "nqn.jbof1"}, now + 100) == Both(2, 0));
 	// a host that connects with the NQN of a discovery controller does not renew that registration
 	const Connected claims{{"nqn.host", "nqn.jbof1"}, {}};
-	CHECK(upkeepOf(registry.sample.model, registry.rules, claims, now + 101).ended.size() == 1);
+	CHECK(leaseChanges(registry.sample.model, registry.rules, claims, now + 101).ended.size() == 1);
 	CHECK(registry.take(dim_register, hostRegistration(), "10.0.0.1", now + 39) == 0);
 	CHECK(registry.written == 0); // unchanged, and most of its lease is left
 	CHECK(registry.take(dim_register, hostRegistration(), "10.0.0.1", now + 41) == 0);

@@ -34,8 +34,8 @@ Target pushed(int number)
 }
 
 // A service with ten targets in its configuration, and two hosts
-struct Reloading : Running {
-	explicit Reloading(std::vector<Change> more = {}, const Rules &begin = withTargets(10))
+struct ReloadFixture : ServiceFixture {
+	explicit ReloadFixture(std::vector<Change> more = {}, const Rules &begin = withTargets(10))
 	{
 		rules.targets = begin.targets;
 		rules.pulls = begin.pulls;
@@ -86,7 +86,7 @@ const std::string next = "; 'nvmeofctl cdc reload --dry-run' lists them, 'nvmeof
 
 TEST_CASE("a reload does not take targets from hosts by a zone unless it is forced", "[reload]")
 {
-	Reloading running;
+	ReloadFixture running;
 	running.rules.zones = {someZone("z", {"nqn.a"}, {"*"})};
 	CHECK(running.refusal() == "nqn.b would lose 10 of 10 targets" + next);
 	CHECK(running.zonesNow() == 0);
@@ -106,7 +106,7 @@ TEST_CASE("a reload does not take targets from hosts by a zone unless it is forc
 
 TEST_CASE("targets that are missing in the changed configuration count as lost", "[reload]")
 {
-	Reloading running;
+	ReloadFixture running;
 	running.rules.targets = targets(4);
 	CHECK(running.refusal() ==
 	      "nqn.a would lose 6 of 10 targets, and 1 other hosts more than half of theirs" + next);
@@ -134,7 +134,7 @@ TEST_CASE("targets of removed sources and registrations count as lost", "[reload
 	Rules rules;
 	rules.pulls = {PullSource{{"10.0.0.9", "8009"}, "", false}};
 	rules.registration.ddcs = {{.nqn = "nqn.ddc", .sources = {}}};
-	Reloading running(records, rules);
+	ReloadFixture running(records, rules);
 	auto lost = [&] {
 		const auto dry = running.turn(ReloadMode::dryRun);
 		REQUIRE(dry);
@@ -160,9 +160,9 @@ TEST_CASE("a reload over the control socket is checked, too", "[reload][control]
 	CHECK(parseControlRequest(R"({"command": "reload", "dry_run": true})")->dryRun);
 	CHECK_FALSE(parseControlRequest(R"({"command": "reload", "zones": []})").ok());
 	CHECK_FALSE(parseControlRequest(R"({"command": "drain", "force": true})").ok());
-	Reloading running;
+	ReloadFixture running;
 	running.rules.zones = {someZone("z", {"nqn.a"}, {"*"})};
-	Caller caller(running);
+	ControlClient caller(running);
 	const Json refused = caller.ask(R"({"command": "reload"})");
 	CHECK(refused["error"]["message"] == "nqn.b would lose 10 of 10 targets" + next);
 	const Json dry = caller.ask(R"({"command": "reload", "dry_run": true})");

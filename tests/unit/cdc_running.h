@@ -19,9 +19,9 @@
 
 namespace cdc {
 
-class Running {
+class ServiceFixture {
 public:
-	explicit Running(Control::Limits limits = {}) : limits(limits)
+	explicit ServiceFixture(Control::Limits limits = {}) : limits(limits)
 	{
 		rules.listen = {{"127.0.0.1", std::to_string(freePort())}};
 		rules.web = {{"127.0.0.1", std::to_string(freePort())}};
@@ -29,9 +29,9 @@ public:
 		rules.threads = 1;
 		rules.drainMs = 0;
 	}
-	~Running() { stop(); }
+	~ServiceFixture() { stop(); }
 
-	Running &start()
+	ServiceFixture &start()
 	{
 		std::promise<void> ready;
 		auto waiting = ready.get_future();
@@ -82,7 +82,7 @@ private:
 	{
 		serving::Loop loop(serving::Loop::Watchdog::none);
 		serving::Mailbox mailbox(loop);
-		Service its(loop, rules, {self_id, "nqn.self", "serial", "0.0"},
+		Service its(loop, rules, {selfId, "nqn.self", "serial", "0.0"},
 			    std::make_unique<SqliteStore>(loop, dir.path() / "cdc.db"));
 		Control control(loop, its,
 				{.reload =

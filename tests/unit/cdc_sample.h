@@ -8,7 +8,7 @@
 
 namespace cdc {
 
-inline constexpr const char *self_id = "11111111-2222-4333-8444-555555555555";
+inline constexpr const char *selfId = "11111111-2222-4333-8444-555555555555";
 
 inline Target someTarget(int number, nofctl::wire::AnaState state = nofctl::wire::ana_optimized)
 {
@@ -51,7 +51,7 @@ public:
 		views = std::make_shared<const Views>(model, ViewRules{unzoned_}, views.get());
 	}
 
-	Model model{self_id};
+	Model model{selfId};
 	std::shared_ptr<const Views> views;
 
 private:

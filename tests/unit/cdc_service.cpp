@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-std::uint16_t portOf(const Running &running)
+std::uint16_t portOf(const ServiceFixture &running)
 {
 	return static_cast<std::uint16_t>(std::stoi(running.rules.listen[0].trsvcid));
 }
@@ -28,12 +28,12 @@ template <typename Holds> bool within(std::chrono::seconds time, Holds holds)
 }
 
 // A store that reports what the test passes to it
-class ToldStore final : public Store {
+class ScriptedStore final : public Store {
 public:
-	nvmeof::Result<void> start(Told told) override
+	nvmeof::Result<void> start(OnUpdate told) override
 	{
-		told_ = std::move(told);
-		told_({true, first, 1});
+		onUpdate_ = std::move(told);
+		onUpdate_({true, first, 1});
 		return {};
 	}
 	void write(std::vector<Change> changes, Done done) override
@@ -53,14 +53,14 @@ public:
 
 	void tell(std::vector<Change> changes, std::uint64_t generation)
 	{
-		told_({false, std::move(changes), generation});
+		onUpdate_({false, std::move(changes), generation});
 	}
 
 	std::vector<Change> first;
 	std::size_t written = 0, largest = 0, largestBytes = 0;
 
 private:
-	Told told_;
+	OnUpdate onUpdate_;
 };
 
 int registers(Client &client, const Registration &registration)
@@ -68,7 +68,7 @@ int registers(Client &client, const Registration &registration)
 	return client.run(dim(0), encodeRegistration(registration));
 }
 
-std::size_t hostsOf(Running &running)
+std::size_t hostsOf(ServiceFixture &running)
 {
 	std::size_t hosts = 0;
 	running.in([&] { hosts = running.service->model().hosts().size(); });
@@ -79,7 +79,7 @@ std::size_t hostsOf(Running &running)
 
 TEST_CASE("no registration stops the service, and all that is stored can be read at the next start", "[service]")
 {
-	Running running;
+	ServiceFixture running;
 	running.start();
 	const auto caught = serving::caughtExceptions();
 	Client client(portOf(running));
@@ -107,7 +107,7 @@ TEST_CASE("no registration stops the service, and all that is stored can be read
 
 TEST_CASE("a registration expires after its owner disconnected, and not before", "[service]")
 {
-	Running running;
+	ServiceFixture running;
 	running.rules.registration.leaseSeconds = 2;
 	running.start();
 	auto client = std::make_unique<Client>(portOf(running));
@@ -126,9 +126,9 @@ TEST_CASE("hosts are notified of a change at once, once for many changes, and no
 	Rules rules;
 	rules.listen = {{"127.0.0.1", std::to_string(freePort())}};
 	rules.threads = 1;
-	auto made = std::make_unique<ToldStore>();
-	ToldStore &store = *made;
-	Service service(loop, rules, {self_id, "nqn.self", "serial", "0.0"}, std::move(made));
+	auto made = std::make_unique<ScriptedStore>();
+	ScriptedStore &store = *made;
+	Service service(loop, rules, {selfId, "nqn.self", "serial", "0.0"}, std::move(made));
 	REQUIRE(service.start([] {}).ok());
 	auto told = [&] { return service.counters().pushed.load(); };
 	auto current = [&] { return service.views().generation() == service.model().generation(); };
@@ -155,7 +155,7 @@ TEST_CASE("hosts are notified of a change at once, once for many changes, and no
 
 TEST_CASE("the time until hosts are notified is counted once for changes that are notified together", "[service]")
 {
-	Running running;
+	ServiceFixture running;
 	running.start();
 	auto counted = [&] { return running.service->latencies().publications.read(); };
 	const auto before = nvmeof::countOf(counted().histogram);
@@ -188,8 +188,8 @@ TEST_CASE("the renewals of many leases are split into writes that every store ac
 	Rules rules;
 	rules.listen = {{"127.0.0.1", std::to_string(freePort())}};
 	rules.threads = 1;
-	auto made = std::make_unique<ToldStore>();
-	ToldStore &store = *made;
+	auto made = std::make_unique<ScriptedStore>();
+	ScriptedStore &store = *made;
 	std::vector<Change> hosts;
 	for (int i = 0; i < 5000; i++) {
 		Host host;
@@ -198,7 +198,7 @@ TEST_CASE("the renewals of many leases are split into writes that every store ac
 		hosts.push_back(putOf(host));
 	}
 	store.first = hosts;
-	Service service(loop, rules, {self_id, "nqn.self", "serial", "0.0"}, std::move(made));
+	Service service(loop, rules, {selfId, "nqn.self", "serial", "0.0"}, std::move(made));
 	REQUIRE(service.start([] {}).ok());
 	service.reload(rules);
 	CHECK(until(loop, [&] { return store.written >= 5000; }));

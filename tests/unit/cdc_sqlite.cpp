@@ -89,7 +89,7 @@ struct Disk {
 // A store in a file, with the records and generation that it has reported
 struct Embedded {
 	serving::Loop loop{serving::Loop::Watchdog::none};
-	Told told;
+	ReportedRecords told;
 	SqliteStore store;
 
 	explicit Embedded(const std::filesystem::path &file, bool rebuild = false) : store(loop, file, rebuild) {}
@@ -97,7 +97,7 @@ struct Embedded {
 	std::string write(std::vector<Change> changes) { return written(loop, store, std::move(changes)); }
 };
 
-std::string refusal(const std::filesystem::path &file)
+std::string openRefusal(const std::filesystem::path &file)
 {
 	Embedded embedded(file);
 	nvmeof::Result<void> started = embedded.start();
@@ -154,7 +154,7 @@ TEST_CASE("records and the generation survive a restart", "[cdc][sqlite]")
 	CHECK(again.told.records.size() == 2);
 	CHECK(again.told.has(aTarget("a")));
 	CHECK(again.told.has(aHost("h")));
-	CHECK_THAT(refusal(file), Contains("another nvmeof-cdc uses it"));
+	CHECK_THAT(openRefusal(file), Contains("another nvmeof-cdc uses it"));
 }
 
 TEST_CASE("all writes of one turn of the loop are one change", "[cdc][sqlite]")
@@ -245,11 +245,11 @@ TEST_CASE("a file of an older version is migrated, of a newer one or another pro
 		CHECK(migrated.told.generation == 42);
 	}
 	sql(file, "PRAGMA user_version = 99");
-	CHECK_THAT(refusal(file), Contains("newer version (schema 99"));
+	CHECK_THAT(openRefusal(file), Contains("newer version (schema 99"));
 	sql(folder.path() / "other", "CREATE TABLE bookmark(url)");
-	CHECK_THAT(refusal(folder.path() / "other"), Contains("another program"));
+	CHECK_THAT(openRefusal(folder.path() / "other"), Contains("another program"));
 	REQUIRE(RecordFile(folder.path() / "cache", RecordFile::Purpose::cache).open(false).ok());
-	CHECK_THAT(refusal(folder.path() / "cache"), Contains("not a store"));
+	CHECK_THAT(openRefusal(folder.path() / "cache"), Contains("not a store"));
 }
 
 TEST_CASE("a damaged file is refused, and moved aside if the operator requests it", "[cdc][sqlite]")
@@ -271,8 +271,8 @@ TEST_CASE("a damaged file is refused, and moved aside if the operator requests i
 	{
 		folder.write("store", "this is no database, and was one");
 	}
-	CHECK_THAT(refusal(file), Contains("damaged") && Contains("--rebuild"));
-	CHECK_THAT(refusal(file), Contains("damaged")); // the file is not changed
+	CHECK_THAT(openRefusal(file), Contains("damaged") && Contains("--rebuild"));
+	CHECK_THAT(openRefusal(file), Contains("damaged")); // the file is not changed
 	{
 		Embedded rebuilt(file, true);
 		REQUIRE(rebuilt.start().ok());
@@ -323,10 +323,10 @@ TEST_CASE("a read-only file is refused with the next step", "[cdc][sqlite]")
 {
 	Scratch folder;
 	Disk disk;
-	CHECK_THAT(refusal(folder.path() / "none" / "store"), Contains("cannot open") && Contains("its directory"));
+	CHECK_THAT(openRefusal(folder.path() / "none" / "store"), Contains("cannot open") && Contains("its directory"));
 	REQUIRE(Embedded(folder.path() / "store").start().ok());
 	Disk::readOnly = true;
-	CHECK_THAT(refusal(folder.path() / "store"), Contains("read-only"));
+	CHECK_THAT(openRefusal(folder.path() / "store"), Contains("read-only"));
 }
 
 TEST_CASE("acknowledged records survive kill -9", "[cdc][sqlite]")

@@ -31,7 +31,7 @@ Host registered(const std::string &nqn)
 std::vector<Change> records()
 {
 	Target file = someTarget(0), pushed = someTarget(1, ana_inaccessible);
-	file.origin = {"file", self_id, 0};
+	file.origin = {"file", selfId, 0};
 	pushed.origin = {"push", "nqn.discovery", 1700000900};
 	pushed.transport = tr_rdma;
 	Zone zone = someZone("rack1", {"nqn.a*"}, {file.nqn});
@@ -40,39 +40,40 @@ std::vector<Change> records()
 		putOf(zone),
 		putOf(registered("nqn.a1")),
 		putOf(registered("nqn.away")),
-		putOf(Instance{self_id, "nqn.self", {"10.0.0.1:8009", "[fd00::1]:8009"}, false}),
+		putOf(Instance{selfId, "nqn.self", {"10.0.0.1:8009", "[fd00::1]:8009"}, false}),
 		putOf(Instance{"22222222-2222-4333-8444-555555555555", "nqn.other", {"10.0.0.2:8009"}, true})};
 }
 
-// A picture in which every member is set
-Picture wholePicture()
+// A snapshot in which every member is set
+Snapshot wholePicture()
 {
 	Sample sample;
 	sample.tell(records());
-	Picture picture;
-	picture.identity = {self_id, "nqn.self", "11111111222243338444", "0.0"};
-	picture.time = 1700000001.5;
-	picture.since = 1700000000;
-	picture.draining = true;
-	picture.store = {"sqlite", "/var/lib/nvmeof-cdc/cdc.db", false, "the disk is full", 1699999990};
+	Snapshot snapshot;
+	snapshot.identity = {selfId, "nqn.self", "11111111222243338444", "0.0"};
+	snapshot.time = 1700000001.5;
+	snapshot.since = 1700000000;
+	snapshot.draining = true;
+	snapshot.store = {"sqlite", "/var/lib/nvmeof-cdc/cdc.db", false, "the disk is full", 1699999990};
 	for (std::size_t i = 0; i < counterTexts().size(); i++)
-		picture.counters.push_back(i + 1);
-	for (std::size_t i = 0; i < served_count; i++) {
+		snapshot.counters.push_back(i + 1);
+	for (std::size_t i = 0; i < servedCount; i++) {
 		Latency latency;
 		latency.add(std::chrono::microseconds(10 * (i + 1)));
 		latency.add(std::chrono::seconds(10));
-		picture.commands.push_back(latency.read());
+		snapshot.commands.push_back(latency.read());
 	}
-	picture.open = 4;
-	picture.model = std::make_shared<const Model>(sample.model);
-	picture.views = sample.views;
-	picture.guests = {{"nqn.a1", "10.1.0.1", 102, true, true, 7, "nqn.a1", "44444444-2222-4333-8444-555555555555"},
-			  {"nqn.a1", "10.2.0.1", 101, false, false, 8, {}, "55555555-2222-4333-8444-555555555555"},
-			  {"nqn.b", "10.1.0.2", 100, false, true, 9},
-			  {"nqn.c", "10.1.0.3", 0, false, false, 10}};
-	picture.happenings = {{1, 1700000000.25, 101, {}, {}, 0, true},
-			      {2, 1700000001, 102, {"zones/rack1"}, {"targets/nqn.x tcp 10.0.0.9 4420"}, 3, false}};
-	return picture;
+	snapshot.open = 4;
+	snapshot.model = std::make_shared<const Model>(sample.model);
+	snapshot.views = sample.views;
+	snapshot.sessions = {
+		{"nqn.a1", "10.1.0.1", 102, true, true, 7, "nqn.a1", "44444444-2222-4333-8444-555555555555"},
+		{"nqn.a1", "10.2.0.1", 101, false, false, 8, {}, "55555555-2222-4333-8444-555555555555"},
+		{"nqn.b", "10.1.0.2", 100, false, true, 9},
+		{"nqn.c", "10.1.0.3", 0, false, false, 10}};
+	snapshot.changeEvents = {{1, 1700000000.25, 101, {}, {}, 0, true},
+				 {2, 1700000001, 102, {"zones/rack1"}, {"targets/nqn.x tcp 10.0.0.9 4420"}, 3, false}};
+	return snapshot;
 }
 
 struct Golden {
@@ -82,11 +83,11 @@ struct Golden {
 
 std::vector<Golden> all()
 {
-	const Picture picture = wholePicture();
-	return {{"status.json", statusJson(picture)},       {"hosts.json", hostsJson(picture)},
-		{"targets.json", targetsJson(picture)},     {"zones.json", zonesJson(picture)},
-		{"instances.json", instancesJson(picture)}, {"changes.json", changesJson(picture)},
-		{"state.json", stateJson(picture)}};
+	const Snapshot snapshot = wholePicture();
+	return {{"status.json", statusJson(snapshot)},       {"hosts.json", hostsJson(snapshot)},
+		{"targets.json", targetsJson(snapshot)},     {"zones.json", zonesJson(snapshot)},
+		{"instances.json", instancesJson(snapshot)}, {"changes.json", changesJson(snapshot)},
+		{"state.json", stateJson(snapshot)}};
 }
 
 } // namespace
@@ -117,11 +118,11 @@ TEST_CASE("each member of nvmeof-cdc's documents is in the reference", "[golden]
 
 TEST_CASE("renamed members have their old names, too, for one version", "[status]")
 {
-	const Picture picture = wholePicture();
-	const auto store = statusJson(picture)["store"];
+	const Snapshot snapshot = wholePicture();
+	const auto store = statusJson(snapshot)["store"];
 	CHECK(store["stale_since"] == 1699999990);
 	CHECK(store["aged_since"] == store["stale_since"]);
-	const auto targets = targetsJson(picture)["targets"];
+	const auto targets = targetsJson(snapshot)["targets"];
 	REQUIRE(targets.size() == 2);
 	for (const auto &target : targets)
 		CHECK(target["seen_by"] == target["visible_to"]);
@@ -130,11 +131,11 @@ TEST_CASE("renamed members have their old names, too, for one version", "[status
 
 TEST_CASE("hosts are the connected and the registered ones, with the best values of their connections", "[status]")
 {
-	const Picture picture = wholePicture();
-	const std::vector<HostPicture> hosts = hostPictures(picture);
+	const Snapshot snapshot = wholePicture();
+	const std::vector<HostStatus> hosts = hostStatuses(snapshot);
 	REQUIRE(hosts.size() == 4);
 	CHECK(hosts[0].nqn == "nqn.a1");
-	CHECK(hosts[0].guests.size() == 2);
+	CHECK(hosts[0].sessions.size() == 2);
 	CHECK(hosts[0].generation() == 102);
 	CHECK(hosts[0].persistent());
 	CHECK(hosts[0].state() == std::string("current"));
@@ -145,25 +146,25 @@ TEST_CASE("hosts are the connected and the registered ones, with the best values
 
 TEST_CASE("hosts see the targets of their zones", "[status]")
 {
-	const Picture picture = wholePicture();
-	const Sight sight(picture);
-	CHECK(sight.seenBy() == std::vector<std::size_t>{2, 0}); // nqn.a1, nqn.away
-	REQUIRE(sight.views().size() == 2);
-	CHECK(sight.viewOf(0) == sight.viewOf(1));
-	CHECK(sight.views()[sight.viewOf(2)].targets.empty());
+	const Snapshot snapshot = wholePicture();
+	const Visibility visibility(snapshot);
+	CHECK(visibility.visibleTo() == std::vector<std::size_t>{2, 0}); // nqn.a1, nqn.away
+	REQUIRE(visibility.views().size() == 2);
+	CHECK(visibility.viewOf(0) == visibility.viewOf(1));
+	CHECK(visibility.views()[visibility.viewOf(2)].targets.empty());
 }
 
 TEST_CASE("the state can be requested before the store has reported anything", "[status]")
 {
-	Picture picture = wholePicture();
-	picture.model = std::make_shared<const Model>(self_id);
-	picture.views.reset();
-	const Json state = stateJson(picture);
+	Snapshot snapshot = wholePicture();
+	snapshot.model = std::make_shared<const Model>(selfId);
+	snapshot.views.reset();
+	const Json state = stateJson(snapshot);
 	CHECK(state["serving"] == false);
 	CHECK(state["hosts"].size() == 3);
 	CHECK_FALSE(state["hosts"][0].contains("view"));
-	CHECK(hostsJson(picture)["hosts"].size() == 3);
-	CHECK(ExpositionChecker(metricsText(picture)).problems().empty());
+	CHECK(hostsJson(snapshot)["hosts"].size() == 3);
+	CHECK(ExpositionChecker(metricsText(snapshot)).problems().empty());
 }
 
 TEST_CASE("metrics are well-formed and have the right values", "[metrics]")
@@ -214,19 +215,19 @@ TEST_CASE("each of the largest zones has metrics of its own, the others have sum
 		records.push_back(
 			putOf(someZone("z" + std::to_string(1000 + i), {"nqn.h" + std::to_string(i)}, {"*"})));
 	sample.tell(records);
-	Picture picture;
-	picture.identity = {self_id, "nqn.self", "serial", "0.0"};
-	picture.model = std::make_shared<const Model>(sample.model);
+	Snapshot snapshot;
+	snapshot.identity = {selfId, "nqn.self", "serial", "0.0"};
+	snapshot.model = std::make_shared<const Model>(sample.model);
 	for (int i = 0; i < 290; i++)
-		picture.guests.push_back({"nqn.h" + std::to_string(i), "10.1.0.1", 0, false, false, 1});
-	picture.views = sample.views;
+		snapshot.sessions.push_back({"nqn.h" + std::to_string(i), "10.1.0.1", 0, false, false, 1});
+	snapshot.views = sample.views;
 	for (int i = 0; i < 3; i++)
 		sample.views->zonesOf("nqn.h299")->countRead();
 	sample.views->zonesOf("nqn.h1")->countRead();
 	sample.tell({putOf(someZone("new", {}, {}))}); // a new zone does not reset the counters of the others
 	sample.views->zonesOf("nqn.h1")->countRead();
-	picture.views = sample.views;
-	const ExpositionChecker checked(metricsText(picture));
+	snapshot.views = sample.views;
+	const ExpositionChecker checked(metricsText(snapshot));
 	CHECK(checked.problems() == std::vector<std::string>{});
 	const ExpositionChecker::Labels first{{"zone", "a\"b\\c"}}, others{{"zone", "other zones"}};
 	CHECK(checked.value("nvmeof_cdc_zone_hosts", first) == 2);

@@ -75,13 +75,13 @@ template <typename T> Change isGone(const T &record)
 }
 
 // The records and generation that a store has reported so far
-struct Told {
+struct ReportedRecords {
 	std::map<std::string, std::string> records;
 	std::uint64_t generation = 0;
 	std::size_t news = 0, whole = 0;
 	bool fell = false; // the generation has fallen
 
-	void operator()(const News &told)
+	void operator()(const StoreUpdate &told)
 	{
 		news++;
 		whole += told.whole;

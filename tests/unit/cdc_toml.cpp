@@ -19,7 +19,7 @@ std::string example()
 	return text.str();
 }
 
-Rules parsed(const std::string &text)
+Rules parsedRules(const std::string &text)
 {
 	RulesReading reading = parseRules(text, "cdc.toml");
 	for (const nvmeof::ConfigProblem &problem : reading.problems)
@@ -58,7 +58,7 @@ void checkDefaults(const Rules &rules)
 
 TEST_CASE("the example as installed changes no default", "[toml]")
 {
-	const Rules rules = parsed(example());
+	const Rules rules = parsedRules(example());
 	checkDefaults(rules);
 	CHECK(rules.nqn.empty());
 	CHECK(rules.targets.empty());
@@ -70,7 +70,7 @@ TEST_CASE("the example as installed changes no default", "[toml]")
 TEST_CASE("with its comments removed, the example still has the defaults, entries marked as examples aside", "[toml]")
 {
 	const std::string bare = std::regex_replace(example(), std::regex("(^|\n)#(?=[a-z\\[])"), "$1");
-	const Rules rules = parsed(bare);
+	const Rules rules = parsedRules(bare);
 	checkDefaults(rules);
 	REQUIRE(rules.targets.size() == 1);
 	Target target = rules.targets[0];

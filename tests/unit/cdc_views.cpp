@@ -19,14 +19,14 @@ Target inState(Target target, AnaState state)
 }
 
 // A model and its views; the views of the previous generation are kept
-struct World {
+struct ViewFixture {
 	Model model{"self"};
 	std::unique_ptr<Views> views, before;
 	Unzoned unzoned = Unzoned::unlessZoned;
 	std::uint64_t generation = 0;
 	std::vector<std::string> wrong;
 
-	World &operator()(std::vector<Change> changes, bool whole = false)
+	ViewFixture &operator()(std::vector<Change> changes, bool whole = false)
 	{
 		wrong = model.apply({.whole = whole, .changes = std::move(changes), .generation = ++generation});
 		before = std::move(views);
@@ -51,7 +51,7 @@ using List = std::vector<std::string>;
 
 TEST_CASE("optimized paths come first", "[cdc][views]")
 {
-	World world;
+	ViewFixture world;
 	world({is(inState(aTarget("a", "10.0.0.1"), ana_inaccessible)),
 	       is(inState(aTarget("a", "10.0.0.2"), ana_optimized)),
 	       is(inState(aTarget("a", "10.0.0.3"), ana_non_optimized)),
@@ -65,7 +65,7 @@ TEST_CASE("optimized paths come first", "[cdc][views]")
 
 TEST_CASE("zones define which hosts see which targets", "[cdc][views]")
 {
-	World world;
+	ViewFixture world;
 	world({is(aTarget("a")), is(aTarget("b")), is(aTarget("other"))});
 	CHECK(world.told(host_a).size() == 3); // no zone exists
 
@@ -87,7 +87,7 @@ TEST_CASE("zones define which hosts see which targets", "[cdc][views]")
 TEST_CASE("the configuration decides what hosts of no zone see", "[cdc][views]")
 {
 	for (Unzoned unzoned : {Unzoned::unlessZoned, Unzoned::all, Unzoned::none}) {
-		World world;
+		ViewFixture world;
 		world.unzoned = unzoned;
 		world({is(aTarget("a"))});
 		CHECK(world.told(host_b).size() == (unzoned == Unzoned::none ? 0 : 1));
@@ -99,7 +99,7 @@ TEST_CASE("the configuration decides what hosts of no zone see", "[cdc][views]")
 
 TEST_CASE("hosts with the same entries share a page, which is kept while its entries are the same", "[cdc][views]")
 {
-	World world;
+	ViewFixture world;
 	world({is(anInstance("self")), is(aTarget("a")), is(aTarget("b")), is(aZone("one", {host_a, "*:c*"}, {"*:a"})),
 	       is(aZone("two", {host_b}, {"*:b"}))});
 	const auto a = world.views->of(host_a), b = world.views->of(host_b);
@@ -130,7 +130,7 @@ TEST_CASE("hosts with the same entries share a page, which is kept while its ent
 
 TEST_CASE("a slice of a page has the right bytes", "[cdc][views]")
 {
-	World world;
+	ViewFixture world;
 	world({is(aTarget("a")), is(aTarget("b")), is(aTarget("c"))});
 	world({is(aTarget("d"))}); // in another slab
 	const auto page = world.views->of(host_a);
@@ -161,7 +161,7 @@ TEST_CASE("a slice of a page has the right bytes", "[cdc][views]")
 
 TEST_CASE("instances appear as discovery services, except draining ones", "[cdc][views]")
 {
-	World world;
+	ViewFixture world;
 	Instance self = anInstance("self"), other = anInstance("other");
 	other.addresses = {"10.0.1.1:8009", "10.0.2.1:8009"};
 	world({is(self), is(other), is(aTarget("a"))});
@@ -185,7 +185,7 @@ TEST_CASE("instances appear as discovery services, except draining ones", "[cdc]
 
 TEST_CASE("an invalid record is left out and reported", "[cdc][views]")
 {
-	World world;
+	ViewFixture world;
 	world({is(aTarget("a")),
 	       {"targets/rubbish", "{"},
 	       {"zones/z", R"({"name":"y"})"},

@@ -104,7 +104,7 @@ private:
 	std::string read_;
 };
 
-std::uint16_t webPort(const Running &running)
+std::uint16_t webPort(const ServiceFixture &running)
 {
 	return static_cast<std::uint16_t>(std::stoi(running.rules.web[0].trsvcid));
 }
@@ -128,8 +128,8 @@ private:
 };
 
 // An HTTP server without a service behind it
-struct Lone {
-	explicit Lone(HttpServer::Limits limits) : server([this] { wanted++; }, limits)
+struct HttpServerFixture {
+	explicit HttpServerFixture(HttpServer::Limits limits) : server([this] { wanted++; }, limits)
 	{
 		auto sockets = listenAt({"127.0.0.1", std::to_string(port)}, 1);
 		REQUIRE(sockets);
@@ -145,7 +145,7 @@ struct Lone {
 
 TEST_CASE("the page and its files are served, and requests from other origins are refused", "[web]")
 {
-	Running running;
+	ServiceFixture running;
 	running.start();
 	for (const auto &[path, type] :
 	     {std::pair("/", "text/html"), std::pair("/style.css", "text/css"),
@@ -167,7 +167,7 @@ TEST_CASE("the page and its files are served, and requests from other origins ar
 
 TEST_CASE("unknown paths and methods are refused", "[web]")
 {
-	Running running;
+	ServiceFixture running;
 	running.start();
 	CHECK(request(running.web() + "/nothing").status == 404);
 	CHECK(request(running.web() + "/../service.cpp").status == 404);
@@ -181,7 +181,7 @@ TEST_CASE("unknown paths and methods are refused", "[web]")
 
 TEST_CASE("metrics are current", "[web]")
 {
-	Running running;
+	ServiceFixture running;
 	running.start();
 	running.write({putOf(someTarget(0)), putOf(someTarget(1))});
 	const Reply reply = request(running.web() + "/metrics");
@@ -195,7 +195,7 @@ TEST_CASE("metrics are current", "[web]")
 
 TEST_CASE("concurrent requests for the state all get the same document", "[web]")
 {
-	Running running;
+	ServiceFixture running;
 	running.start();
 	running.write({putOf(someTarget(0))});
 	std::vector<std::thread> threads;
@@ -213,7 +213,7 @@ TEST_CASE("concurrent requests for the state all get the same document", "[web]"
 
 TEST_CASE("the event stream has each change as it happens", "[web]")
 {
-	Running running;
+	ServiceFixture running;
 	running.start();
 	Stream stream(webPort(running));
 	CHECK(stream.upTo("retry: 2000\n\n").find("text/event-stream") != std::string::npos);
@@ -233,14 +233,14 @@ TEST_CASE("the event stream has each change as it happens", "[web]")
 
 TEST_CASE("a slow reader of events learns how many were dropped, and uses bounded memory", "[web]")
 {
-	Lone lone({.kept = 8});
+	HttpServerFixture lone({.kept = 8});
 	Stream slow(lone.port, {}, 4096);
 	slow.upTo("retry: 2000\n\n");
 	constexpr int many = 2000;
-	Happening happening{0, 0, 1, std::vector<std::string>(100, someTarget(1).key()), {}, 0, false};
+	ChangeEvent changeEvent{0, 0, 1, std::vector<std::string>(100, someTarget(1).key()), {}, 0, false};
 	for (int i = 1; i <= many; i++) {
-		happening.number = static_cast<std::uint64_t>(i);
-		lone.server.happened(happening);
+		changeEvent.number = static_cast<std::uint64_t>(i);
+		lone.server.onChange(changeEvent);
 	}
 	const std::string all = slow.upTo("\"number\":2000,");
 	const std::size_t dropped = all.find("event: dropped\ndata: {\"dropped\":");
@@ -251,7 +251,7 @@ TEST_CASE("a slow reader of events learns how many were dropped, and uses bounde
 
 TEST_CASE("the number of streams is limited, and a closed stream makes room", "[web]")
 {
-	Lone lone({.streams = 2, .ping = 1s});
+	HttpServerFixture lone({.streams = 2, .ping = 1s});
 	Stream first(lone.port);
 	first.upTo("retry");
 	{
@@ -272,20 +272,20 @@ TEST_CASE("the number of streams is limited, and a closed stream makes room", "[
 
 TEST_CASE("the health check tells a load balancer whether hosts are served", "[web]")
 {
-	Running running;
+	ServiceFixture running;
 	running.start();
 	CHECK(request(running.web() + "/healthz").status == 200);
-	auto picture = std::make_shared<Picture>();
-	picture->model = std::make_shared<const Model>();
-	Lone lone({});
-	lone.server.take(picture);
+	auto snapshot = std::make_shared<Snapshot>();
+	snapshot->model = std::make_shared<const Model>();
+	HttpServerFixture lone({});
+	lone.server.take(snapshot);
 	const Reply reply = request("http://127.0.0.1:" + std::to_string(lone.port) + "/healthz");
 	CHECK(reply.status == 503);
 }
 
 TEST_CASE("a request gets 503 when the service does not answer in time", "[web]")
 {
-	Lone lone({.patience = 1s});
+	HttpServerFixture lone({.patience = 1s});
 	const std::string url = "http://127.0.0.1:" + std::to_string(lone.port);
 	const Reply reply = request(url + "/metrics");
 	CHECK(reply.status == 503);
@@ -296,7 +296,7 @@ TEST_CASE("a request gets 503 when the service does not answer in time", "[web]"
 
 TEST_CASE("incomplete requests do not keep other clients from the metrics", "[web]")
 {
-	Lone lone({.connections = 32, .patience = 1s, .request = 300s});
+	HttpServerFixture lone({.connections = 32, .patience = 1s, .request = 300s});
 	const std::string url = "http://127.0.0.1:" + std::to_string(lone.port);
 	std::vector<std::unique_ptr<RawConnection>> slow;
 	for (int i = 0; i < 140; i++) {
@@ -309,7 +309,7 @@ TEST_CASE("incomplete requests do not keep other clients from the metrics", "[we
 
 TEST_CASE("a request that arrives too slowly is ended", "[web]")
 {
-	Lone lone({.request = 1s});
+	HttpServerFixture lone({.request = 1s});
 	RawConnection slow(lone.port);
 	const auto begun = std::chrono::steady_clock::now();
 	while (slow.say("G") && std::chrono::steady_clock::now() - begun < 30s)
@@ -319,7 +319,7 @@ TEST_CASE("a request that arrives too slowly is ended", "[web]")
 
 TEST_CASE("the server can stop with a pending request and an open stream", "[web]")
 {
-	auto lone = std::make_unique<Lone>(HttpServer::Limits{});
+	auto lone = std::make_unique<HttpServerFixture>(HttpServer::Limits{});
 	Stream stream(lone->port);
 	stream.upTo("retry");
 	const std::string url = "http://127.0.0.1:" + std::to_string(lone->port);
@@ -358,7 +358,7 @@ TEST_CASE("an address that cannot be listened at leaves no socket of the address
 	Scratch dir;
 	const Rules rules;
 	serving::Loop loop(serving::Loop::Watchdog::none);
-	Service service(loop, rules, {self_id, "nqn.self", "serial", "0.0"},
+	Service service(loop, rules, {selfId, "nqn.self", "serial", "0.0"},
 			std::make_unique<SqliteStore>(loop, dir.path() / "cdc.db"));
 	Web web(loop, service);
 	const int before = openSockets();
@@ -368,7 +368,7 @@ TEST_CASE("an address that cannot be listened at leaves no socket of the address
 
 TEST_CASE("without a configured address there is no web server", "[web]")
 {
-	Running running;
+	ServiceFixture running;
 	const std::uint16_t port = webPort(running);
 	running.rules.web.clear();
 	running.start();

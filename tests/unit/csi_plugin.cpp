@@ -45,7 +45,7 @@ public:
 	{
 		attaches++;
 		asked = options.paths.front();
-		attached = attached || leavesHalf;
+		attached = attached || failHalfway;
 		if (!options.id.names(ns()))
 			return errorFromErrno(ENOENT, "no such namespace");
 		already = attached;
@@ -63,7 +63,7 @@ public:
 	bool isAttached(const volume::Entry &) override { return attached; }
 	Result<std::optional<Namespace>> find(const volume::Entry &entry) override
 	{
-		if (entry.id.toString() == untold)
+		if (entry.id.toString() == unreportedId)
 			return errorFromErrno(EIO, "the kernel does not answer");
 		return attached ? std::optional(ns()) : std::nullopt;
 	}
@@ -177,9 +177,9 @@ public:
 	bool already = false, readOnly = false, lazy = false;
 	ConnectSettings defaults;
 	ConnectOptions asked;                     // options of the latest attach
-	bool leavesHalf = false;                  // attach fails and leaves a connection
+	bool failHalfway = false;                 // attach fails and leaves a connection
 	bool failUnmount = false, opened = false; // opened: the kernel counts an opener, no user is found
-	std::string untold;                       // identifier of a volume that the kernel does not report
+	std::string unreportedId;                 // identifier of a volume that the kernel does not report
 	std::function<void()> duringMount;
 	int opens = 0; // number of opens of the disk; an open waits for a path
 	int attaches = 0, detaches = 0, formats = 0;
@@ -636,7 +636,7 @@ TEST_CASE("a failed stage that cannot be undone is recorded", "[csi]")
 
 	auto request = served.player.stageRequest(sanity::mountCapability()); // unknown namespace, half attached
 	(*request.mutable_volume_context())["nsid"] = "2";
-	served.machine.opened = served.machine.leavesHalf = true;
+	served.machine.opened = served.machine.failHalfway = true;
 	CHECK(served.player.stage(request) == grpc::StatusCode::NOT_FOUND);
 	REQUIRE(records.find("pvc-1"));
 	served.machine.opened = false;
@@ -680,7 +680,7 @@ TEST_CASE("an unstage keeps the registration of another volume that may be the s
 	other.context.erase("nsid");
 	other.context["uuid"] = testUuid;
 	REQUIRE(records.add("pvc-2", other));
-	served.machine.untold = std::string("uuid.") + testUuid;
+	served.machine.unreportedId = std::string("uuid.") + testUuid;
 	CHECK(served.player.unstage() == grpc::StatusCode::OK);
 	CHECK(served.machine.fence == key.value);
 }

@@ -38,7 +38,7 @@ const Build old{"0.1.0", "", "03", ""}; // built before build identifiers existe
 std::string codes(const std::vector<ModuleBuild> &modules, const Build &library = here)
 {
 	std::string text;
-	for (const BuildFinding &finding : judgeBuilds(here, library, modules)) {
+	for (const BuildFinding &finding : compareBuilds(here, library, modules)) {
 		CHECK_FALSE(finding.message.empty());
 		CHECK_FALSE(finding.step.empty());
 		text += finding.code + " ";
@@ -69,7 +69,7 @@ TEST_CASE("steps name the package manager of an installation from packages, not 
 	const Builds modules{{"nvmeof", other, std::nullopt, ""}, {"nvmeof_tcp", other, here, "/lib/nvmeof_tcp.ko"}};
 	for (const InstalledBy by : {InstalledBy::make, InstalledBy::dpkg, InstalledBy::rpm}) {
 		std::string steps;
-		for (const BuildFinding &finding : judgeBuilds(here, other, modules, by))
+		for (const BuildFinding &finding : compareBuilds(here, other, modules, by))
 			if (finding.code != "reload_needed" && finding.code != "library_differs")
 				steps += finding.step + "\n";
 		CAPTURE(steps);

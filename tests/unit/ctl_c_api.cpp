@@ -262,7 +262,7 @@ TEST_CASE("a connect continues after a short lack of memory", "[c]")
 		if (!pending)
 			return;
 		if (!stage.kernel.controllers.empty()) {
-			MemoryFault::Spared spared;
+			MemoryFault::NoFaultScope spared;
 			stage.live(stage.kernel.controllers.begin()->first.c_str(), 1);
 		}
 		for (int i = 0; i < 20 && !nvmeof_pending_ready(pending); i++)
@@ -278,7 +278,7 @@ TEST_CASE("a connect continues after a short lack of memory", "[c]")
 		nvmeof_pending_free(pending);
 		for (int i = 0; i < 5; i++)
 			nvmeof_client_dispatch(handle.client);
-		MemoryFault::Spared spared;
+		MemoryFault::NoFaultScope spared;
 		stage.kernel.controllers.clear();
 	});
 	CHECK(allocations > 50);

@@ -392,7 +392,7 @@ TEST_CASE("a host name stands for all its addresses, which connect prints", "[pa
 	CHECK(p->typed == std::vector<std::string>{"target.example", "target.example", ""});
 	std::ostringstream out, err;
 	Context context(*line.command, line.args, out, err);
-	tellNames(context, *p);
+	noteNames(context, *p);
 	CHECK(err.str() == "nvmeofctl: connect target.example: 10.0.0.1:4421, [fd00::1]:4421\n");
 	line = parse({"connect", "-n", "nqn.a", "-a", "nowhere.example"});
 	p = planConnect(line.args, {}, resolve);

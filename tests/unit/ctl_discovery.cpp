@@ -17,7 +17,7 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::size_t block = nofctl::wire::discovery_block;
+constexpr std::size_t block = nofctl::wire::discoveryBlock;
 
 template <std::size_t room> void put(char (&field)[room], const std::string &text, char padding = ' ')
 {
@@ -95,7 +95,7 @@ public:
 			after(reads);
 		return {};
 	}
-	std::size_t most() const override { return mostBytes; }
+	std::size_t max() const override { return maxBytes; }
 	bool offsets() const override { return takesOffset; }
 	bool again(int) override { return hasTime; }
 
@@ -109,7 +109,7 @@ public:
 	}
 
 	std::uint64_t generation = 5;
-	std::size_t mostBytes = 4 * block;
+	std::size_t maxBytes = 4 * block;
 	bool takesOffset = true, ignoresOffset = false, hasTime = true, lastRetained = true;
 	int reads = 0;
 	std::function<Error *(int read, std::uint64_t offset)> failing;
@@ -328,7 +328,7 @@ TEST_CASE("an unreadable discovery log is an error", "[discovery]")
 	}
 	SECTION("because the number of entries is above the limit")
 	{
-		auto many = GENERATE(as<std::uint64_t>{}, nofctl::mostDiscoveryEntries + 1, 1ull << 54, ~0ull);
+		auto many = GENERATE(as<std::uint64_t>{}, nofctl::maxDiscoveryEntries + 1, 1ull << 54, ~0ull);
 		service.setNumber(8, many);
 		CHECK(errorOf(service).find("it has " + std::to_string(many) + " entries") != std::string::npos);
 	}

@@ -32,10 +32,10 @@ bool readable(const EventStream &stream)
 	return ::poll(&poll, 1, 0) == 1;
 }
 
-struct Full {
+struct EventKernel {
 	FakeKernel kernel;
 
-	Full()
+	EventKernel()
 	{
 		kernel.subsystems["nvmeof0"] = subsystemOf("nvmeof0");
 		kernel.controllers["nvmeof0c1"] = controllerOf("nvmeof0c1", NVMEOF_CTRL_LIVE);
@@ -54,7 +54,7 @@ const std::string snapshot = "present:nvmeof0 present:nvmeof0c1 present:nvmeof0n
 
 TEST_CASE("events arrive in order", "[events]")
 {
-	Full full;
+	EventKernel full;
 	auto stream = EventStream::subscribe();
 	REQUIRE(stream);
 	CHECK_FALSE(readable(*stream));
@@ -68,7 +68,7 @@ TEST_CASE("events arrive in order", "[events]")
 
 TEST_CASE("after lost events the stream has all present objects and the end of their list", "[events]")
 {
-	Full full;
+	EventKernel full;
 	auto stream = EventStream::subscribe();
 	REQUIRE(stream);
 	full.event(NVMEOF_EVENT_ADDED);
@@ -81,7 +81,7 @@ TEST_CASE("after lost events the stream has all present objects and the end of t
 
 TEST_CASE("reading a list does not block, and later events follow the list", "[events]")
 {
-	Full full;
+	EventKernel full;
 	std::optional<Asked> asked;
 	full.kernel.on(NVMEOF_CMD_NS_GET, [&](const Asked &now) { asked = now; });
 	auto stream = EventStream::subscribe(StreamStart::snapshot);
@@ -98,7 +98,7 @@ TEST_CASE("reading a list does not block, and later events follow the list", "[e
 
 TEST_CASE("another loss during a list starts the list again", "[events]")
 {
-	Full full;
+	EventKernel full;
 	std::optional<Asked> asked;
 	full.kernel.on(NVMEOF_CMD_PATH_GET, [&](const Asked &now) { asked = now; });
 	auto stream = EventStream::subscribe();
@@ -112,7 +112,7 @@ TEST_CASE("another loss during a list starts the list again", "[events]")
 
 TEST_CASE("an unreadable list is reported once as an error", "[events]")
 {
-	Full full;
+	EventKernel full;
 	full.kernel.on(NVMEOF_CMD_SUBSYS_GET, [&](const Asked &asked) { full.kernel.fail(asked, ENOENT); });
 	auto stream = EventStream::subscribe(StreamStart::snapshot);
 	REQUIRE(stream);

@@ -118,7 +118,7 @@ TEST_CASE("the progress of connect-all counts a path that another process has co
 	path.subsysnqn = "nqn.test";
 	path.hostnqn = "nqn.host";
 	path.hostid = Uuid::random();
-	ConnectAllOrder order;
+	ConnectAllOptions order;
 	order.fixed = {path};
 	order.force = true; // does not look for the in-tree driver on this machine
 	order.wait.timeout = 10s;

@@ -5,7 +5,7 @@
 #include <libctl/foreign.h>
 
 #include "ctl_scratch.h"
-#include "other_driver.h"
+#include "in_tree_driver.h"
 
 using namespace nvmeof;
 
@@ -118,11 +118,11 @@ TEST_CASE("disks are the same namespace by identifier, else by NQN and NSID", "[
 
 TEST_CASE("a subsystem held by the in-tree driver is reported, except for discovery", "[foreign][connect]")
 {
-	CHECK_FALSE(heldByOther(nqn, {}));
+	CHECK_FALSE(inTreeConflict(nqn, {}));
 	std::vector<ForeignController> controllers = {{"nvme1", "tcp", "live"}, {"nvme2", "rdma", "connecting"}};
-	auto held = heldByOther(nqn, controllers);
+	auto held = inTreeConflict(nqn, controllers);
 	REQUIRE(held);
 	CHECK(*held == std::string("the in-tree NVMe driver is connected to ") + nqn +
 			       ": nvme1 (tcp, live), nvme2 (rdma, connecting)");
-	CHECK_FALSE(heldByOther(std::string(discoveryNqn), controllers));
+	CHECK_FALSE(inTreeConflict(std::string(discoveryNqn), controllers));
 }

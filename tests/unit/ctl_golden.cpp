@@ -151,7 +151,7 @@ Error wholeError()
 	return error;
 }
 
-Event eventOf(EventType type, EventObject object)
+Event goldenEvent(EventType type, EventObject object)
 {
 	Event event;
 	event.type = type;
@@ -162,22 +162,22 @@ Event eventOf(EventType type, EventObject object)
 
 std::vector<Event> wholeEvents()
 {
-	Event state = eventOf(EventType::state, wholeController());
+	Event state = goldenEvent(EventType::state, wholeController());
 	state.oldState = ControllerState::connecting;
-	Event failed = eventOf(EventType::connectFailed, wholeController());
+	Event failed = goldenEvent(EventType::connectFailed, wholeController());
 	failed.reason = "cannot connect";
-	Event scanned = eventOf(EventType::scanned, wholeController());
+	Event scanned = goldenEvent(EventType::scanned, wholeController());
 	scanned.scanErrno = EIO;
-	Event failover = eventOf(EventType::failover, wholeNamespace());
+	Event failover = goldenEvent(EventType::failover, wholeNamespace());
 	failover.failover = Failover{"nvmeof0c1n1", 12, 3200us};
-	return {eventOf(EventType::added, wholeSubsystem()),
+	return {goldenEvent(EventType::added, wholeSubsystem()),
 		state,
 		failed,
 		scanned,
 		failover,
-		eventOf(EventType::noPath, wholeNamespace()),
-		eventOf(EventType::aen, Aen{"nvmeof0c1", 2, 3, 0xc}),
-		eventOf(EventType::lost, {})};
+		goldenEvent(EventType::noPath, wholeNamespace()),
+		goldenEvent(EventType::aen, Aen{"nvmeof0c1", 2, 3, 0xc}),
+		goldenEvent(EventType::lost, {})};
 }
 
 std::string monitorLines()
@@ -185,7 +185,7 @@ std::string monitorLines()
 	std::string lines;
 	for (const Event &event : wholeEvents())
 		lines += monitorLine(event, {}, true) + "\n";
-	return lines + monitorLine(eventOf(EventType::state, wholePath()), AnaBefore{AnaState::change, 5s}, true) +
+	return lines + monitorLine(goldenEvent(EventType::state, wholePath()), AnaBefore{AnaState::change, 5s}, true) +
 	       "\n";
 }
 
@@ -403,7 +403,7 @@ std::vector<Json> keptEvents()
 	log.add("daemon_started", now);
 	for (const Event &event : wholeEvents())
 		log.add(event, now, event.time);
-	log.add(eventOf(EventType::state, wholePath()), now, 1000s);
+	log.add(goldenEvent(EventType::state, wholePath()), now, 1000s);
 	std::vector<Json> events;
 	for (const std::string &line : log.lines())
 		events.push_back(Json::parse(line));

@@ -35,7 +35,7 @@ std::string said(const std::string &line)
 	return read.text;
 }
 
-bool has(const std::string &text, const std::string &part)
+bool helpHas(const std::string &text, const std::string &part)
 {
 	return text.find(part) != std::string::npos;
 }
@@ -80,7 +80,7 @@ TEST_CASE("help is available for the program, each command and each verb", "[hel
 		CHECK(said(command.path + " -h --bogus") == helpOf(command)); // other errors do not matter
 		CHECK(said(command.path + " -o --help") == helpOf(command));
 		for (const Command &verb : command.verbs)
-			CHECK(has(helpOf(command), "\n  " + verb.name + " ") != verb.hidden);
+			CHECK(helpHas(helpOf(command), "\n  " + verb.name + " ") != verb.hidden);
 		std::ostringstream out, err;
 		CommandLine line = parseCommandLine(split("help " + command.path));
 		REQUIRE(line.command);
@@ -88,9 +88,9 @@ TEST_CASE("help is available for the program, each command and each verb", "[hel
 		CHECK(line.command->run(context) == 0);
 		CHECK(out.str() == helpOf(command));
 		for (const Option &option : optionsOf(command))
-			CHECK(has(helpOf(command), "  " + option.heading() + "\n") != option.old);
+			CHECK(helpHas(helpOf(command), "  " + option.heading() + "\n") != option.old);
 		for (const std::string &one : Words{helpOf(command), helpOfAll()})
-			CHECK(has(one, "--help"));
+			CHECK(helpHas(one, "--help"));
 	}
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("the list of commands is grouped, and fits one screen", "[help]")
 		// A heading is printed once, before the first command of its group.
 		const bool first = command.group != last;
 		CHECK((groups.count(command.group) == 0) == first);
-		CHECK(has("\n" + helpOfAll(), "\n" + command.group + " "));
+		CHECK(helpHas("\n" + helpOfAll(), "\n" + command.group + " "));
 		groups[command.group].push_back(last = command.group);
 	}
 	CHECK(groups.size() >= 6);
@@ -164,7 +164,7 @@ TEST_CASE("the version needs no command", "[help]")
 		CHECK(read.exitCode == 0);
 		CHECK(read.text == std::string("nvmeofctl ") + libraryVersion() + "\n");
 	}
-	CHECK(has(said("connect -v"), "--verbose is not supported here")); // -v is --verbose of nvme-cli
+	CHECK(helpHas(said("connect -v"), "--verbose is not supported here")); // -v is --verbose of nvme-cli
 }
 
 TEST_CASE("options may stand before or after the command, combined and with their values", "[parse]")
@@ -193,7 +193,7 @@ TEST_CASE("an empty option value is valid and does not consume the next argument
 	CHECK(line.args.text("rail") == "");
 	CHECK(line.args.all("traddr") == Words{"10.0.0.1"});
 	CHECK(parseCommandLine(split("--host-iface= list-subsys")).command == nullptr);
-	CHECK(has(said("connect -n nqn.a -a 10.0.0.1 --hostnqn="), "--hostnqn: "));
+	CHECK(helpHas(said("connect -n nqn.a -a 10.0.0.1 --hostnqn="), "--hostnqn: "));
 	CHECK(parseCommandLine(split("disconnect -- --nqn=")).args.all("NAME") == Words{"--nqn="});
 }
 
@@ -251,7 +251,7 @@ TEST_CASE("old spellings of commands are accepted with a notice, and not shown",
 	CHECK(old->hidden);
 	CHECK(helpOf(*old) == helpOf(*line.command));
 	CHECK(said(old->path + " --help") == helpOf(*line.command));
-	CHECK(has(helpOf(*line.command), std::string("Usage: nvmeofctl ") + row.path));
+	CHECK(helpHas(helpOf(*line.command), std::string("Usage: nvmeofctl ") + row.path));
 	CHECK(parseCommandLine(split(std::string(row.path) + " --bogus")).notices.empty());
 }
 
@@ -292,7 +292,7 @@ TEST_CASE("old spellings of options are accepted with a notice", "[parse]")
 	REQUIRE(now.command);
 	CHECK(now.args.text("NAME") == "nvmeof0");
 	CHECK(now.notices.empty());
-	CHECK(has(said("top -d 1 --delay 2"), "--delay is given twice"));
+	CHECK(helpHas(said("top -d 1 --delay 2"), "--delay is given twice"));
 }
 
 TEST_CASE("-d means a device in all commands", "[parse]")
@@ -310,9 +310,9 @@ TEST_CASE("a verb refuses an option of another verb and names that verb", "[pars
 	CHECK(said("stripe create scratch a b --forget") == "nvmeofctl: stripe create: --forget is an option of "
 							    "'stripe stop', not of 'stripe create' (see 'nvmeofctl "
 							    "stripe create --help')\n");
-	CHECK(has(said("volume list -a 10.0.0.1"), "-a is an option of 'volume attach', not of 'volume list'"));
-	CHECK(has(said("gds check --write"), "--write is an option of 'gds config', not of"));
-	CHECK(has(said("daemon status --follow"), "daemon status: there is no option --follow"));
+	CHECK(helpHas(said("volume list -a 10.0.0.1"), "-a is an option of 'volume attach', not of 'volume list'"));
+	CHECK(helpHas(said("gds check --write"), "--write is an option of 'gds config', not of"));
+	CHECK(helpHas(said("daemon status --follow"), "daemon status: there is no option --follow"));
 	for (const Command *one : everyCommand())
 		for (const Command *other : everyCommand())
 			for (const Option &option : other->options) {
@@ -322,7 +322,7 @@ TEST_CASE("a verb refuses an option of another verb and names that verb", "[pars
 				    !sameFamily(*one, *other) || known || option.positional())
 					continue;
 				CAPTURE(one->path, option.longName);
-				CHECK(has(said(one->path + " " + option.longName), "'" + other->path + "'"));
+				CHECK(helpHas(said(one->path + " " + option.longName), "'" + other->path + "'"));
 			}
 }
 
@@ -340,7 +340,7 @@ TEST_CASE("a name may be given with -d as in nvme-cli", "[parse]")
 	}
 	CHECK(parseCommandLine(split("disconnect nvmeof0c1 -d nvmeof0c2")).args.all("NAME").size() == 2);
 	CHECK(parseCommandLine(split("set stall-tmo=1 -d nvmeof0c1")).args.text("NAME=VALUE") == "stall-tmo=1");
-	CHECK(has(said("reset nvmeof0c1 -d nvmeof0c2"), "'nvmeof0c1' is not expected here"));
+	CHECK(helpHas(said("reset nvmeof0c1 -d nvmeof0c2"), "'nvmeof0c1' is not expected here"));
 }
 
 TEST_CASE("wrong command lines give an error with the next step", "[parse]")
@@ -396,7 +396,7 @@ TEST_CASE("wrong command lines give an error with the next step", "[parse]")
 	CAPTURE(row.line);
 	std::string text = said(row.line);
 	INFO(text);
-	CHECK(has(text, row.words));
+	CHECK(helpHas(text, row.words));
 }
 
 TEST_CASE("unsupported options of nvme-cli are reported, without their secrets", "[parse]")
@@ -408,16 +408,16 @@ TEST_CASE("unsupported options of nvme-cli are reported, without their secrets",
 		CAPTURE(line);
 		std::string text = said(line);
 		INFO(text);
-		CHECK(has(text, "is not supported"));
-		CHECK_FALSE(has(text, "hunter2"));
+		CHECK(helpHas(text, "is not supported"));
+		CHECK_FALSE(helpHas(text, "hunter2"));
 	}
 	// A misspelt name of the option does not reveal the value.
-	CHECK_FALSE(has(said("connect --dhchap-secrt=hunter2"), "hunter2"));
+	CHECK_FALSE(helpHas(said("connect --dhchap-secrt=hunter2"), "hunter2"));
 	Option secret{.shortName = "-S", .longName = "--secret", .value = "KEY", .help = "A key"};
 	secret.secret = true;
 	secret.choices = {"DHHC-1"};
 	REQUIRE(refusalOf(secret, "hunter2"));
-	CHECK_FALSE(has(*refusalOf(secret, "hunter2"), "hunter2"));
+	CHECK_FALSE(helpHas(*refusalOf(secret, "hunter2"), "hunter2"));
 	CHECK_FALSE(refusalOf(secret, "DHHC-1"));
 }
 
@@ -444,14 +444,14 @@ TEST_CASE("the help lists exactly the existing settings", "[help]")
 		return list;
 	};
 	Words none{"x=1"};
-	CHECK(has(parseSubsystemSettings(none).error().message, ": " + names(subsystemSettingTexts())));
-	CHECK(has(parseControllerSettings(none).error().message, ": " + names(controllerSettingTexts())));
+	CHECK(helpHas(parseSubsystemSettings(none).error().message, ": " + names(subsystemSettingTexts())));
+	CHECK(helpHas(parseControllerSettings(none).error().message, ": " + names(controllerSettingTexts())));
 	Words defaults;
 	for (const SettingText &one : subsystemSettingTexts())
 		defaults.push_back(std::string(one.name) + "=" + one.preset);
 	CHECK(*parseSubsystemSettings(defaults) == defaultSettings());
 	for (const SettingText &one : controllerSettingTexts()) {
 		CHECK(parseControllerSettings(Words{std::string(one.name) + "=" + one.preset}));
-		CHECK(has(helpOf(*findCommand("set")), std::string("\n  ") + one.name + "\n"));
+		CHECK(helpHas(helpOf(*findCommand("set")), std::string("\n  ") + one.name + "\n"));
 	}
 }

@@ -63,7 +63,7 @@ public:
 
 	FakeKernel()
 	{
-		nofctl::replaceKernel(this);
+		nofctl::replaceChannelFactory(this);
 		on(NVMEOF_CMD_VERSION_GET, [this](const Asked &asked) {
 			Payload version;
 			version.u32(NVMEOF_A_API_VERSION, NVMEOF_API_VERSION);
@@ -74,7 +74,7 @@ public:
 		     {NVMEOF_CMD_SUBSYS_GET, NVMEOF_CMD_CTRL_GET, NVMEOF_CMD_NS_GET, NVMEOF_CMD_PATH_GET})
 			on(command, [this](const Asked &asked) { list(asked); });
 	}
-	~FakeKernel() override { nofctl::replaceKernel(nullptr); }
+	~FakeKernel() override { nofctl::replaceChannelFactory(nullptr); }
 
 	nvmeof::Result<std::unique_ptr<nofctl::Channel>> open(nofctl::ChannelUse use) override;
 
@@ -191,7 +191,7 @@ public:
 	std::uint16_t family() const override { return FakeKernel::family; }
 	nvmeof::Result<void> send(std::span<const std::byte> message) override
 	{
-		MemoryFault::Spared spared;
+		MemoryFault::NoFaultScope spared;
 		nlmsghdr header;
 		genlmsghdr genl;
 		std::memcpy(&header, message.data(), sizeof(header));
@@ -204,7 +204,7 @@ public:
 	}
 	nvmeof::Result<std::vector<std::byte>> receive() override
 	{
-		MemoryFault::Spared spared;
+		MemoryFault::NoFaultScope spared;
 		if (queue_->arrivals.empty())
 			return nvmeof::errorFromErrno(EAGAIN);
 		Arrival next = std::move(queue_->arrivals.front());
@@ -230,7 +230,7 @@ private:
 
 inline nvmeof::Result<std::unique_ptr<nofctl::Channel>> FakeKernel::open(nofctl::ChannelUse)
 {
-	MemoryFault::Spared spared;
+	MemoryFault::NoFaultScope spared;
 	auto queue = std::make_shared<FakeQueue>();
 	queues_.push_back(queue);
 	return std::unique_ptr<nofctl::Channel>(std::make_unique<FakeChannel>(*this, queue));

@@ -7,7 +7,7 @@
 
 namespace {
 
-struct Machine {
+struct KernelMachine {
 	Scratch files;
 
 	void kernel(const std::string &name, const std::string &modules) const
@@ -25,7 +25,7 @@ constexpr const char *ours = "updates/dkms/nvmeof_tcp.ko.xz: updates/dkms/nvmeof
 
 TEST_CASE("kernels later than the running one without modules are reported", "[kernels]")
 {
-	Machine machine;
+	KernelMachine machine;
 	machine.kernel("6.1.0-20-amd64", ours);
 	CHECK(machine.gaps().empty());
 	machine.kernel("6.1.0-9-amd64", ""); // older than the running kernel
@@ -37,32 +37,32 @@ TEST_CASE("kernels later than the running one without modules are reported", "[k
 	REQUIRE(gaps.size() == 2);
 	CHECK(gaps[0].kernel == "6.1.0-56-amd64");
 	CHECK(gaps[1].kernel == "6.12.117+deb12-amd64");
-	BuildFinding finding = judgeGap(gaps[1]);
+	BuildFinding finding = gapFinding(gaps[1]);
 	CHECK(finding.code == "kernel_without_modules");
 	CHECK(finding.message.find("6.12.117+deb12-amd64") != std::string::npos);
 	CHECK(finding.step.find("nvmeof-modules-6.12.117+deb12-amd64") != std::string::npos);
-	CHECK(judgeGap(gaps[1], InstalledBy::dpkg).step ==
+	CHECK(gapFinding(gaps[1], InstalledBy::dpkg).step ==
 	      "'apt-get install nvmeof-modules-6.12.117+deb12-amd64', or nvmeof-dkms");
-	CHECK(judgeGap(gaps[1], InstalledBy::rpm).step == "'dnf install nvmeof-dkms'");
+	CHECK(gapFinding(gaps[1], InstalledBy::rpm).step == "'dnf install nvmeof-dkms'");
 }
 
 TEST_CASE("the next step for a kernel that dkms has to build for", "[kernels]")
 {
-	Machine machine;
+	KernelMachine machine;
 	machine.kernel("6.1.0-20-amd64", ours);
 	machine.kernel("6.1.0-56-amd64", "");
 	machine.files.write("var/lib/dkms/nvmeof/0.1.0/source", "");
-	CHECK(judgeGap(machine.gaps().at(0)).step.find("linux-headers-6.1.0-56-amd64") != std::string::npos);
+	CHECK(gapFinding(machine.gaps().at(0)).step.find("linux-headers-6.1.0-56-amd64") != std::string::npos);
 	const std::string log = "var/lib/dkms/nvmeof/0.1.0/build/make.log";
 	machine.files.write(log, "DKMS make.log for nvmeof-0.1.0 for kernel 6.1.0-5-amd64 (x86_64)\n");
 	CHECK(machine.gaps().at(0).failure.empty()); // the log is of another kernel
 	machine.files.write(log, "DKMS make.log for nvmeof-0.1.0 for kernel 6.1.0-56-amd64 (x86_64)\nerror: oops\n");
-	CHECK(judgeGap(machine.gaps().at(0)).step.find(log) != std::string::npos);
+	CHECK(gapFinding(machine.gaps().at(0)).step.find(log) != std::string::npos);
 }
 
 TEST_CASE("a machine whose running kernel has no modules reports no kernel", "[kernels]")
 {
-	Machine machine;
+	KernelMachine machine;
 	machine.kernel("6.1.0-20-amd64", "");
 	machine.kernel("6.1.0-56-amd64", "");
 	CHECK(machine.gaps().empty());

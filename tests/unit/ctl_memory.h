@@ -10,29 +10,29 @@ public:
 	static void at(std::size_t n)
 	{
 		left_ = n;
-		struck_ = false;
+		failed_ = false;
 	}
 	// Ends the fault. Returns whether an allocation has failed.
 	static bool end()
 	{
 		left_ = 0;
-		return struck_;
+		return failed_;
 	}
 	static bool strikes()
 	{
 		if (spared_ || !left_ || --left_)
 			return false;
-		return struck_ = true;
+		return failed_ = true;
 	}
 
 	// While one exists, allocations do not fail: for code that is not under test.
-	struct Spared {
-		Spared() { spared_++; }
-		~Spared() { spared_--; }
+	struct NoFaultScope {
+		NoFaultScope() { spared_++; }
+		~NoFaultScope() { spared_--; }
 	};
 
 private:
 	static inline thread_local std::size_t left_ = 0;
 	static inline thread_local int spared_ = 0;
-	static inline thread_local bool struck_ = false;
+	static inline thread_local bool failed_ = false;
 };

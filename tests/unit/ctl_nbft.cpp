@@ -425,7 +425,7 @@ TEST_CASE("tables are found by name and read from files", "[nbft]")
 	REQUIRE_FALSE(folder);
 	CHECK(folder.error().sysErrno == EISDIR);
 	CHECK(folder.error().object == ErrorObject{ErrorObject::Kind::file, scratch.path()});
-	scratch.write("large", std::string(nbft::largestTable + 1, 'x'));
+	scratch.write("large", std::string(nbft::maxTableSize + 1, 'x'));
 	const Result<nbft::BootTable> large = nbft::read(scratch.path() / "large");
 	REQUIRE_FALSE(large);
 	CHECK(large.error().object == ErrorObject{ErrorObject::Kind::file, scratch.path() / "large"});

@@ -20,7 +20,7 @@ struct Ran {
 	std::string out, err;
 };
 
-bool has(const std::string &text, const std::string &part)
+bool outputHas(const std::string &text, const std::string &part)
 {
 	return text.find(part) != text.npos;
 }
@@ -77,15 +77,15 @@ TEST_CASE("a connect with a broken policy file gives a warning with the next ste
 	REQUIRE(entries.size() == 1);
 	CHECK(entries[0]["subsystem"] == "nvmeof0");
 	CHECK(entries[0]["error"]["code"] == "invalid");
-	CHECK(has(entries[0]["error"]["message"], "policy.conf:2"));
+	CHECK(outputHas(entries[0]["error"]["message"], "policy.conf:2"));
 
 	words.insert(words.end(), {"--policy-file", "/x/y.conf"});
 	ran = warn({{"nvmeof0", rule, usageError("there is no iopolicy 'x'")}});
-	CHECK(has(ran.err,
-		  "correct /x/y.conf line 7, then run 'nvmeofctl apply-policy nvmeof0 --policy-file /x/y.conf'"));
+	CHECK(outputHas(ran.err,
+			"correct /x/y.conf line 7, then run 'nvmeofctl apply-policy nvmeof0 --policy-file /x/y.conf'"));
 	ran = warn({{"nvmeof0", {}, errorFromErrno(EACCES)}});
-	CHECK_FALSE(has(ran.err, "correct"));
-	CHECK(has(ran.err, "'nvmeofctl apply-policy nvmeof0 --policy-file /x/y.conf' retries"));
+	CHECK_FALSE(outputHas(ran.err, "correct"));
+	CHECK(outputHas(ran.err, "'nvmeofctl apply-policy nvmeof0 --policy-file /x/y.conf' retries"));
 
 	ran = warn({{"nvmeof0", rule, {}}, {"nvmeof1", {}, {}}});
 	CHECK(ran.err.empty());
@@ -107,13 +107,13 @@ TEST_CASE("apply-policy fails for an unusable file", "[policy]")
 	scratch.write("policy.conf", "nqn.* spill-us=lots\n");
 	ran = applyWith(file, {"--json"});
 	CHECK(ran.code == 2);
-	CHECK(has(ran.err, "policy.conf:1: spill-us"));
-	CHECK(has(ran.err, "(correct the file)"));
+	CHECK(outputHas(ran.err, "policy.conf:1: spill-us"));
+	CHECK(outputHas(ran.err, "(correct the file)"));
 	CHECK(Json::parse(ran.out)["error"]["exit_code"] == 2);
 
 	ran = applyWith(scratch.path()); // a directory
 	CHECK(ran.code == 1);
-	CHECK_FALSE(has(ran.err, "correct the file"));
+	CHECK_FALSE(outputHas(ran.err, "correct the file"));
 }
 
 TEST_CASE("an error about an unknown iopolicy suggests a similar one", "[policy]")

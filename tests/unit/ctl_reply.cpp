@@ -12,7 +12,7 @@ using namespace nofctl;
 
 namespace {
 
-constexpr std::uint16_t family = 0x20;
+constexpr std::uint16_t familyId = 0x20;
 
 std::vector<std::byte> errorBody(int status, std::uint32_t quoted, const Payload &tlvs)
 {
@@ -30,7 +30,7 @@ std::vector<std::byte> errorBody(int status, std::uint32_t quoted, const Payload
 
 Reply only(const std::vector<std::byte> &datagram)
 {
-	auto replies = splitReplies(datagram, family);
+	auto replies = splitReplies(datagram, familyId);
 	REQUIRE(replies);
 	REQUIRE(replies->size() == 1);
 	return replies->front();
@@ -96,12 +96,12 @@ TEST_CASE("an out-of-range value is reported with its attribute and the range", 
 	CHECK_FALSE(replyWith(one).allowed);
 	auto allowed = replyWith(bounds).allowed;
 	REQUIRE(allowed);
-	CHECK(allowed->least == 16);
-	CHECK(allowed->most == 1024);
+	CHECK(allowed->min == 16);
+	CHECK(allowed->max == 1024);
 	allowed = replyWith(negative).allowed;
 	REQUIRE(allowed);
-	CHECK(allowed->least == -1);
-	CHECK(allowed->most == 7);
+	CHECK(allowed->min == -1);
+	CHECK(allowed->max == 7);
 }
 
 TEST_CASE("with broken TLVs the errno remains", "[reply]")
@@ -159,12 +159,12 @@ TEST_CASE("a datagram may have several messages", "[reply]")
 	std::vector<std::byte> body, attributes = p.text(NVMEOF_A_CTRL_NAME, "nvmeof0c1").bytes();
 	append(body, genlmsghdr{NVMEOF_CMD_CTRL_GET, 1, 0});
 	body.insert(body.end(), attributes.begin(), attributes.end());
-	std::vector<std::byte> datagram = netlinkMessage(family, 0, 1, body);
-	for (std::uint16_t type : {std::uint16_t(family + 1), std::uint16_t(family)}) {
+	std::vector<std::byte> datagram = netlinkMessage(familyId, 0, 1, body);
+	for (std::uint16_t type : {std::uint16_t(familyId + 1), std::uint16_t(familyId)}) {
 		std::vector<std::byte> next = netlinkMessage(type, 0, 2, body);
 		datagram.insert(datagram.end(), next.begin(), next.end());
 	}
-	auto replies = splitReplies(datagram, family);
+	auto replies = splitReplies(datagram, familyId);
 	REQUIRE(replies);
 	REQUIRE(replies->size() == 3);
 	CHECK((*replies)[0].command == NVMEOF_CMD_CTRL_GET);
@@ -182,10 +182,10 @@ TEST_CASE("the removal of the own family is reported, that of others is ignored"
 		return only(netlinkMessage(GENL_ID_CTRL, 0, 0, body)).kind;
 	};
 	Payload ours, another;
-	ours.text(CTRL_ATTR_FAMILY_NAME, "nvmeof").u16(CTRL_ATTR_FAMILY_ID, family);
-	another.text(CTRL_ATTR_FAMILY_NAME, "nvmeof").u16(CTRL_ATTR_FAMILY_ID, family + 1);
+	ours.text(CTRL_ATTR_FAMILY_NAME, "nvmeof").u16(CTRL_ATTR_FAMILY_ID, familyId);
+	another.text(CTRL_ATTR_FAMILY_NAME, "nvmeof").u16(CTRL_ATTR_FAMILY_ID, familyId + 1);
 	Payload longer;
-	longer.u32(CTRL_ATTR_FAMILY_ID, family);
+	longer.u32(CTRL_ATTR_FAMILY_ID, familyId);
 	CHECK(news(CTRL_CMD_DELFAMILY, ours) == Reply::Kind::gone);
 	CHECK(news(CTRL_CMD_DELFAMILY, another) == Reply::Kind::ignored);
 	CHECK(news(CTRL_CMD_NEWFAMILY, ours) == Reply::Kind::ignored);
@@ -196,9 +196,9 @@ TEST_CASE("the removal of the own family is reported, that of others is ignored"
 
 TEST_CASE("headers with wrong lengths are refused", "[reply]")
 {
-	std::vector<std::byte> datagram = netlinkMessage(family, 0, 1, std::vector<std::byte>(4));
+	std::vector<std::byte> datagram = netlinkMessage(familyId, 0, 1, std::vector<std::byte>(4));
 	std::uint32_t lie = GENERATE(0u, 15u, 16u, 1000u, 0xffffffffu); // 16: shorter than the generic netlink header
 	std::memcpy(datagram.data(), &lie, sizeof(lie));
-	CHECK_FALSE(splitReplies(datagram, family));
-	CHECK_FALSE(splitReplies(std::vector<std::byte>(5), family));
+	CHECK_FALSE(splitReplies(datagram, familyId));
+	CHECK_FALSE(splitReplies(std::vector<std::byte>(5), familyId));
 }

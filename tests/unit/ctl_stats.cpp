@@ -31,7 +31,7 @@ std::vector<std::string> namesOf(const auto &objects)
 
 using Names = std::vector<std::string>;
 
-bool has(const std::string &text, const std::string &part)
+bool statsHas(const std::string &text, const std::string &part)
 {
 	return text.find(part) != text.npos;
 }
@@ -164,12 +164,12 @@ TEST_CASE("statistics as text", "[stats]")
 	INFO(text);
 	for (const char *part : {"nvmeof0n1: paths 2 usable of 2, 17 requests wait", "nvmeof0c1n1", "1:02 h", "42 s",
 				 "degraded", "12345", "fd00::2", "gone?[2J", "< 131 us"})
-		CHECK(has(text, part));
-	CHECK(has(statsText(Snapshot()), "nothing is connected"));
+		CHECK(statsHas(text, part));
+	CHECK(statsHas(statsText(Snapshot()), "nothing is connected"));
 	Snapshot gone = exampleSnapshot(); // subsystem and controllers were removed during the read
 	gone.subsystems.clear();
 	gone.controllers.clear();
-	CHECK(has(statsText(gone), "nvmeof0c1n1"));
+	CHECK(statsHas(statsText(gone), "nvmeof0c1n1"));
 	CHECK(statsJson(gone)["namespaces"].size() == 3);
 }
 

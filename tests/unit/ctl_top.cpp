@@ -33,10 +33,10 @@ TopModel exampleModel(Snapshot s = exampleSnapshot())
 }
 
 // A kernel with one namespace over one controller
-struct Plant {
+struct TopFixture {
 	FakeKernel kernel;
 
-	Plant()
+	TopFixture()
 	{
 		kernel.subsystems["nvmeof0"] = subsystemOf("nvmeof0");
 		kernel.controllers["nvmeof0c1"] = controllerOf("nvmeof0c1", NVMEOF_CTRL_LIVE);
@@ -70,7 +70,7 @@ std::string text(const std::vector<TopLine> &lines)
 	return all;
 }
 
-bool has(const std::string &text, const std::string &part)
+bool screenHas(const std::string &text, const std::string &part)
 {
 	return text.find(part) != text.npos;
 }
@@ -80,7 +80,7 @@ std::string lineOf(const std::string &text, const std::string &word)
 {
 	std::istringstream lines(text);
 	for (std::string line; std::getline(lines, line);)
-		if (has(line, word))
+		if (screenHas(line, word))
 			return line;
 	return "";
 }
@@ -101,7 +101,7 @@ Tone toneOf(const std::vector<TopLine> &lines, const std::string &cell)
 {
 	for (const TopLine &line : lines)
 		for (const TopSpan &span : line)
-			if (has(span.text, cell))
+			if (screenHas(span.text, cell))
 				return span.tone;
 	return Tone::title;
 }
@@ -119,17 +119,17 @@ TEST_CASE("a frame shows each path with its rates", "[top]")
 	TopView view;
 	std::string frame = text(view.draw(exampleModel(s), wide));
 	INFO(frame);
-	CHECK(has(frame, "nvmeofctl top - here 12:00:00, 1.0 s"));
-	CHECK(has(frame, "2 subsystems, 3 controllers (3 live), 3 namespaces, 5 paths (5 usable)"));
-	CHECK(has(frame, "total: 427 IOPS, read 1.7 MB/s, write 0.0 MB/s"));
-	CHECK(has(frame, "5 waiting, 6 held"));
+	CHECK(screenHas(frame, "nvmeofctl top - here 12:00:00, 1.0 s"));
+	CHECK(screenHas(frame, "2 subsystems, 3 controllers (3 live), 3 namespaces, 5 paths (5 usable)"));
+	CHECK(screenHas(frame, "total: 427 IOPS, read 1.7 MB/s, write 0.0 MB/s"));
+	CHECK(screenHas(frame, "5 waiting, 6 held"));
 	std::string line = lineOf(frame, "nvmeof0c1n1");
 	for (const char *part :
 	     {"nvmeof0n1", "10.0.0.1:4420", "live", "optimized", " 100 ", " 0.4 ", " us", " 9 ", "5/6", "3/4"})
-		CHECK(has(line, part));
-	CHECK(has(lineOf(frame, "nvmeof0c2n1"), "[fd00::2]:4420"));
-	CHECK(has(lineOf(frame, "nvmeof0c2n2"), " - ")); // without I/O no latency is shown
-	CHECK(has(frame, "q quit"));
+		CHECK(screenHas(line, part));
+	CHECK(screenHas(lineOf(frame, "nvmeof0c2n1"), "[fd00::2]:4420"));
+	CHECK(screenHas(lineOf(frame, "nvmeof0c2n2"), " - ")); // without I/O no latency is shown
+	CHECK(screenHas(frame, "q quit"));
 }
 
 TEST_CASE("a disk without a usable path shows for how long", "[top]")
@@ -142,10 +142,10 @@ TEST_CASE("a disk without a usable path shows for how long", "[top]")
 	view.key(TopKey::table);
 	std::vector<TopLine> frame = view.draw(model, wide);
 	INFO(text(frame));
-	CHECK(has(text(frame), "NO PATH"));
-	CHECK(has(lineOf(text(frame), "nvmeof0n1"), " " + formatAge(88s) + " "));
+	CHECK(screenHas(text(frame), "NO PATH"));
+	CHECK(screenHas(lineOf(text(frame), "nvmeof0n1"), " " + formatAge(88s) + " "));
 	CHECK(toneOf(frame, formatAge(88s)) == Tone::bad);
-	CHECK(has(lineOf(text(frame), "nvmeof0n2"), " - "));
+	CHECK(screenHas(lineOf(text(frame), "nvmeof0n2"), " - "));
 	CHECK(toJson(model)["namespaces"][0]["no_path_since_ns"] == 0);
 	CHECK_FALSE(toJson(model)["namespaces"][1].contains("no_path_since_ns"));
 }
@@ -158,8 +158,8 @@ TEST_CASE("before the second reading no rates are shown", "[top]")
 	TopView view;
 	std::string frame = text(view.draw(topModel(s, rates), wide));
 	INFO(frame);
-	CHECK_FALSE(has(frame, "IOPS,"));
-	CHECK(has(lineOf(frame, "nvmeof0c1n1"), " - "));
+	CHECK_FALSE(screenHas(frame, "IOPS,"));
+	CHECK(screenHas(lineOf(frame, "nvmeof0c1n1"), " - "));
 }
 
 TEST_CASE("states are coloured", "[top]")
@@ -190,7 +190,7 @@ TEST_CASE("a path whose controller is not live has no current ANA state", "[top]
 	TopView view;
 	const std::string frame = text(view.draw(model, wide));
 	INFO(frame);
-	CHECK_FALSE(has(lineOf(frame, "nvmeof0c1n1"), "optimized"));
+	CHECK_FALSE(screenHas(lineOf(frame, "nvmeof0c1n1"), "optimized"));
 	CHECK(toJson(model)["paths"][0]["ana_state"] == "optimized"); // the last state that was reported
 }
 
@@ -228,13 +228,13 @@ TEST_CASE("the table of namespaces sums their paths", "[top]")
 	view.key(TopKey::table);
 	std::string frame = text(view.draw(exampleModel(s), wide));
 	INFO(frame);
-	CHECK(has(lineOf(frame, "nvmeof0n1"), " 400 "));
-	CHECK(has(lineOf(frame, "nvmeof0n1"), "1/2"));
-	CHECK(has(lineOf(frame, "nvmeof0n1"), "1.00 GB"));
-	CHECK(has(frame, "n paths"));
-	CHECK_FALSE(has(frame, "nvmeof0c1n1"));
+	CHECK(screenHas(lineOf(frame, "nvmeof0n1"), " 400 "));
+	CHECK(screenHas(lineOf(frame, "nvmeof0n1"), "1/2"));
+	CHECK(screenHas(lineOf(frame, "nvmeof0n1"), "1.00 GB"));
+	CHECK(screenHas(frame, "n paths"));
+	CHECK_FALSE(screenHas(frame, "nvmeof0c1n1"));
 	view.key(TopKey::table);
-	CHECK(has(text(view.draw(exampleModel(s), wide)), "nvmeof0c1n1"));
+	CHECK(screenHas(text(view.draw(exampleModel(s), wide)), "nvmeof0c1n1"));
 }
 
 TEST_CASE("scrolling stays within the rows, also when rows disappear", "[top]")
@@ -254,7 +254,7 @@ TEST_CASE("scrolling stays within the rows, also when rows disappear", "[top]")
 	CHECK(shown().front() == "nvmeof0c1n2");
 	view.key(TopKey::pageDown);
 	CHECK(shown().front() == "nvmeof0c1n12");
-	CHECK(has(text(view.draw(exampleModel(s), size)), "(12-21 of 50)"));
+	CHECK(screenHas(text(view.draw(exampleModel(s), size)), "(12-21 of 50)"));
 	view.key(TopKey::pageUp);
 	CHECK(shown().front() == "nvmeof0c1n2");
 	view.key(TopKey::end);
@@ -288,8 +288,8 @@ TEST_CASE("a frame fits any terminal", "[top]")
 	std::string narrow = text(view.draw(model, {80, 24})); // a narrow terminal shows the important columns
 	INFO(narrow);
 	for (const char *title : {"PATH", "STATE", "ANA", "IOPS", "R MB/s", "p99"})
-		CHECK(has(narrow, title));
-	CHECK_FALSE(has(narrow, "ADDRESS"));
+		CHECK(screenHas(narrow, title));
+	CHECK_FALSE(screenHas(narrow, "ADDRESS"));
 }
 
 TEST_CASE("a path that was slow in the last interval is marked", "[top]")
@@ -303,8 +303,8 @@ TEST_CASE("a path that was slow in the last interval is marked", "[top]")
 	CHECK(model.paths[0].stateTone == Tone::warning);
 	CHECK_FALSE(model.paths[2].slow); // nvmeof0c2n1, the fast one
 	TopView view;
-	CHECK(has(lineOf(view.batch(model), "nvmeof0c1n1"), " slow "));
-	CHECK(has(lineOf(view.batch(model), "nvmeof0c2n1"), " live "));
+	CHECK(screenHas(lineOf(view.batch(model), "nvmeof0c1n1"), " slow "));
+	CHECK(screenHas(lineOf(view.batch(model), "nvmeof0c2n1"), " live "));
 	CHECK(toJson(model)["paths"][0]["slow"] == true);
 	CHECK(toJson(model)["paths"][0]["state"] == "live");
 	CHECK_FALSE(toJson(model)["paths"][2].contains("slow"));
@@ -319,17 +319,17 @@ TEST_CASE("without the module a message is shown, and no table", "[top]")
 	gone.error = errorFromErrno(EPERM, "not loaded\x1b[2J");
 	TopView view;
 	std::string frame = text(view.draw(gone, wide));
-	CHECK(has(frame, "not loaded?[2J"));
-	CHECK(has(frame, "retrying"));
-	CHECK_FALSE(has(frame, "STATE"));
-	CHECK(has(view.batch(gone), "not loaded"));
+	CHECK(screenHas(frame, "not loaded?[2J"));
+	CHECK(screenHas(frame, "retrying"));
+	CHECK_FALSE(screenHas(frame, "STATE"));
+	CHECK(screenHas(view.batch(gone), "not loaded"));
 	CHECK(toJson(gone)["error"]["message"] == "not loaded\x1b[2J");
 	CHECK(toJson(gone)["error"]["exit_code"] == 7);
 }
 
 TEST_CASE("a missing object is reported until it appears", "[top]")
 {
-	Plant plant;
+	TopFixture plant;
 	TopSampler sampler("nvmeof0c2");
 	for (int i = 0; i < 2; i++) {
 		read(sampler);
@@ -337,23 +337,23 @@ TEST_CASE("a missing object is reported until it appears", "[top]")
 		      "no 'nvmeof0c2' (yet): 'nvmeofctl list-subsys' lists the existing objects");
 		CHECK(sampler.exitCode() == 3);
 	}
-	CHECK(has(TopView().batch(sampler.model()), "no 'nvmeof0c2' (yet)"));
+	CHECK(screenHas(TopView().batch(sampler.model()), "no 'nvmeof0c2' (yet)"));
 	CHECK(toJson(sampler.model()).contains("error"));
 	plant.controller(NVMEOF_EVENT_ADDED, "nvmeof0c2");
 	CHECK(sampler.dispatch());
 	CHECK_FALSE(sampler.model().error);
 	CHECK(sampler.model().controllers == 1);
-	CHECK(has(sampler.model().event, "nvmeof0c2 added"));
+	CHECK(screenHas(sampler.model().event, "nvmeof0c2 added"));
 	CHECK(sampler.exitCode() == 0);
 	plant.controller(NVMEOF_EVENT_REMOVED, "nvmeof0c2");
 	CHECK(sampler.dispatch());
-	CHECK(has(sampler.model().error->message, "(yet)"));
+	CHECK(screenHas(sampler.model().error->message, "(yet)"));
 	CHECK(sampler.exitCode() == 0); // the object has existed
 }
 
 TEST_CASE("a failed reading is shown, and the exit code is that of the last one", "[top]")
 {
-	Plant plant;
+	TopFixture plant;
 	TopSampler sampler("");
 	read(sampler);
 	CHECK(sampler.exitCode() == 0); // nothing is connected, and no object was named
@@ -370,7 +370,7 @@ TEST_CASE("a failed reading is shown, and the exit code is that of the last one"
 
 TEST_CASE("each tick reads namespaces and paths, and two ticks give rates", "[top]")
 {
-	Plant plant;
+	TopFixture plant;
 	TopSampler sampler("");
 	plant.count(100);
 	read(sampler);
@@ -398,7 +398,7 @@ TEST_CASE("keys change the view", "[top]")
 	CHECK_FALSE(view.paused());
 	CHECK(view.key(TopKey::pause));
 	CHECK(view.paused());
-	CHECK(has(text(view.draw(exampleModel(), wide)), "paused"));
+	CHECK(screenHas(text(view.draw(exampleModel(), wide)), "paused"));
 	CHECK(view.key(TopKey::pause));
 	CHECK_FALSE(view.paused());
 	CHECK(view.key(TopKey::none));
@@ -411,8 +411,8 @@ TEST_CASE("frames for files and programs are plain text and JSON", "[top]")
 	std::string frame = view.batch(exampleModel());
 	INFO(frame);
 	CHECK(order(frame).size() == 5);
-	CHECK(has(frame, "FROM/TO"));
-	CHECK_FALSE(has(frame, "q quit"));
+	CHECK(screenHas(frame, "FROM/TO"));
+	CHECK_FALSE(screenHas(frame, "q quit"));
 	CHECK(frame.ends_with("\n\n"));
 	Json json = toJson(exampleModel());
 	CHECK(json["interval_ns"] == 1000000000);

@@ -43,10 +43,10 @@ std::shared_ptr<Payload> livePath(const char *name, const char *controller, std:
 }
 
 // A kernel with one namespace over two controllers
-struct Plant {
+struct TopologyFixture {
 	FakeKernel kernel;
 
-	Plant()
+	TopologyFixture()
 	{
 		kernel.subsystems["nvmeof0"] = subsystemOf("nvmeof0");
 		for (const char *name : {"nvmeof0c1", "nvmeof0c2"})
@@ -95,7 +95,7 @@ const Path &pathIn(const Topology &topology, const char *name)
 
 TEST_CASE("a topology begins with the present objects, and does not block for them", "[topology]")
 {
-	Plant plant;
+	TopologyFixture plant;
 	std::optional<Asked> asked;
 	plant.kernel.on(NVMEOF_CMD_CTRL_GET, [&](const Asked &now) { asked = now; });
 	auto topology = Topology::open();
@@ -120,7 +120,7 @@ TEST_CASE("a topology begins with the present objects, and does not block for th
 
 TEST_CASE("events update the snapshot without requests to the kernel", "[topology]")
 {
-	Plant plant;
+	TopologyFixture plant;
 	Topology topology = plant.open();
 	std::size_t asked = plant.kernel.asked().size();
 	plant.tellState("nvmeof0c1", NVMEOF_CTRL_RECOVERING);
@@ -148,7 +148,7 @@ TEST_CASE("events update the snapshot without requests to the kernel", "[topolog
 
 TEST_CASE("after lost events the snapshot stays until a new one is complete", "[topology]")
 {
-	Plant plant;
+	TopologyFixture plant;
 	Topology topology = plant.open();
 	std::optional<Asked> asked;
 	plant.kernel.on(NVMEOF_CMD_PATH_GET, [&](const Asked &now) { asked = now; });
@@ -174,7 +174,7 @@ TEST_CASE("after lost events the snapshot stays until a new one is complete", "[
 
 TEST_CASE("counters and rates come with samples", "[topology]")
 {
-	Plant plant;
+	TopologyFixture plant;
 	Topology topology = plant.open();
 	REQUIRE(topology.sample());
 	CHECK_FALSE(topology.rates().of("nvmeof0c1n1")); // the first sample has no rates
@@ -208,7 +208,7 @@ TEST_CASE("counters and rates come with samples", "[topology]")
 
 TEST_CASE("removals, additions and changes during a sample are kept", "[topology]")
 {
-	Plant plant;
+	TopologyFixture plant;
 	Topology topology = plant.open();
 	std::optional<Asked> asked;
 	plant.kernel.on(NVMEOF_CMD_PATH_GET, [&](const Asked &now) { asked = now; });
@@ -244,7 +244,7 @@ TEST_CASE("removals, additions and changes during a sample are kept", "[topology
 
 TEST_CASE("a sample requested during another one is a separate sample", "[topology]")
 {
-	Plant plant;
+	TopologyFixture plant;
 	Topology topology = plant.open();
 	std::vector<Asked> asked;
 	plant.kernel.on(NVMEOF_CMD_PATH_GET, [&](const Asked &now) { asked.push_back(now); });
@@ -266,7 +266,7 @@ TEST_CASE("a sample requested during another one is a separate sample", "[topolo
 
 TEST_CASE("a failed sample is reported, and the next one may succeed", "[topology]")
 {
-	Plant plant;
+	TopologyFixture plant;
 	Topology topology = plant.open();
 	plant.kernel.on(NVMEOF_CMD_NS_GET, [&](const Asked &asked) { plant.kernel.fail(asked, EPERM); });
 	Result<void> sampled = topology.sample();
@@ -282,7 +282,7 @@ TEST_CASE("a failed sample is reported, and the next one may succeed", "[topolog
 
 TEST_CASE("an error of the stream ends the topology", "[topology]")
 {
-	Plant plant;
+	TopologyFixture plant;
 	Topology topology = plant.open();
 	plant.tellState("nvmeof0c1", NVMEOF_CTRL_RECOVERING);
 	plant.kernel.tell(EIO);
@@ -297,7 +297,7 @@ TEST_CASE("an error of the stream ends the topology", "[topology]")
 
 TEST_CASE("an ANA change is reported with the time in the previous state", "[topology]")
 {
-	Plant plant;
+	TopologyFixture plant;
 	Topology topology = plant.open();
 	auto told = [&] {
 		auto events = topology.dispatch();
@@ -336,7 +336,7 @@ TEST_CASE("an ANA change is reported with the time in the previous state", "[top
 
 TEST_CASE("the descriptor stays readable while events are left", "[topology]")
 {
-	Plant plant;
+	TopologyFixture plant;
 	Topology topology = plant.open();
 	for (int i = 0; i < 3000; i++)
 		plant.kernel.paths["nvmeof0c1n" + std::to_string(i + 2)] =

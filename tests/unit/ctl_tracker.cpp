@@ -12,7 +12,7 @@
 #include <netlink/msg.h>
 
 using namespace nvmeof;
-using nofctl::ConnectTracker;
+using nofctl::ConnectionTracker;
 
 namespace {
 
@@ -45,60 +45,60 @@ Controller refused()
 
 TEST_CASE("a connect succeeds when its controller is live", "[tracker]")
 {
-	ConnectTracker tracker(in(ControllerState::connecting));
-	CHECK(tracker.state() == ConnectTracker::State::pending);
+	ConnectionTracker tracker(in(ControllerState::connecting));
+	CHECK(tracker.state() == ConnectionTracker::State::pending);
 	Controller other = in(ControllerState::live);
 	other.name = "nvmeof0c2";
 	tracker.onEvent(event(EventType::state, other));
-	CHECK(tracker.state() == ConnectTracker::State::pending);
+	CHECK(tracker.state() == ConnectionTracker::State::pending);
 	tracker.onEvent(event(EventType::state, in(ControllerState::live)));
-	CHECK(tracker.state() == ConnectTracker::State::live);
+	CHECK(tracker.state() == ConnectionTracker::State::live);
 }
 
 TEST_CASE("after lost events the state is found by reading the controller", "[tracker]")
 {
-	ConnectTracker live(in(ControllerState::connecting)), gone(in(ControllerState::connecting));
-	live.onLook(in(ControllerState::live));
-	CHECK(live.state() == ConnectTracker::State::live);
-	gone.onLook(errorFromErrno(ENODEV));
-	CHECK(gone.state() == ConnectTracker::State::failed);
+	ConnectionTracker live(in(ControllerState::connecting)), gone(in(ControllerState::connecting));
+	live.onQuery(in(ControllerState::live));
+	CHECK(live.state() == ConnectionTracker::State::live);
+	gone.onQuery(errorFromErrno(ENODEV));
+	CHECK(gone.state() == ConnectionTracker::State::failed);
 	CHECK_FALSE(gone.failure().message.empty());
 }
 
 TEST_CASE("a controller whose name belongs to another one now is gone", "[tracker]")
 {
-	ConnectTracker tracker(in(ControllerState::connecting));
+	ConnectionTracker tracker(in(ControllerState::connecting));
 	Controller other = in(ControllerState::live);
 	other.traddr = "10.0.0.9";
 	tracker.onEvent(event(EventType::state, other));
-	CHECK(tracker.state() == ConnectTracker::State::pending);
-	tracker.onLook(other);
-	CHECK(tracker.state() == ConnectTracker::State::failed);
+	CHECK(tracker.state() == ConnectionTracker::State::pending);
+	tracker.onQuery(other);
+	CHECK(tracker.state() == ConnectionTracker::State::failed);
 }
 
 TEST_CASE("the removal of a live controller is detected by reading it", "[tracker]")
 {
-	ConnectTracker tracker(in(ControllerState::connecting));
-	tracker.onLook(in(ControllerState::live));
+	ConnectionTracker tracker(in(ControllerState::connecting));
+	tracker.onQuery(in(ControllerState::live));
 	tracker.again();
-	tracker.onLook(errorFromErrno(ENODEV));
-	CHECK(tracker.state() == ConnectTracker::State::failed);
+	tracker.onQuery(errorFromErrno(ENODEV));
+	CHECK(tracker.state() == ConnectionTracker::State::failed);
 }
 
 TEST_CASE("an error of the read itself decides nothing", "[tracker]")
 {
-	ConnectTracker tracker(in(ControllerState::connecting));
-	tracker.onLook(errorFromErrno(ENOBUFS));
-	CHECK(tracker.state() == ConnectTracker::State::pending);
+	ConnectionTracker tracker(in(ControllerState::connecting));
+	tracker.onQuery(errorFromErrno(ENOBUFS));
+	CHECK(tracker.state() == ConnectionTracker::State::pending);
 }
 
 TEST_CASE("a refusal by the target has its NVMe status", "[tracker]")
 {
-	ConnectTracker tracker(in(ControllerState::connecting));
+	ConnectionTracker tracker(in(ControllerState::connecting));
 	tracker.onEvent(event(EventType::connectFailed, refused()));
-	CHECK(tracker.state() == ConnectTracker::State::pending);
+	CHECK(tracker.state() == ConnectionTracker::State::pending);
 	tracker.onEvent(event(EventType::removed, in(ControllerState::deleting)));
-	REQUIRE(tracker.state() == ConnectTracker::State::failed);
+	REQUIRE(tracker.state() == ConnectionTracker::State::failed);
 	Error error = tracker.failure();
 	CHECK(error.code == ErrorCode::refused);
 	CHECK(error.nvmeStatus == 0x184);
@@ -118,7 +118,7 @@ TEST_CASE("other failures are classified by errno", "[tracker]")
 		{EPROTO, ErrorCode::failed},
 	}));
 	c.lastErrno = number;
-	ConnectTracker tracker(in(ControllerState::connecting));
+	ConnectionTracker tracker(in(ControllerState::connecting));
 	tracker.onEvent(event(EventType::connectFailed, c));
 	tracker.onEvent(event(EventType::removed, c));
 	CHECK(tracker.failure().code == code);
@@ -129,7 +129,7 @@ TEST_CASE("a target that requires authentication gives an authentication error",
 {
 	Controller c = refused();
 	c.lastStatus = 0x4191; // with Do Not Retry
-	ConnectTracker tracker(in(ControllerState::connecting));
+	ConnectionTracker tracker(in(ControllerState::connecting));
 	tracker.onEvent(event(EventType::connectFailed, c));
 	tracker.onEvent(event(EventType::removed, c));
 	CHECK(tracker.failure().code == ErrorCode::authentication);
@@ -138,7 +138,7 @@ TEST_CASE("a target that requires authentication gives an authentication error",
 
 TEST_CASE("a timeout has the error of the last attempt", "[tracker]")
 {
-	ConnectTracker tracker(in(ControllerState::connecting));
+	ConnectionTracker tracker(in(ControllerState::connecting));
 	tracker.onEvent(event(EventType::connectFailed, refused()));
 	Error error = tracker.timeout(std::chrono::milliseconds(1500));
 	CHECK(error.code == ErrorCode::timedOut);

@@ -48,7 +48,7 @@ struct Machine : Scratch {
 		fs::create_symlink("../../nvmeof0n1",
 				   path() / "dev/disk/by-id" / (std::string("nvme-uuid.") + uuidText));
 	}
-	Places places() const
+	SystemPaths systemPaths() const
 	{
 		return {path() / "sys", path() / "proc", path() / "dev", path() / "udev", path() / "book"};
 	}
@@ -159,22 +159,22 @@ TEST_CASE("every error has a gRPC code", "[volume]")
 TEST_CASE("the links and the readiness of a disk come from udev's database", "[volume]")
 {
 	Machine machine;
-	UdevEntry entry = udevEntry(machine.places(), "nvmeof0n1");
+	UdevEntry entry = udevEntry(machine.systemPaths(), "nvmeof0n1");
 	CHECK(entry.ready);
 	CHECK(entry.byId == machine.path() / "dev/disk/by-id" / (std::string("nvme-uuid.") + uuidText));
 	machine.write("udev/data/b259:1", "S:disk/by-id/nvme-other\n");
-	entry = udevEntry(machine.places(), "nvmeof0n1");
+	entry = udevEntry(machine.systemPaths(), "nvmeof0n1");
 	CHECK_FALSE(entry.ready);
 	CHECK(entry.byId.empty()); // a link that does not exist, or leads elsewhere
 	fs::remove(machine.path() / "udev/control");
-	CHECK(udevEntry(machine.places(), "nvmeof0n1").ready); // without udevd a disk is ready
-	CHECK_FALSE(udevEntry(machine.places(), "nvmeof0n2").ready);
+	CHECK(udevEntry(machine.systemPaths(), "nvmeof0n1").ready); // without udevd a disk is ready
+	CHECK_FALSE(udevEntry(machine.systemPaths(), "nvmeof0n2").ready);
 }
 
 TEST_CASE("users of a disk are found", "[volume]")
 {
 	Machine machine;
-	CHECK(usersOf(machine.places(), "nvmeof0n1").empty());
+	CHECK(usersOf(machine.systemPaths(), "nvmeof0n1").empty());
 	machine.write("proc/self/mountinfo", "22 1 0:5 / /dev rw - devtmpfs udev rw\n"
 					     "23 1 259:2 / /data\\040set rw shared:1 - ext4 /dev/nvmeof0n1p1 rw\n"
 					     "24 1 0:40 / /pool rw - btrfs /dev/nvmeof0n1 rw\n"
@@ -189,7 +189,7 @@ TEST_CASE("users of a disk are found", "[volume]")
 	const std::vector<User> expected{{"mount", "/data set"},       {"mount", "/pool"},
 					 {"bind", "/pods/x/block"},    {"device", "dm-3 (scratch)"},
 					 {"swap", "/dev/nvmeof0n1p1"}, {"program", "fio, process 12"}};
-	CHECK(usersOf(machine.places(), "nvmeof0n1") == expected);
+	CHECK(usersOf(machine.systemPaths(), "nvmeof0n1") == expected);
 	CHECK(toString(expected).find("mounted on /data set; mounted on /pool; given to a container at") == 0);
 }
 
@@ -203,7 +203,7 @@ TEST_CASE("mounts are found, with their copies by propagation", "[volume]")
 		"24 23 259:1 / /var/lib/kubelet/x rw shared:2 - xfs /dev/nvmeof0n1 ro\n"
 		"25 22 259:1 / /data/kubelet/x ro shared:2 - xfs /dev/nvmeof0n1 rw\n"
 		"26 23 259:1 / /var/lib/kubelet/pods/y rw,nosuid,nodev,noexec shared:2 - xfs /dev/nvmeof0n1 rw\n");
-	const std::vector<Mount> all = *mountsOf(machine.places());
+	const std::vector<Mount> all = *mountsOf(machine.systemPaths());
 	REQUIRE(all.size() == 5);
 	CHECK(all[2].point == "/var/lib/kubelet/x");
 	CHECK(all[2].device == makedev(259, 1));
@@ -223,47 +223,47 @@ TEST_CASE("an unreadable or incomplete mount table is an error", "[volume]")
 	const fs::path file = machine.path() / "file", link = machine.path() / "link";
 	machine.write("file", "");
 	fs::create_symlink(file, link);
-	Result<std::optional<Mount>> mount = mountAt(Places(), file);
+	Result<std::optional<Mount>> mount = mountAt(SystemPaths(), file);
 	REQUIRE(mount);
 	CHECK_FALSE(*mount);
-	CHECK(*mountAt(Places(), "/"));
-	CHECK(mountAt(Places(), machine.path() / "nothing"));
-	mount = mountAt(Places(), link);
+	CHECK(*mountAt(SystemPaths(), "/"));
+	CHECK(mountAt(SystemPaths(), machine.path() / "nothing"));
+	mount = mountAt(SystemPaths(), link);
 	REQUIRE_FALSE(mount);
 	CHECK(mount.error().code == ErrorCode::invalid);
-	CHECK_FALSE(mountAt(machine.places(), file)); // the mount table does not have it
+	CHECK_FALSE(mountAt(machine.systemPaths(), file)); // the mount table does not have it
 	fs::remove(machine.path() / "proc/self/mountinfo");
-	CHECK_FALSE(mountAt(machine.places(), file));
-	CHECK_FALSE(mountsOf(machine.places()));
-	CHECK_FALSE(usersOf(machine.places(), "nvmeof0n1").empty()); // unknown users count as users
+	CHECK_FALSE(mountAt(machine.systemPaths(), file));
+	CHECK_FALSE(mountsOf(machine.systemPaths()));
+	CHECK_FALSE(usersOf(machine.systemPaths(), "nvmeof0n1").empty()); // unknown users count as users
 }
 
 TEST_CASE("the record of volumes outlives its writer, and has one writer at a time", "[volume]")
 {
 	Machine machine;
-	const Places places = machine.places();
-	const auto soon = [] { return Page::Clock::now() + 50ms; };
+	const SystemPaths systemPaths = machine.systemPaths();
+	const auto soon = [] { return AttachmentLock::Clock::now() + 50ms; };
 	const std::string odd = "nqn.x/../y z";
 	{
-		Result<Page> page = Page::open(places, odd, soon());
-		REQUIRE(page);
-		CHECK_FALSE(page->has(idOf("nsid.1")));
-		CHECK(page->add(idOf("nsid.1")));
-		CHECK(page->add(idOf("nsid.2")));
-		Result<Page> second = Page::open(places, odd, soon());
+		Result<AttachmentLock> attachments = AttachmentLock::open(systemPaths, odd, soon());
+		REQUIRE(attachments);
+		CHECK_FALSE(attachments->has(idOf("nsid.1")));
+		CHECK(attachments->add(idOf("nsid.1")));
+		CHECK(attachments->add(idOf("nsid.2")));
+		Result<AttachmentLock> second = AttachmentLock::open(systemPaths, odd, soon());
 		REQUIRE_FALSE(second);
 		CHECK(second.error().code == ErrorCode::timedOut);
-		CHECK(Page::open(places, "nqn.another", soon()));
+		CHECK(AttachmentLock::open(systemPaths, "nqn.another", soon()));
 	}
-	CHECK(allEntries(places) == std::vector<Entry>{{odd, idOf("nsid.1")}, {odd, idOf("nsid.2")}});
-	Result<Page> page = Page::open(places, odd, soon());
-	REQUIRE(page);
-	page->remove(idOf("nsid.1"));
-	CHECK(page->entries() == std::vector<Entry>{{odd, idOf("nsid.2")}});
+	CHECK(allAttachments(systemPaths) == std::vector<Entry>{{odd, idOf("nsid.1")}, {odd, idOf("nsid.2")}});
+	Result<AttachmentLock> attachments = AttachmentLock::open(systemPaths, odd, soon());
+	REQUIRE(attachments);
+	attachments->remove(idOf("nsid.1"));
+	CHECK(attachments->entries() == std::vector<Entry>{{odd, idOf("nsid.2")}});
 	machine.write("book/nqn.another/x.json", "{");
-	CHECK(allEntries(places).size() == 1);
-	for (const auto &entry : fs::directory_iterator(places.book))
-		CHECK(entry.path().parent_path() == places.book); // no file outside the directory
+	CHECK(allAttachments(systemPaths).size() == 1);
+	for (const auto &entry : fs::directory_iterator(systemPaths.attachments))
+		CHECK(entry.path().parent_path() == systemPaths.attachments); // no file outside the directory
 }
 
 TEST_CASE("a volume is attached, attached again and detached", "[volume]")
@@ -271,29 +271,30 @@ TEST_CASE("a volume is attached, attached again and detached", "[volume]")
 	Machine machine;
 	Target target;
 	Client client = *Client::open();
-	const Places places = machine.places();
+	const SystemPaths systemPaths = machine.systemPaths();
 	const AttachOptions first = optionsOf(std::string("uuid.") + uuidText), second = optionsOf("nsid.1");
-	Result<Attached> done = attach(client, first, places);
+	Result<Attached> done = attach(client, first, systemPaths);
 	REQUIRE(done);
 	CHECK(done->ns.name == "nvmeof0n1");
 	CHECK_FALSE(done->already);
 	CHECK(done->byId.ends_with(uuidText));
 	CHECK(done->subsystem.name == "nvmeof0");
 	CHECK(target.kernel.controllers.size() == 1);
-	Result<Page> page = Page::open(places, nqn, Page::Clock::now()); // as a second attach does
-	REQUIRE(page);
-	REQUIRE(page->add(second.id));
+	Result<AttachmentLock> attachments =
+		AttachmentLock::open(systemPaths, nqn, AttachmentLock::Clock::now()); // as a second attach does
+	REQUIRE(attachments);
+	REQUIRE(attachments->add(second.id));
 	{
-		Page closed = *std::move(page);
+		AttachmentLock closed = *std::move(attachments);
 	}
-	Result<Detached> one = detach(client, {nqn, first.id}, places);
+	Result<Detached> one = detach(client, {nqn, first.id}, systemPaths);
 	REQUIRE(one);
 	CHECK(one->was);
 	CHECK(one->disconnected.empty()); // the other volume is attached
-	Result<Detached> last = detach(client, {nqn, second.id}, places);
+	Result<Detached> last = detach(client, {nqn, second.id}, systemPaths);
 	REQUIRE(last);
 	CHECK(last->disconnected == std::vector<std::string>{"nvmeof0c1"});
-	Result<Detached> none = detach(client, {nqn, second.id}, places);
+	Result<Detached> none = detach(client, {nqn, second.id}, systemPaths);
 	REQUIRE(none);
 	CHECK_FALSE(none->was);
 }
@@ -303,11 +304,11 @@ TEST_CASE("a volume in use is not detached", "[volume]")
 	Machine machine;
 	Target target;
 	Client client = *Client::open();
-	const Places places = machine.places();
+	const SystemPaths systemPaths = machine.systemPaths();
 	const AttachOptions options = optionsOf("nsid.1");
-	REQUIRE(attach(client, options, places));
+	REQUIRE(attach(client, options, systemPaths));
 	machine.write("proc/self/mountinfo", "23 1 259:1 / /data rw - ext4 /dev/nvmeof0n1 rw\n");
-	Result<Detached> refused = detach(client, {nqn, options.id}, places);
+	Result<Detached> refused = detach(client, {nqn, options.id}, systemPaths);
 	REQUIRE_FALSE(refused);
 	CHECK(inUse(refused.error()));
 	CHECK(refused.error().message.find("mounted on /data") != std::string::npos);
@@ -315,12 +316,12 @@ TEST_CASE("a volume in use is not detached", "[volume]")
 	machine.write("proc/self/mountinfo", "");
 	target.openers = 1; // an opener that only the kernel reports
 	target.disk();
-	refused = detach(client, {nqn, options.id}, places);
+	refused = detach(client, {nqn, options.id}, systemPaths);
 	REQUIRE_FALSE(refused);
 	CHECK(refused.error().message.find("1 opener not visible from here") != std::string::npos);
 	target.openers = 0;
 	target.disk();
-	CHECK(detach(client, {nqn, options.id}, places));
+	CHECK(detach(client, {nqn, options.id}, systemPaths));
 	CHECK(target.kernel.controllers.empty());
 }
 
@@ -329,16 +330,16 @@ TEST_CASE("of two identifiers of one namespace either can be detached while the 
 	Machine machine;
 	Target target;
 	Client client = *Client::open();
-	const Places places = machine.places();
+	const SystemPaths systemPaths = machine.systemPaths();
 	const AttachOptions first = optionsOf(std::string("uuid.") + uuidText), second = optionsOf("nsid.1");
-	REQUIRE(attach(client, first, places));
-	REQUIRE(attach(client, second, places));
+	REQUIRE(attach(client, first, systemPaths));
+	REQUIRE(attach(client, second, systemPaths));
 	machine.write("proc/self/mountinfo", "23 1 259:1 / /data rw - ext4 /dev/nvmeof0n1 rw\n");
-	Result<Detached> one = detach(client, {nqn, first.id}, places);
+	Result<Detached> one = detach(client, {nqn, first.id}, systemPaths);
 	REQUIRE(one);
 	CHECK(one->was);
 	CHECK(one->disconnected.empty());
-	Result<Detached> refused = detach(client, {nqn, second.id}, places);
+	Result<Detached> refused = detach(client, {nqn, second.id}, systemPaths);
 	REQUIRE_FALSE(refused);
 	CHECK(inUse(refused.error()));
 }
@@ -429,9 +430,9 @@ TEST_CASE("connections made by others are kept", "[volume]")
 	Machine machine;
 	Target target;
 	Client client = *Client::open();
-	REQUIRE(attach(client, optionsOf("nsid.1"), machine.places()));
+	REQUIRE(attach(client, optionsOf("nsid.1"), machine.systemPaths()));
 	target.kernel.controllers["nvmeof0c9"] = controllerOf("nvmeof0c9", NVMEOF_CTRL_LIVE);
-	REQUIRE(detach(client, {nqn, idOf("nsid.1")}, machine.places()));
+	REQUIRE(detach(client, {nqn, idOf("nsid.1")}, machine.systemPaths()));
 	CHECK(target.kernel.controllers.size() == 1);
 	CHECK(target.kernel.controllers.contains("nvmeof0c9"));
 }
@@ -441,27 +442,27 @@ TEST_CASE("a failed attach leaves nothing behind", "[volume]")
 	Machine machine;
 	Target target;
 	Client client = *Client::open();
-	Result<Attached> failed = attach(client, optionsOf("nsid.3"), machine.places());
+	Result<Attached> failed = attach(client, optionsOf("nsid.3"), machine.systemPaths());
 	REQUIRE_FALSE(failed);
 	CHECK(failed.error().code == ErrorCode::noSuchObject);
 	CHECK(target.kernel.count(NVMEOF_CMD_CTRL_RESCAN) == 1); // the namespaces were scanned once more
 	CHECK(target.kernel.controllers.empty());
-	failed = attach(client, optionsOf("nsid.1", {"10.0.0.9"}), machine.places());
+	failed = attach(client, optionsOf("nsid.1", {"10.0.0.9"}), machine.systemPaths());
 	REQUIRE_FALSE(failed);
 	CHECK(grpcCodeOf(failed.error()) != GrpcCode::ok);
 	machine.write("udev/data/b259:1", "");
 	AttachOptions options = optionsOf("nsid.1");
 	options.timeout = 200ms;
-	failed = attach(client, options, machine.places());
+	failed = attach(client, options, machine.systemPaths());
 	REQUIRE_FALSE(failed);
 	CHECK(failed.error().code == ErrorCode::timedOut);
 	CHECK(failed.error().message.find("udev") != std::string::npos);
 	CHECK(target.kernel.controllers.empty());
 	target.blockSize = 0;
-	failed = attach(client, optionsOf("nsid.1"), machine.places());
+	failed = attach(client, optionsOf("nsid.1"), machine.systemPaths());
 	REQUIRE_FALSE(failed);
 	CHECK(failed.error().message.find("only a character device") != std::string::npos);
 	CHECK(target.kernel.controllers.empty());
-	CHECK(allEntries(machine.places()).empty());
-	CHECK_FALSE(attach(client, AttachOptions{}, machine.places()));
+	CHECK(allAttachments(machine.systemPaths()).empty());
+	CHECK_FALSE(attach(client, AttachOptions{}, machine.systemPaths()));
 }

@@ -89,16 +89,16 @@ TEST_CASE("the latest events survive the daemon, up to a limit", "[daemon][event
 				REQUIRE(log.writeAndWait(10s));
 		}
 		REQUIRE(log.writeAndWait(10s));
-		CHECK(log.lines().size() <= EventLog::most);
-		CHECK(lineCount(contents(dir)) <= 2 * EventLog::most);
+		CHECK(log.lines().size() <= EventLog::max);
+		CHECK(lineCount(contents(dir)) <= 2 * EventLog::max);
 	}
 	const std::vector<Json> events = chooseEvents(contents(dir), {});
-	REQUIRE(events.size() >= EventLog::most);
+	REQUIRE(events.size() >= EventLog::max);
 	CHECK(events.back()["reason"] == "3699");
 	CHECK(chooseEvents(contents(dir), {.since = {}, .until = {}, .name = {}, .count = 3}).size() == 3);
 	CHECK(chooseEvents(contents(dir), {.since = {}, .until = {}, .name = "nvmeofd", .count = {}}).size() >= 1);
 	CHECK(chooseEvents(contents(dir), {.since = {}, .until = {}, .name = "nvmeof7c1", .count = {}}).empty());
-	CHECK(EventLog(dir.path() / "events").lines().size() == EventLog::most);
+	CHECK(EventLog(dir.path() / "events").lines().size() == EventLog::max);
 }
 
 TEST_CASE("an incomplete line left by a crash costs that line only", "[daemon][events]")
@@ -166,15 +166,15 @@ TEST_CASE("the stored events are bounded in bytes, in memory and in the file", "
 		log.add(controllerEvent(EventType::changed, ControllerState::live, std::string(1700, 'r')), now, 100s);
 		if (i % 100 == 0) {
 			REQUIRE(log.writeAndWait(10s));
-			CHECK(std::filesystem::file_size(dir.path() / "events") <= 2 * EventLog::mostBytes);
+			CHECK(std::filesystem::file_size(dir.path() / "events") <= 2 * EventLog::maxBytes);
 		}
 	}
 	REQUIRE(log.writeAndWait(10s));
 	std::size_t bytes = 0;
 	for (const std::string &line : log.lines())
 		bytes += line.size() + 1;
-	CHECK(bytes <= EventLog::mostBytes);
-	CHECK(bytes > EventLog::mostBytes - EventLog::longestLine);
+	CHECK(bytes <= EventLog::maxBytes);
+	CHECK(bytes > EventLog::maxBytes - EventLog::maxLineLength);
 	CHECK(EventLog(dir.path() / "events").lines() == log.lines());
 }
 
@@ -198,7 +198,7 @@ TEST_CASE("attempts that fail for the same reason do not displace earlier events
 	CHECK(log.lines().size() == 13);
 	// a line is bounded whatever a target sends
 	fails(std::string(100000, 'x'));
-	CHECK(log.lines().back().size() <= EventLog::longestLine);
+	CHECK(log.lines().back().size() <= EventLog::maxLineLength);
 }
 
 TEST_CASE("times are parsed in the usual notations", "[events]")

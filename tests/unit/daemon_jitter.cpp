@@ -16,13 +16,13 @@ constexpr unsigned hosts = 200;
 std::size_t crowd(std::vector<std::chrono::milliseconds> when, std::chrono::milliseconds within)
 {
 	std::ranges::sort(when);
-	std::size_t most = 0, first = 0;
+	std::size_t max = 0, first = 0;
 	for (std::size_t last = 0; last < when.size(); last++) {
 		while (when[last] - when[first] > within)
 			first++;
-		most = std::max(most, last - first + 1);
+		max = std::max(max, last - first + 1);
 	}
-	return most;
+	return max;
 }
 
 } // namespace

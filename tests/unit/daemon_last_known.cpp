@@ -33,7 +33,7 @@ LastKnown some()
 	known.services["tcp 10.0.0.9:8009"] = {DiscoveryLog{42, {tcp, rdma}}, true};
 	known.services["tcp 10.0.0.8:8009"] = {std::nullopt, true};
 	known.addresses["target.example 8009"] = {{"10.0.0.9", "8009"}, {"fe80::1%eth0", "8009"}};
-	FoundService found;
+	MdnsService found;
 	found.options.transport = "rdma";
 	found.options.address = {"10.0.0.7", "4420"};
 	found.options.subsysnqn = "nqn.2024-01.io.nvmeof:discovery";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "found.h"
+#include "mdns_services.h"
 #include "mdns_record.h"
 
 #include <nvmeof/discovery.h>
@@ -17,9 +17,9 @@ MdnsRecord record(const char *type, std::vector<std::string> text, const char *a
 	return {type, "eth0", address, 8009, std::move(text)};
 }
 
-FoundService service(unsigned number, const char *interface = "eth0")
+MdnsService service(unsigned number, const char *interface = "eth0")
 {
-	FoundService found;
+	MdnsService found;
 	found.options.address = {"10.0.0." + std::to_string(number), "8009"};
 	found.interface = interface;
 	return found;
@@ -64,7 +64,7 @@ TEST_CASE("a service that is no longer announced stays", "[daemon][mdns]")
 {
 	Config config;
 	config.mdns = true;
-	FoundServices found({service(1)}); // from an earlier run
+	MdnsServices found({service(1)}); // from an earlier run
 	CHECK(found.wanted(config).size() == 1);
 	CHECK_FALSE(found.all()[0].announced);
 	auto fresh = found.announce({service(1), service(2)});
@@ -83,7 +83,7 @@ TEST_CASE("a service that is no longer announced stays", "[daemon][mdns]")
 
 TEST_CASE("services on excluded interfaces are not used", "[daemon][mdns]")
 {
-	FoundServices found({service(1, "eth0"), service(2, "eth1")});
+	MdnsServices found({service(1, "eth0"), service(2, "eth1")});
 	Config config;
 	CHECK(found.wanted(config).empty());
 	config.mdnsInterfaces["eth1"] = true;
@@ -93,13 +93,13 @@ TEST_CASE("services on excluded interfaces are not used", "[daemon][mdns]")
 
 TEST_CASE("the number of announced services is bounded", "[daemon][mdns]")
 {
-	std::vector<FoundService> many;
+	std::vector<MdnsService> many;
 	for (unsigned i = 0; i < 200; i++)
 		many.push_back(service(i + 10));
-	FoundServices found({service(1)});
-	CHECK(found.announce(many).size() == FoundServices::most); // the old one was displaced
-	CHECK(found.all().size() == FoundServices::most);
+	MdnsServices found({service(1)});
+	CHECK(found.announce(many).size() == MdnsServices::max); // the old one was displaced
+	CHECK(found.all().size() == MdnsServices::max);
 	CHECK(found.find(serviceKey(service(1).options)) == nullptr);
 	CHECK(found.announce({service(2)}).size() == 1);
-	CHECK(FoundServices(many).all().size() == FoundServices::most);
+	CHECK(MdnsServices(many).all().size() == MdnsServices::max);
 }

@@ -32,7 +32,7 @@ std::multiset<std::string> complaints(const Findings &findings)
 	return found;
 }
 
-std::multiset<std::string> complaints(const Machine &machine, const Question &question = {})
+std::multiset<std::string> complaints(const Machine &machine, const CheckRequest &question = {})
 {
 	const Node node = machine.node();
 	return complaints(check(node, question).findings);
@@ -41,7 +41,7 @@ std::multiset<std::string> complaints(const Machine &machine, const Question &qu
 using Set = std::multiset<std::string>;
 
 // A question about a GPU that has a near card
-const Question near{{"0000:07:00.0"}, {}};
+const CheckRequest near{{"0000:07:00.0"}, {}};
 
 // DGX A100 with a disk over one of its cards
 Machine withDisk(const char *transport = "rdma")
@@ -86,7 +86,7 @@ TEST_CASE("ACS is reported once for each bridge, with the command that clears it
 	machine.rdma(machine.device(right, "0000:04:00.0", spec::card(0)), "mlx5_0");
 	machine.rdma(machine.device(right, "0000:04:00.1", spec::card(0)), "mlx5_1");
 	const Node node = machine.node();
-	const Answer answer = check(node, {});
+	const CheckReport answer = check(node, {});
 	CHECK(complaints(answer.findings) ==
 	      Set{"FAIL acs acs-redirect", "FAIL acs acs-redirect", "FAIL peers switch-acs"});
 	auto acs = std::ranges::find(answer.findings, "acs", &Finding::check);
@@ -208,7 +208,7 @@ TEST_CASE("the interface of a path is found by its routes and addresses", "[gpuc
 	CHECK(path.interface == "ens3");
 	CHECK(path.pci == "0000:54:00.0");
 	CHECK(path.rdmaHardware);
-	const Answer answer = check(node, {});
+	const CheckReport answer = check(node, {});
 	REQUIRE(answer.cards.size() == 1);
 	CHECK(answer.cards[0]->address == "0000:54:00.0");
 	CHECK(usesOf(node, *answer.cards[0]).size() == 1);
@@ -281,14 +281,14 @@ TEST_CASE("errors and idle operation are found in the statistics of nvidia-fs", 
 TEST_CASE("a recording has all data that was read, and gives the same findings", "[recording]")
 {
 	for (const Machine &machine : {dgxA100(), wrongSlots(), withDisk()}) {
-		const KeepingTree keeping(machine.tree());
+		const RecordingTree keeping(machine.tree());
 		const Node direct = readNode(keeping);
 		const std::string text = formatRecording(keeping.kept());
 		nvmeof::Result<MemoryTree> again = parseRecording(text);
 		REQUIRE(again);
 		CHECK(formatRecording(*again) == text);
 		const Node replayed = readNode(*again);
-		const Answer a = check(direct, {}), b = check(replayed, {});
+		const CheckReport a = check(direct, {}), b = check(replayed, {});
 		REQUIRE(a.findings.size() == b.findings.size());
 		for (std::size_t i = 0; i < a.findings.size(); i++)
 			CHECK(a.findings[i].subject + a.findings[i].what == b.findings[i].subject + b.findings[i].what);

@@ -52,7 +52,7 @@ TEST_CASE("configuration space is decoded", "[pci]")
 	CHECK(config.acs->redirect());
 	REQUIRE(config.resizable.size() == 1);
 	CHECK(config.resizable[0].bar == 1);
-	CHECK(config.resizable[0].most == 128ull << 30);
+	CHECK(config.resizable[0].max == 128ull << 30);
 }
 
 TEST_CASE("truncated or looping capability lists end", "[pci]")
@@ -181,7 +181,7 @@ TEST_CASE("every combination of states has a row in the table of peers, and ever
 		CHECK(used.contains(row.id));
 		CHECK(std::string(row.source) != "");
 		CHECK(std::string(row.what) != "");
-		CHECK((row.level(Means::p2pdma) == Level::pass && row.level(Means::nvidiaFs) == Level::pass) ==
+		CHECK((row.level(P2pMethod::p2pdma) == Level::pass && row.level(P2pMethod::nvidiaFs) == Level::pass) ==
 		      (std::string(row.step) == ""));
 	}
 	CHECK(std::string(peerRow({Distance::pix, false, Translation::passthrough, false}).id) == "switch");

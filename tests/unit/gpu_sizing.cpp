@@ -60,7 +60,7 @@ TEST_CASE("a checkpoint of ten trillion parameters over 3.2 Tb/s", "[sizing]")
 	CHECK(find(sizing, "takes").value == Approx(140e12 / (400e9 * 4096 / 4194)));
 	CHECK(find(sizing, "takes").verdict == Verdict::enough);
 	demand.namespaces = 16; // 96 GB/s
-	CHECK(find(size(demand), "takes").verdict == Verdict::short_);
+	CHECK(find(size(demand), "takes").verdict == Verdict::insufficient);
 	CHECK(size(demand).stages[size(demand).narrowest].name == "drives");
 	CHECK(find(size(demand), "members needed to saturate the NICs, writing").value ==
 	      std::ceil(400e9 * 4096 / 4194 / 6e9));
@@ -140,7 +140,7 @@ TEST_CASE("a plan is compared with the present machine", "[sizing]")
 	Live live;
 	live.gpus = 8;
 	live.cards = 4;
-	live.leastPaths = 2;
+	live.minPaths = 2;
 	const std::vector<Shortage> all = compare({}, live);
 	auto of = [&](const char *what) { return *std::ranges::find(all, what, &Shortage::what); };
 	CHECK(of("GPUs").enough);

@@ -135,15 +135,15 @@ TEST_CASE("a configured stripe is whole when all of its members exist and are us
 	a.name = "nvmeof0n1", a.wwid = "uuid.a", a.size = gibibyte, a.usablePaths = 1;
 	b.name = "nvmeof1n1", b.wwid = "uuid.b", b.size = 2 * gibibyte, b.usablePaths = 1;
 	all.namespaces = {a};
-	CHECK_FALSE(partsOf(stripe, all).whole());
-	CHECK(partsOf(stripe, all).missing == std::vector<std::string>{"uuid.b"});
+	CHECK_FALSE(membersOfStripe(stripe, all).whole());
+	CHECK(membersOfStripe(stripe, all).missing == std::vector<std::string>{"uuid.b"});
 	all.namespaces = {a, b};
-	const Parts parts = partsOf(stripe, all);
+	const Parts parts = membersOfStripe(stripe, all);
 	CHECK(parts.whole());
 	CHECK(parts.disks == std::vector<std::string>{"nvmeof1n1", "nvmeof0n1"});
 	CHECK(parts.bytes == 2 * gibibyte);
 	all.namespaces[1].usablePaths = 0;
-	CHECK_FALSE(partsOf(stripe, all).whole());
+	CHECK_FALSE(membersOfStripe(stripe, all).whole());
 }
 
 TEST_CASE("the state of a copy is parsed", "[stripe]")

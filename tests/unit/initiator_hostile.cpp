@@ -14,7 +14,7 @@ using target::When;
 namespace {
 
 // Whether this host handles the misbehaviour as expected
-bool wellDone(Visitor &host, Expect expect)
+bool behavesAsExpected(DiscoveryHost &host, Expect expect)
 {
 	const bool read = host.visit();
 	switch (expect) {
@@ -38,10 +38,10 @@ TEST_CASE("the initiator handles each misbehaviour of a discovery service", "[in
 		target::Server server;
 		server.subsystem().discovery().add(target::made(24));
 		Runner runner;
-		Visitor host(runner, server);
+		DiscoveryHost host(runner, server);
 		host.options.patience = 300ms;
 		host.options.kato = m.needs == target::Needs::persistent ? 5000 : 0;
-		host.most = 8192;
+		host.max = 8192;
 		if (m.when == When::discoveryOnce || m.needs == target::Needs::persistent)
 			REQUIRE(host.visit());
 		host.torn = 0;
@@ -50,7 +50,7 @@ TEST_CASE("the initiator handles each misbehaviour of a discovery service", "[in
 			host.session.close();
 		if (host.session.isLive())
 			host.session.arm();
-		CHECK(wellDone(host, m.expect));
+		CHECK(behavesAsExpected(host, m.expect));
 		if (m.expect == Expect::retried)
 			CHECK(host.torn >= 1);
 		if (m.expect == Expect::harmless || m.expect == Expect::retried)
@@ -68,13 +68,13 @@ TEST_CASE("the initiator handles each misbehaviour during the connect", "[initia
 		config.ana = m.needs == target::Needs::ana;
 		target::Server server(config);
 		Runner runner;
-		Visitor host(runner, server);
+		DiscoveryHost host(runner, server);
 		host.reads = false;
 		host.options.subsysnqn = config.nqn;
 		host.options.discovery = false;
-		host.options.events = want_ana_changes;
+		host.options.events = wantAnaChanges;
 		host.options.patience = 300ms;
-		host.options.longestReady = 300ms;
+		host.options.readyTimeout = 300ms;
 		host.options.digests = {m.needs == target::Needs::headerDigest, m.needs == target::Needs::dataDigest};
 		server.script().arm(m, Script::forever);
 		const bool live = host.visit();
@@ -96,7 +96,7 @@ TEST_CASE("the initiator survives random changes of a target's PDUs in every ste
 	Runner runner(60s);
 	int read = 0;
 	for (int i = 0; i < 60; i++) {
-		Visitor host(runner, server);
+		DiscoveryHost host(runner, server);
 		host.options.patience = 100ms;
 		host.options.digests = {i % 2 == 1, i % 2 == 1};
 		read += host.visit();

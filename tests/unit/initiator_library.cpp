@@ -7,7 +7,7 @@
 #include "target/discovery_client.h"
 #include "target/misbehaviour.h"
 
-using nvmeof::DiscoveryEntry;
+using LibraryEntry = nvmeof::DiscoveryEntry;
 using nvmeof::DiscoveryLog;
 using target::Expect;
 
@@ -30,7 +30,7 @@ public:
 		std::ranges::copy(std::as_bytes(std::span(queue_.data())), to.begin());
 		return {};
 	}
-	std::size_t most() const override { return 16 << 10; } // two reads; the second one ends the log
+	std::size_t max() const override { return 16 << 10; } // two reads; the second one ends the log
 	bool offsets() const override { return true; }
 	bool again(int) override { return true; }
 
@@ -39,13 +39,13 @@ private:
 };
 
 // The fields of an entry that a host uses
-std::string told(const DiscoveryEntry &e)
+std::string told(const LibraryEntry &e)
 {
 	return std::string(toString(e.kind)) + " " + e.transport + " " + e.addressFamily + " " + e.traddr + " " +
 	       e.trsvcid + " " + e.subsysnqn + " " + std::to_string(e.portId) + " " + std::to_string(e.cntlid);
 }
 
-bool usable(const DiscoveryEntry &e)
+bool usable(const LibraryEntry &e)
 {
 	return e.defect.empty();
 }

@@ -28,11 +28,11 @@ TEST_CASE("a controller is enabled step by step, and its log is read", "[initiat
 	target::Server server(config);
 	server.subsystem().discovery().add(target::made(30));
 	Runner runner;
-	Visitor host(runner, server);
+	DiscoveryHost host(runner, server);
 	REQUIRE(host.visit());
 	CHECK((host.steps == std::vector<Step>{Step::tcp, Step::hello, Step::connect, Step::cap, Step::vs, Step::enable,
 					       Step::ready, Step::identify, Step::events}));
-	const Told &told = host.session.told();
+	const ControllerInfo &told = host.session.info();
 	CHECK((told.cap & 0xffff) == 127);
 	CHECK(told.vs == 0x10400);
 	CHECK(told.cntlid == 1);
@@ -40,15 +40,15 @@ TEST_CASE("a controller is enabled step by step, and its log is read", "[initiat
 	CHECK(told.dctype == dc_centralized);
 	CHECK(told.offsets());
 	CHECK(told.kas == 10);
-	CHECK(told.events == want_discovery_changes);
-	CHECK(told.longest(1 << 20) == 1 << 20);
-	CHECK(told.longest(4 << 20) == 1 << 20); // limited by MDTS
+	CHECK(told.events == wantDiscoveryChanges);
+	CHECK(told.maxTransfer(1 << 20) == 1 << 20);
+	CHECK(told.maxTransfer(4 << 20) == 1 << 20); // limited by MDTS
 	CHECK(host.reader.generation() == server.subsystem().discovery().generation());
 	CHECK(host.reader.count() == 32);
 	CHECK(host.headers.size() == 2);
 	auto q = target::discover(server);
 	CHECK(same(host.log(), target::readLog(q).entries));
-	CHECK(host.oddities.empty());
+	CHECK(host.violations.empty());
 	CHECK(server.violations().empty());
 }
 
@@ -61,16 +61,16 @@ TEST_CASE("a log is read in pieces of any size, with any digests and any segment
 	const auto wanted = target::made(400);
 	server.subsystem().discovery().add(wanted);
 	Runner runner;
-	Visitor host(runner, server);
+	DiscoveryHost host(runner, server);
 	host.options.digests = {GENERATE(false, true), GENERATE(false, true)};
-	host.most = GENERATE(1024u, 5000u, 1u << 20);
+	host.max = GENERATE(1024u, 5000u, 1u << 20);
 	REQUIRE(host.visit());
 	const auto log = host.log();
 	REQUIRE(log.size() == 402);
 	CHECK(std::equal(wanted.begin(), wanted.end(), log.begin() + 2, target::same));
 	CHECK(server.counters().discoveryReads ==
-	      2 + (402 * 1024 + host.most / 1024 * 1024 - 1) / (host.most / 1024 * 1024));
-	CHECK(host.oddities.empty());
+	      2 + (402 * 1024 + host.max / 1024 * 1024 - 1) / (host.max / 1024 * 1024));
+	CHECK(host.violations.empty());
 	CHECK(server.counters().digestErrors == 0);
 	CHECK(server.violations().empty());
 }
@@ -78,9 +78,9 @@ TEST_CASE("a log is read in pieces of any size, with any digests and any segment
 TEST_CASE("an empty log is read", "[initiator]")
 {
 	target::Server server;
-	server.subsystem().discovery().setMost(0);
+	server.subsystem().discovery().setEntryLimit(0);
 	Runner runner;
-	Visitor host(runner, server);
+	DiscoveryHost host(runner, server);
 	REQUIRE(host.visit());
 	CHECK(host.reader.count() == 0);
 	CHECK(host.bytes.empty());
@@ -91,7 +91,7 @@ TEST_CASE("an event reports a changed log, which is read over the same connectio
 	target::Server server;
 	auto &discovery = server.subsystem().discovery();
 	Runner runner;
-	Visitor host(runner, server);
+	DiscoveryHost host(runner, server);
 	host.options.kato = 5000;
 	REQUIRE(host.visit());
 	for (int i = 1; i <= 3; i++) {
@@ -114,7 +114,7 @@ TEST_CASE("Keep Alive commands keep an association, and detect its loss", "[init
 	config.trafficKeepAlive = GENERATE(false, true);
 	target::Server server(config);
 	Runner runner;
-	Visitor host(runner, server);
+	DiscoveryHost host(runner, server);
 	host.options.kato = 400;
 	REQUIRE(host.visit());
 	serving::Timer later(runner.loop, [&] { runner.stop(); });
@@ -138,7 +138,7 @@ TEST_CASE("a registration of any length is sent", "[initiator]")
 	config.r2tBytes = 8192;
 	target::Server server(config);
 	Runner runner;
-	Visitor host(runner, server);
+	DiscoveryHost host(runner, server);
 	host.reads = false;
 	host.options.digests = {true, true};
 	REQUIRE(host.visit());
@@ -162,7 +162,7 @@ TEST_CASE("a failed connect has the reason and the step", "[initiator]")
 {
 	target::Server server;
 	Runner runner;
-	Visitor host(runner, server);
+	DiscoveryHost host(runner, server);
 	host.options.patience = 200ms;
 	SECTION("the port is closed")
 	{
@@ -217,13 +217,13 @@ TEST_CASE("a failed connect has the reason and the step", "[initiator]")
 
 namespace {
 
-struct Leaver : Visitor {
-	using Visitor::Visitor;
+struct Leaver : DiscoveryHost {
+	using DiscoveryHost::DiscoveryHost;
 	std::size_t after = 0;
 	Runner *loop = nullptr;
 	void passed(Step s) override
 	{
-		Visitor::passed(s);
+		DiscoveryHost::passed(s);
 		if (steps.size() == after)
 			loop->stop();
 	}
@@ -248,8 +248,8 @@ TEST_CASE("a host that disconnects in any step leaves nothing behind", "[initiat
 
 namespace {
 
-struct One : Visitor {
-	using Visitor::Visitor;
+struct One : DiscoveryHost {
+	using DiscoveryHost::DiscoveryHost;
 	int *rest = nullptr;
 	Runner *loop = nullptr;
 	void done(const Completion &completion) override

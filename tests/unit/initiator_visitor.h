@@ -48,22 +48,22 @@ private:
 			      }};
 };
 
-class Visitor : public Session::User, public DiscoveryReader::User {
+class DiscoveryHost : public Session::User, public DiscoveryReader::User {
 public:
 	using Data = Session::Data;
 
-	explicit Visitor(Runner &runner, const target::Server &server)
+	explicit DiscoveryHost(Runner &runner, const target::Server &server)
 		: runner_(runner), endpoint_(*Endpoint::of(addressOf(server))), session(runner.shared, *this),
 		  reader(session, *this)
 	{
-		options.subsysnqn = discovery_nqn;
-		options.events = want_discovery_changes;
+		options.subsysnqn = discoveryNqn;
+		options.events = wantDiscoveryChanges;
 		options.patience = 2s;
 		who.hostnqn = "nqn.2024-01.io.nvmeof:visitor";
 		who.hostid[15] = 1;
 	}
 
-	virtual ~Visitor() = default;
+	virtual ~DiscoveryHost() = default;
 
 	void open() { session.open(endpoint_, who, options); }
 	// Connects and, with `reads`, reads the log.
@@ -81,7 +81,7 @@ public:
 	void readLog()
 	{
 		bytes.clear();
-		reader.start(most);
+		reader.start(max);
 	}
 	std::vector<DiscoveryEntry> log() const
 	{
@@ -124,7 +124,7 @@ public:
 		failure = why;
 		runner_.stop();
 	}
-	void odd(const char *what) override { oddities.emplace_back(what); }
+	void onViolation(const char *what) override { violations.emplace_back(what); }
 	void header(Data data) override { headers.push_back(*decode<DiscoveryHeader>(data)); }
 	void entries(std::uint64_t offset, Data data) override
 	{
@@ -138,8 +138,8 @@ private:
 
 public:
 	SessionOptions options;
-	Who who;
-	std::uint32_t most = 1 << 20;
+	HostIdentity who;
+	std::uint32_t max = 1 << 20;
 	bool reads = true;
 	Session session;
 	DiscoveryReader reader;
@@ -147,7 +147,7 @@ public:
 	std::vector<DiscoveryHeader> headers;
 	Bytes bytes;
 	std::vector<std::uint32_t> events;
-	std::vector<std::string> oddities;
+	std::vector<std::string> violations;
 	std::optional<DiscoveryReader::Outcome> outcome;
 	std::uint16_t status = 0;
 	Failure failure;

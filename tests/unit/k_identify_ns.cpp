@@ -13,10 +13,10 @@ extern "C" {
 
 namespace {
 
-using Edit = std::function<void(nvme_id_ns &)>;
+using NsEdit = std::function<void(nvme_id_ns &)>;
 using Bytes = std::vector<uint8_t>;
 
-nvme_id_ns sound()
+nvme_id_ns soundNs()
 {
 	nvme_id_ns id = {};
 
@@ -32,9 +32,9 @@ nvme_id_ns sound()
 	return id;
 }
 
-std::string refusal(const Edit &edit)
+std::string nsRefusal(const NsEdit &edit)
 {
-	nvme_id_ns id = sound();
+	nvme_id_ns id = soundNs();
 	nof_ns_format out;
 
 	edit(id);
@@ -42,9 +42,9 @@ std::string refusal(const Edit &edit)
 	return why ? why : "";
 }
 
-nof_ns_format accept(const Edit &edit)
+nof_ns_format acceptNs(const NsEdit &edit)
 {
-	nvme_id_ns id = sound();
+	nvme_id_ns id = soundNs();
 	nof_ns_format out;
 
 	memset(&out, 0xa5, sizeof(out));
@@ -82,7 +82,7 @@ const Bytes eui(8, 0xe1), nguid(16, 0xa2), uuid(16, 0xb3);
 
 TEST_CASE("Identify Namespace: valid data are decoded")
 {
-	const nof_ns_format out = accept([](nvme_id_ns &) {});
+	const nof_ns_format out = acceptNs([](nvme_id_ns &) {});
 
 	CHECK(out.nlbas == 1 << 20);
 	CHECK(out.lba_shift == 12);
@@ -105,17 +105,17 @@ TEST_CASE("Identify Namespace: valid data are decoded")
 
 TEST_CASE("Identify Namespace: an inactive namespace is refused")
 {
-	CHECK_THAT(refusal([](nvme_id_ns &id) { memset(&id, 0, sizeof(id)); }), Catch::Contains("not active"));
-	CHECK_THAT(refusal([](nvme_id_ns &id) { id.nsze = 0; }), Catch::Contains("not active"));
-	CHECK_THAT(refusal([](nvme_id_ns &id) { id.ncap = 0; }), Catch::Contains("not active"));
-	CHECK_FALSE(refusal([](nvme_id_ns &id) { memset(&id, 0xff, sizeof(id)); }).empty());
+	CHECK_THAT(nsRefusal([](nvme_id_ns &id) { memset(&id, 0, sizeof(id)); }), Catch::Contains("not active"));
+	CHECK_THAT(nsRefusal([](nvme_id_ns &id) { id.nsze = 0; }), Catch::Contains("not active"));
+	CHECK_THAT(nsRefusal([](nvme_id_ns &id) { id.ncap = 0; }), Catch::Contains("not active"));
+	CHECK_FALSE(nsRefusal([](nvme_id_ns &id) { memset(&id, 0xff, sizeof(id)); }).empty());
 }
 
 TEST_CASE("Identify Namespace: only block sizes from 512 to 4096 bytes are accepted")
 {
 	for (unsigned int ds = 0; ds < 256; ++ds) {
 		CAPTURE(ds);
-		CHECK(refusal([&](nvme_id_ns &id) { id.lbaf[1].ds = ds; }).empty() == (ds >= 9 && ds <= 12));
+		CHECK(nsRefusal([&](nvme_id_ns &id) { id.lbaf[1].ds = ds; }).empty() == (ds >= 9 && ds <= 12));
 	}
 }
 
@@ -129,30 +129,30 @@ TEST_CASE("Identify Namespace: the format in use is found")
 				id.lbaf[i].ds = i < 16 ? 9 : 12;
 		};
 	};
-	CHECK(accept(format(0, 0)).lba_shift == 9);
-	CHECK_THAT(refusal(format(0, 1)), Catch::Contains("FLBAS"));
-	CHECK_THAT(refusal(format(14, 15)), Catch::Contains("FLBAS"));
-	CHECK(accept(format(15, 15)).lba_shift == 9);
+	CHECK(acceptNs(format(0, 0)).lba_shift == 9);
+	CHECK_THAT(nsRefusal(format(0, 1)), Catch::Contains("FLBAS"));
+	CHECK_THAT(nsRefusal(format(14, 15)), Catch::Contains("FLBAS"));
+	CHECK(acceptNs(format(15, 15)).lba_shift == 9);
 	// Bits 6:5 of FLBAS are valid only with more than 16 formats.
-	CHECK(accept(format(15, 0x20)).lba_shift == 9);
-	CHECK(accept(format(16, 0x20)).lba_shift == 12);
-	CHECK_THAT(refusal(format(16, 0x21)), Catch::Contains("FLBAS"));
-	CHECK(accept(format(63, 0x6f)).lba_shift == 12);
+	CHECK(acceptNs(format(15, 0x20)).lba_shift == 9);
+	CHECK(acceptNs(format(16, 0x20)).lba_shift == 12);
+	CHECK_THAT(nsRefusal(format(16, 0x21)), Catch::Contains("FLBAS"));
+	CHECK(acceptNs(format(63, 0x6f)).lba_shift == 12);
 	for (unsigned int nlbaf = 64; nlbaf < 256; ++nlbaf)
-		CHECK_THAT(refusal(format(nlbaf, 0)), Catch::Contains("FLBAS"));
+		CHECK_THAT(nsRefusal(format(nlbaf, 0)), Catch::Contains("FLBAS"));
 }
 
 TEST_CASE("Identify Namespace: unsupported metadata and capacities are refused")
 {
-	CHECK_THAT(refusal([](nvme_id_ns &id) { id.lbaf[1].ms = htole16(8); }), Catch::Contains("metadata"));
-	CHECK(refusal([](nvme_id_ns &id) { id.lbaf[0].ms = htole16(8); }).empty()); // not the format in use
+	CHECK_THAT(nsRefusal([](nvme_id_ns &id) { id.lbaf[1].ms = htole16(8); }), Catch::Contains("metadata"));
+	CHECK(nsRefusal([](nvme_id_ns &id) { id.lbaf[0].ms = htole16(8); }).empty()); // not the format in use
 
 	auto blocks = [](u64 n) { return [=](nvme_id_ns &id) { id.nsze = id.ncap = htole64(n); }; };
 	const u64 most = u64(S64_MAX) >> 12;
-	CHECK(accept(blocks(most)).nlbas == most);
+	CHECK(acceptNs(blocks(most)).nlbas == most);
 	for (u64 n : {most + 1, u64(1) << 52, u64(1) << 63, ~u64(0)}) {
 		CAPTURE(n);
-		CHECK_THAT(refusal(blocks(n)), Catch::Contains("NSZE"));
+		CHECK_THAT(nsRefusal(blocks(n)), Catch::Contains("NSZE"));
 	}
 }
 
@@ -167,22 +167,22 @@ TEST_CASE("Identify Namespace: protection information is decoded")
 	};
 	for (u8 type : {1, 2, 3})
 		for (u8 extended : {0, 1}) {
-			CHECK(accept(format(type, 8, extended)).pi_type == type);
-			CHECK(accept(format(type, 8, extended)).pi_bytes == NOF_PI_BYTES_16B);
-			CHECK(accept(format(type, 8, extended)).pi_in_data == extended);
-			CHECK(accept(format(type, 16, extended)).pi_bytes == NOF_PI_BYTES_64B);
+			CHECK(acceptNs(format(type, 8, extended)).pi_type == type);
+			CHECK(acceptNs(format(type, 8, extended)).pi_bytes == NOF_PI_BYTES_16B);
+			CHECK(acceptNs(format(type, 8, extended)).pi_in_data == extended);
+			CHECK(acceptNs(format(type, 16, extended)).pi_bytes == NOF_PI_BYTES_64B);
 			// the metadata are the protection information only, so both positions are the same
-			CHECK(accept(format(type | 8, 8, extended)).pi_type == type);
+			CHECK(acceptNs(format(type | 8, 8, extended)).pi_type == type);
 		}
-	CHECK(accept(format(1, 0)).pi_type == 0); // the format in use has no metadata
-	CHECK_THAT(refusal(format(0, 8)), Catch::Contains("buffer of their own"));
-	CHECK_THAT(refusal(format(0, 8, 1)), Catch::Contains("end of each block"));
-	CHECK(accept(format(1, 0, 1)).pi_in_data == false);
+	CHECK(acceptNs(format(1, 0)).pi_type == 0); // the format in use has no metadata
+	CHECK_THAT(nsRefusal(format(0, 8)), Catch::Contains("buffer of their own"));
+	CHECK_THAT(nsRefusal(format(0, 8, 1)), Catch::Contains("end of each block"));
+	CHECK(acceptNs(format(1, 0, 1)).pi_in_data == false);
 	for (u16 bytes : {9, 15, 17, 64, 264, 0xffff})
-		CHECK_THAT(refusal(format(1, bytes, 1)), Catch::Contains("8 or 16"));
-	CHECK_THAT(refusal(format(1, 4)), Catch::Contains("too small"));
+		CHECK_THAT(nsRefusal(format(1, bytes, 1)), Catch::Contains("8 or 16"));
+	CHECK_THAT(nsRefusal(format(1, 4)), Catch::Contains("too small"));
 	for (u8 type : {4, 5, 6, 7})
-		CHECK_THAT(refusal(format(type, 8)), Catch::Contains("invalid protection information type"));
+		CHECK_THAT(nsRefusal(format(type, 8)), Catch::Contains("invalid protection information type"));
 }
 
 TEST_CASE("Identify Namespace of the NVM command set: unsupported guards are refused")
@@ -204,8 +204,8 @@ TEST_CASE("Identify Namespace of the NVM command set: unsupported guards are ref
 
 TEST_CASE("Identify Namespace: reservations and atomic writes are decoded")
 {
-	CHECK(accept([](nvme_id_ns &id) { id.rescap = 0xff; }).rescap == 0x7f);
-	CHECK(accept([](nvme_id_ns &id) { id.rescap = 0x02; }).rescap == 0x02);
+	CHECK(acceptNs([](nvme_id_ns &id) { id.rescap = 0xff; }).rescap == 0x7f);
+	CHECK(acceptNs([](nvme_id_ns &id) { id.rescap = 0x02; }).rescap == 0x02);
 
 	auto atomics = [](u16 nawupf, u16 nabspf, u16 nabo = 0, u8 nsfeat = 2) {
 		return [=](nvme_id_ns &id) {
@@ -215,15 +215,15 @@ TEST_CASE("Identify Namespace: reservations and atomic writes are decoded")
 			id.nabo = htole16(nabo);
 		};
 	};
-	CHECK(accept(atomics(15, 0)).atomic_blocks == 16);
-	CHECK(accept(atomics(0, 0)).atomic_blocks == 0); // 0: the value of the controller applies
-	CHECK(accept(atomics(0xffff, 0xffff)).atomic_blocks == 65536);
-	CHECK(accept(atomics(0xffff, 0xffff)).atomic_boundary == 65536);
-	CHECK(accept(atomics(15, 31)).atomic_boundary == 32);
-	CHECK_FALSE(accept(atomics(15, 31)).atomic_never);
-	CHECK(accept(atomics(15, 30)).atomic_never);
-	CHECK(accept(atomics(15, 31, 1)).atomic_never);
-	const nof_ns_format none = accept(atomics(15, 30, 1, 0)); // NSFEAT has no NSABP bit: the fields are not valid
+	CHECK(acceptNs(atomics(15, 0)).atomic_blocks == 16);
+	CHECK(acceptNs(atomics(0, 0)).atomic_blocks == 0); // 0: the value of the controller applies
+	CHECK(acceptNs(atomics(0xffff, 0xffff)).atomic_blocks == 65536);
+	CHECK(acceptNs(atomics(0xffff, 0xffff)).atomic_boundary == 65536);
+	CHECK(acceptNs(atomics(15, 31)).atomic_boundary == 32);
+	CHECK_FALSE(acceptNs(atomics(15, 31)).atomic_never);
+	CHECK(acceptNs(atomics(15, 30)).atomic_never);
+	CHECK(acceptNs(atomics(15, 31, 1)).atomic_never);
+	const nof_ns_format none = acceptNs(atomics(15, 30, 1, 0)); // NSFEAT has no NSABP bit: the fields are not valid
 	CHECK(none.atomic_blocks == 0);
 	CHECK(none.atomic_boundary == 0);
 	CHECK_FALSE(none.atomic_never);
@@ -231,10 +231,10 @@ TEST_CASE("Identify Namespace: reservations and atomic writes are decoded")
 
 TEST_CASE("Identify Namespace: write protection and sharing are decoded")
 {
-	const nof_ns_format out = accept([](nvme_id_ns &id) { id.nsattr = 0xff, id.nmic = 0xfe; });
+	const nof_ns_format out = acceptNs([](nvme_id_ns &id) { id.nsattr = 0xff, id.nmic = 0xfe; });
 	CHECK(out.read_only);
 	CHECK_FALSE(out.shared);
-	CHECK_FALSE(accept([](nvme_id_ns &id) { id.nsattr = 0xfe; }).read_only);
+	CHECK_FALSE(acceptNs([](nvme_id_ns &id) { id.nsattr = 0xfe; }).read_only);
 }
 
 TEST_CASE("Identify Namespace: I/O hints are decoded")
@@ -250,25 +250,25 @@ TEST_CASE("Identify Namespace: I/O hints are decoded")
 		};
 	};
 	// Each group of fields is valid only with its bit in NSFEAT.
-	CHECK(accept(hints(0, 3, 3, 31)).phys_blocks == 0);
-	CHECK(accept(hints(0, 3, 3, 31)).opt_io_blocks == 0);
-	CHECK(accept(hints(0, 3, 3, 31)).discard_granularity == 0);
-	CHECK(accept(hints(0x02, 3, 3, 31)).phys_blocks == 0);
-	CHECK(accept(hints(0x10, 3, 3, 31)).phys_blocks == 0);
-	CHECK(accept(hints(0x10, 3, 3, 31)).opt_io_blocks == 32);
-	CHECK(accept(hints(0x10, 3, 3, 31)).discard_granularity == 8);
+	CHECK(acceptNs(hints(0, 3, 3, 31)).phys_blocks == 0);
+	CHECK(acceptNs(hints(0, 3, 3, 31)).opt_io_blocks == 0);
+	CHECK(acceptNs(hints(0, 3, 3, 31)).discard_granularity == 0);
+	CHECK(acceptNs(hints(0x02, 3, 3, 31)).phys_blocks == 0);
+	CHECK(acceptNs(hints(0x10, 3, 3, 31)).phys_blocks == 0);
+	CHECK(acceptNs(hints(0x10, 3, 3, 31)).opt_io_blocks == 32);
+	CHECK(acceptNs(hints(0x10, 3, 3, 31)).discard_granularity == 8);
 
-	const nof_ns_format both = accept(hints(0x12, 3, 7, 31));
+	const nof_ns_format both = acceptNs(hints(0x12, 3, 7, 31));
 	CHECK(both.phys_blocks == 4);
 	CHECK(both.opt_io_blocks == 32);
-	CHECK(accept(hints(0x12, 7, 0, 31)).phys_blocks == 1);
+	CHECK(acceptNs(hints(0x12, 7, 0, 31)).phys_blocks == 1);
 	// Sizes are rounded down to a power of two. The optimal size is a multiple of it.
-	CHECK(accept(hints(0x12, 6, 6, 16)).phys_blocks == 4);
-	CHECK(accept(hints(0x12, 6, 6, 16)).opt_io_blocks == 16);
-	CHECK(accept(hints(0x12, 7, 7, 5)).opt_io_blocks == 0);
-	CHECK(accept(hints(0x12, 0, 0, 0)).opt_io_blocks == 0);
+	CHECK(acceptNs(hints(0x12, 6, 6, 16)).phys_blocks == 4);
+	CHECK(acceptNs(hints(0x12, 6, 6, 16)).opt_io_blocks == 16);
+	CHECK(acceptNs(hints(0x12, 7, 7, 5)).opt_io_blocks == 0);
+	CHECK(acceptNs(hints(0x12, 0, 0, 0)).opt_io_blocks == 0);
 	// A physical block is at most 64 KiB. The 0-based value 65535 does not wrap.
-	const nof_ns_format big = accept(hints(0x12, 0xffff, 0xffff, 0xffff));
+	const nof_ns_format big = acceptNs(hints(0x12, 0xffff, 0xffff, 0xffff));
 	CHECK(big.phys_blocks == 16);
 	CHECK(big.opt_io_blocks == 65536);
 }
@@ -278,7 +278,7 @@ TEST_CASE("Identify Namespace: deallocated blocks read zeros only if DLFEAT says
 	for (unsigned int dlfeat = 0; dlfeat < 256; ++dlfeat) {
 		CAPTURE(dlfeat);
 		const bool zero = (dlfeat & 7) == 1 && (dlfeat & 8);
-		CHECK(accept([&](nvme_id_ns &id) { id.dlfeat = dlfeat; }).discard_zeroes == zero);
+		CHECK(acceptNs([&](nvme_id_ns &id) { id.dlfeat = dlfeat; }).discard_zeroes == zero);
 	}
 }
 
@@ -430,7 +430,7 @@ TEST_CASE("identification descriptors: contradictions are refused, and zeros ign
 	CHECK_THAT(descs(desc(3, uuid) + desc(3, Bytes(16, 1)), ids), Catch::Contains("two different"));
 
 	// identifiers of Identify Namespace count, too
-	nof_ns_format format = accept([](nvme_id_ns &) {});
+	nof_ns_format format = acceptNs([](nvme_id_ns &) {});
 	CHECK_THAT(descs(desc(1, eui), format.ids), Catch::Contains("two different"));
 	CHECK(descs(desc(1, Bytes(8, 0x22)), format.ids).empty());
 }

@@ -13,7 +13,7 @@ extern "C" {
 
 namespace {
 
-constexpr u32 most = std::numeric_limits<u32>::max();
+constexpr u32 maxU32 = std::numeric_limits<u32>::max();
 constexpr u32 us = 1000, ms = 1000000;
 
 u32 after(u32 ewma, u64 sample, int times)
@@ -31,7 +31,7 @@ TEST_CASE("latency: reads and writes, small and large, are separate classes")
 	CHECK(nof_lat_class(false, 32768) == NOF_LAT_READ);
 	CHECK(nof_lat_class(false, 32768 + 512) == NOF_LAT_READ_LARGE);
 	CHECK(nof_lat_class(true, 0) == NOF_LAT_WRITE);
-	CHECK(nof_lat_class(true, most) == NOF_LAT_WRITE_LARGE);
+	CHECK(nof_lat_class(true, maxU32) == NOF_LAT_WRITE_LARGE);
 }
 
 TEST_CASE("latency: the average begins with the first sample and follows the rest")
@@ -49,13 +49,13 @@ TEST_CASE("latency: the average is never 0, which means unknown, and stays betwe
 	CHECK(nof_lat_next(0, 0, false) == 1);
 	CHECK(nof_lat_next(5, 0, true) == 1);
 	CHECK(after(1000, 0, 1000) >= 1);
-	CHECK(nof_lat_next(0, 1ull << 40, false) == most);
-	CHECK(after(1, most, 1000) <= most);
-	CHECK(after(1, most, 1000) > most - 16);
-	for (u32 from : {1u, 7u, 8u, 1000u, most})
+	CHECK(nof_lat_next(0, 1ull << 40, false) == maxU32);
+	CHECK(after(1, maxU32, 1000) <= maxU32);
+	CHECK(after(1, maxU32, 1000) > maxU32 - 16);
+	for (u32 from : {1u, 7u, 8u, 1000u, maxU32})
 		for (u64 to : {0ull, 1ull, 9ull, 5000ull, 1ull << 33}) {
 			CAPTURE(from, to);
-			const u64 sample = std::min<u64>(to, most), next = nof_lat_next(from, to, false);
+			const u64 sample = std::min<u64>(to, maxU32), next = nof_lat_next(from, to, false);
 			CHECK(next >= std::max<u64>(1, std::min<u64>(from, sample)));
 			CHECK(next <= std::max<u64>(from, sample));
 		}
@@ -65,7 +65,7 @@ TEST_CASE("latency: the expected latency grows with the queue depth")
 {
 	CHECK(nof_lat_expect(100, 0) == 100);
 	CHECK(nof_lat_expect(100, 3) == 400);
-	CHECK(nof_lat_expect(most, most) == u64(most) << 32);
+	CHECK(nof_lat_expect(maxU32, maxU32) == u64(maxU32) << 32);
 }
 
 TEST_CASE("latency: the path with the lower expected latency is taken")
@@ -133,7 +133,7 @@ TEST_CASE("outlier: a slow path is several times and noticeably slower than its 
 	CHECK(nof_outlier_slow(4 * ms + 1, 1 * ms));
 	CHECK_FALSE(nof_outlier_slow(900 * us, 10 * us)); // 90 times as slow, but below 1 ms
 	CHECK(nof_outlier_slow(1100 * us, 10 * us));
-	CHECK_FALSE(nof_outlier_slow(most, most / 2));
+	CHECK_FALSE(nof_outlier_slow(maxU32, maxU32 / 2));
 	CHECK_FALSE(nof_outlier_slow(0, 1));
 }
 
@@ -142,12 +142,12 @@ TEST_CASE("outlier: the limit for the return of a slow path is below the limit f
 	for (u32 peer : {1u, 10 * us, 100 * us, 300 * us, 1 * ms, 30 * ms, 1000 * ms}) {
 		CAPTURE(peer);
 		CHECK(nof_outlier_limit(peer) >= peer);
-		if (nof_outlier_limit(peer) < most)
+		if (nof_outlier_limit(peer) < maxU32)
 			CHECK_FALSE(nof_outlier_slow(nof_outlier_limit(peer), peer));
 	}
 	CHECK(nof_outlier_limit(30 * ms) == 60 * ms);
 	CHECK(nof_outlier_limit(10 * us) == 510 * us);
-	CHECK(nof_outlier_limit(most) == 2 * u64(most));
+	CHECK(nof_outlier_limit(maxU32) == 2 * u64(maxU32));
 }
 
 TEST_CASE("outlier: a faulty path has at least one error in ten requests, and five errors")
@@ -176,5 +176,5 @@ TEST_CASE("a late watch interval counts less, but at least a little")
 	CHECK(nof_watch_step(37) == 3);
 	CHECK(nof_watch_step(38) == 2);
 	CHECK(nof_watch_step(40) == 2);
-	CHECK(nof_watch_step(most) == 2);
+	CHECK(nof_watch_step(maxU32) == 2);
 }

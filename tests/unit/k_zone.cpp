@@ -25,7 +25,7 @@ nof_ns_format zoned()
 	return f;
 }
 
-std::string refusal(const std::function<void(nvme_id_ns_zns &)> &edit, nof_ns_format *out = nullptr)
+std::string zoneRefusal(const std::function<void(nvme_id_ns_zns &)> &edit, nof_ns_format *out = nullptr)
 {
 	nvme_id_ns_zns id = {};
 	auto f = zoned();
@@ -79,22 +79,22 @@ int count(u64 nr, u32 len, u64 most)
 TEST_CASE("Identify of the zoned command set is decoded", "[zone]")
 {
 	nof_ns_format f;
-	CHECK(refusal([](auto &) {}, &f).empty());
+	CHECK(zoneRefusal([](auto &) {}, &f).empty());
 	CHECK(f.zone_blocks == size);
 	CHECK(f.max_open == 5);
 	CHECK(f.max_active == 10);
-	CHECK(refusal([](auto &id) { id.mar = id.mor = htole32(0xffffffff); }, &f).empty());
+	CHECK(zoneRefusal([](auto &id) { id.mar = id.mor = htole32(0xffffffff); }, &f).empty());
 	CHECK(f.max_open == 0);
 	CHECK(f.max_active == 0);
 	// as many as zones exist: no limit
-	CHECK(refusal([](auto &id) { id.mar = id.mor = htole32(63); }, &f).empty());
+	CHECK(zoneRefusal([](auto &id) { id.mar = id.mor = htole32(63); }, &f).empty());
 	CHECK(f.max_active == 0);
-	CHECK(refusal([](auto &id) { id.zoc = htole16(2); }).find("ZOC") == 0);
+	CHECK(zoneRefusal([](auto &id) { id.zoc = htole16(2); }).find("ZOC") == 0);
 	for (u64 bad : {u64(0), u64(3), size - 1, u64(1) << 62, u64(1) << 32})
-		CHECK(refusal([bad](auto &id) { id.lbafe[1].zsze = htole64(bad); }).find("ZSZE") == 0);
-	CHECK(refusal([](auto &id) { id.lbafe[1].zsze = htole64(64 * size * 2); }).find("NSZE") == 0);
-	CHECK(refusal([](auto &id) { id.mor = htole32(10); }).find("MOR") == 0);
-	CHECK(refusal([](auto &id) { id.mor = htole32(0xffffffff); }).find("MOR") == 0);
+		CHECK(zoneRefusal([bad](auto &id) { id.lbafe[1].zsze = htole64(bad); }).find("ZSZE") == 0);
+	CHECK(zoneRefusal([](auto &id) { id.lbafe[1].zsze = htole64(64 * size * 2); }).find("NSZE") == 0);
+	CHECK(zoneRefusal([](auto &id) { id.mor = htole32(10); }).find("MOR") == 0);
+	CHECK(zoneRefusal([](auto &id) { id.mor = htole32(0xffffffff); }).find("MOR") == 0);
 
 	nvme_id_ctrl_zns ctrl = {};
 	CHECK(nof_identify_zasl(&ctrl, 0) == 0xffffffff);

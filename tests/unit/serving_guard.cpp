@@ -47,7 +47,7 @@ struct Thrower final : Poller::Handler, Wheel::Alarm {
 		closed++;
 		poller->remove(fd, *this);
 	}
-	void rang() override { throw 7; }
+	void onDeadline() override { throw 7; }
 };
 
 } // namespace

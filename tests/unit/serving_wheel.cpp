@@ -13,14 +13,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct Bell final : Wheel::Alarm {
+struct TestTimer final : Wheel::Alarm {
 	std::function<void()> call = [] {};
-	int rung = 0;
+	int expirations = 0;
 	Wheel::Clock::time_point when;
 
-	void rang() override
+	void onDeadline() override
 	{
-		rung++;
+		expirations++;
 		when = Wheel::Clock::now();
 		call();
 	}
@@ -38,7 +38,7 @@ struct Time {
 		over.start(span);
 		turns.run();
 	}
-	std::chrono::milliseconds after(const Bell &bell) const
+	std::chrono::milliseconds after(const TestTimer &bell) const
 	{
 		return std::chrono::duration_cast<std::chrono::milliseconds>(bell.when - start);
 	}
@@ -49,79 +49,79 @@ struct Time {
 TEST_CASE("an alarm fires once, and not early", "[serving]")
 {
 	Time time;
-	Bell soon, later, never;
+	TestTimer soon, later, never;
 	time.wheel.set(later, 100ms);
 	time.wheel.set(soon, 0ms);
 	time.wheel.set(never, 50ms);
 	time.wheel.stop(never);
 	time.pass(200ms);
-	CHECK(soon.rung == 1);
-	CHECK(later.rung == 1);
+	CHECK(soon.expirations == 1);
+	CHECK(later.expirations == 1);
 	CHECK(time.after(later) >= 100ms);
-	CHECK(never.rung == 0);
+	CHECK(never.expirations == 0);
 	CHECK_FALSE(later.set());
 }
 
 TEST_CASE("an alarm that is set again fires at the new time", "[serving]")
 {
 	Time time;
-	Bell put_off, advanced, kept;
+	TestTimer put_off, advanced, kept;
 	time.wheel.set(put_off, 20ms);
 	time.wheel.set(put_off, 120ms);
 	time.wheel.set(advanced, 30000ms); // beyond one turn of the wheel
 	time.wheel.set(advanced, 20ms);
 	time.wheel.set(kept, 11000ms);
 	time.pass(80ms);
-	CHECK(put_off.rung == 0);
-	CHECK(advanced.rung == 1);
+	CHECK(put_off.expirations == 0);
+	CHECK(advanced.expirations == 1);
 	time.pass(80ms);
-	CHECK(put_off.rung == 1);
+	CHECK(put_off.expirations == 1);
 	CHECK(time.after(put_off) >= 120ms);
-	CHECK(kept.rung == 0);
+	CHECK(kept.expirations == 0);
 	CHECK(kept.set());
 }
 
 TEST_CASE("alarms may remove and set each other and themselves", "[serving]")
 {
 	Time time;
-	auto victim = std::make_unique<Bell>();
-	Bell killer, again;
+	auto victim = std::make_unique<TestTimer>();
+	TestTimer killer, again;
 	killer.call = [&] { victim.reset(); };
 	again.call = [&] {
-		if (again.rung < 3)
+		if (again.expirations < 3)
 			time.wheel.set(again, 10ms);
 	};
 	time.wheel.set(killer, 10ms);
 	time.wheel.set(*victim, 10ms);
 	time.wheel.set(again, 10ms);
 	time.pass(150ms);
-	CHECK(killer.rung == 1);
+	CHECK(killer.expirations == 1);
 	CHECK_FALSE(victim);
-	CHECK(again.rung == 3);
+	CHECK(again.expirations == 3);
 }
 
 TEST_CASE("an alarm that is overdue because of a slow callback fires", "[serving]")
 {
 	Time time;
-	Bell first, second, third;
+	TestTimer first, second, third;
 	first.call = [] { std::this_thread::sleep_for(60ms); };
 	time.wheel.set(first, 10ms);
 	time.wheel.set(second, 30ms);
 	time.wheel.set(third, 90ms);
 	time.pass(200ms);
-	CHECK(first.rung == 1);
-	CHECK(second.rung == 1);
-	CHECK(third.rung == 1);
+	CHECK(first.expirations == 1);
+	CHECK(second.expirations == 1);
+	CHECK(third.expirations == 1);
 }
 
 TEST_CASE("10,000 alarms all fire", "[serving]")
 {
 	Time time;
-	std::vector<std::unique_ptr<Bell>> bells;
+	std::vector<std::unique_ptr<TestTimer>> bells;
 	for (int i = 0; i < 10000; i++) {
-		bells.push_back(std::make_unique<Bell>());
+		bells.push_back(std::make_unique<TestTimer>());
 		time.wheel.set(*bells.back(), std::chrono::milliseconds(i % 100));
 	}
 	time.pass(300ms);
-	CHECK(std::ranges::all_of(bells, [](auto &bell) { return bell->rung == 1; }));
+	CHECK(std::ranges::all_of(bells, [](auto &bell) { return bell->expirations == 1; }));
 }

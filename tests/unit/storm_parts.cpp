@@ -124,7 +124,7 @@ TEST_CASE("with --same, two instances of a service that list each other agree", 
 	reads(agree.logs, logOf(0, "10.0.1.1"), 4096);
 	reads(agree.logs, logOf(1, "10.0.1.1"), 4096);
 	CHECK(judge(options, agree) == ExitCode::good);
-	CHECK(agree.counts.oddities.empty());
+	CHECK(agree.counts.violations.empty());
 	Outcome differ;
 	reads(differ.logs, logOf(0, "10.0.1.1"), 4096);
 	reads(differ.logs, logOf(1, "10.0.1.2"), 4096);

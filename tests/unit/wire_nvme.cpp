@@ -94,7 +94,7 @@ TEST_CASE("Get Log Page is encoded and decoded", "[wire]")
 
 TEST_CASE("fields of Identify data are at their offsets", "[wire]")
 {
-	Bytes id(identify_size);
+	Bytes id(identifySize);
 	put(id, at::vid, 0x0102);
 	put(id, at::serial, "S", ' ');
 	put(id, at::model, "M", ' ');
@@ -144,7 +144,7 @@ TEST_CASE("fields of Identify data are at their offsets", "[wire]")
 	CHECK(get<std::uint64_t>(wanted, at::cirn) == 0x1122334455667788);
 	CHECK(get(std::span<const std::uint8_t>(wanted), at::sgls) == 0x00100001);
 
-	Bytes ns(identify_size);
+	Bytes ns(identifySize);
 	put(ns, at::nsze, 0x0102030405060708);
 	put(ns, at::ncap, 2);
 	put(ns, at::nuse, 3);
@@ -168,11 +168,10 @@ TEST_CASE("fields of Identify data are at their offsets", "[wire]")
 
 TEST_CASE("lists of namespaces and of their identifiers are encoded", "[wire]")
 {
-	CHECK(activeList(std::array<std::uint32_t, 2>{1, 0x00010203}) ==
-	      hex("01 00 00 00  03 02 01 00", identify_size));
+	CHECK(activeList(std::array<std::uint32_t, 2>{1, 0x00010203}) == hex("01 00 00 00  03 02 01 00", identifySize));
 	std::vector<std::uint32_t> many(2000, 7);
 	auto full = activeList(many);
-	CHECK(full.size() == identify_size);
+	CHECK(full.size() == identifySize);
 	CHECK(full[4092] == 7);
 
 	Id16 id{};
@@ -180,8 +179,8 @@ TEST_CASE("lists of namespaces and of their identifiers are encoded", "[wire]")
 		id[i] = static_cast<std::uint8_t>(0xa0 + i);
 	// NIDT, NIDL; Base 2.0, figure 277
 	CHECK(descriptorList(id, id) ==
-	      hex("02 10 00 00" + std::string(sixteen) + "03 10 00 00" + sixteen, identify_size));
-	CHECK(descriptorList({}, id) == hex("03 10 00 00" + std::string(sixteen), identify_size));
+	      hex("02 10 00 00" + std::string(sixteen) + "03 10 00 00" + sixteen, identifySize));
+	CHECK(descriptorList({}, id) == hex("03 10 00 00" + std::string(sixteen), identifySize));
 }
 
 TEST_CASE("log pages are encoded", "[wire]")

@@ -21,8 +21,8 @@ using Json = nlohmann::json;
 
 namespace {
 
-constexpr std::uint16_t host_port = 50000, target_port = 4420;
-constexpr std::uint64_t digest_good = 1;
+constexpr std::uint16_t hostPort = 50000, targetPort = 4420;
+constexpr std::uint64_t digestGood = 1;
 
 void appendBig(Bytes &to, std::uint32_t value, unsigned bytes)
 {
@@ -35,8 +35,8 @@ class Capture {
 public:
 	Capture() : packets_(encode(Le32(0xa1b2c3d4)))
 	{
-		constexpr std::uint32_t version = 2 | 4 << 16, longest = 65535, raw_ip = 101;
-		for (std::uint32_t field : {version, 0u, 0u, longest, raw_ip})
+		constexpr std::uint32_t version = 2 | 4 << 16, longest = 65535, rawIp = 101;
+		for (std::uint32_t field : {version, 0u, 0u, longest, rawIp})
 			append(packets_, bytesOf(Le32(field)));
 	}
 
@@ -63,8 +63,8 @@ public:
 		for (std::uint32_t field : {0x45000000 | length, 0u, 0x40060000u, from ? 0x7f000002u : 0x7f000001u,
 					    from ? 0x7f000001u : 0x7f000002u})
 			appendBig(p, field, 4);
-		appendBig(p, from ? target_port : host_port, 2);
-		appendBig(p, from ? host_port : target_port, 2);
+		appendBig(p, from ? targetPort : hostPort, 2);
+		appendBig(p, from ? hostPort : targetPort, 2);
 		appendBig(p, sent_[from], 4);
 		appendBig(p, sent_[1 - from], 4);
 		for (std::uint32_t field : {0x5018ffffu, 0u}) // ACK, PSH
@@ -184,7 +184,7 @@ void connect(Capture &capture, std::uint16_t qid, const PduFormat &format = {})
 	c.entries = 128;
 	c.kato = 5000;
 	c.attributes = ca_sqflow_off;
-	c.cntlid = qid ? 0x0102 : any_cntlid;
+	c.cntlid = qid ? 0x0102 : anyCntlid;
 	for (std::size_t i = 0; i < 16; i++)
 		c.hostid[i] = static_cast<std::uint8_t>(0xa0 + i);
 	c.subsysnqn = "nqn.2024-01.io.nvmeof:a";
@@ -235,8 +235,8 @@ TEST_CASE("tshark reads the handshake, and fabrics commands with digests", "[tsh
 	CHECK(c.number("nvme-tcp.type") == 4);
 	CHECK(c.number("nvme-tcp.pdo") == 76);
 	CHECK(c.number("nvme-tcp.plen") == 72 + 4 + 1024 + 4);
-	CHECK(c.number("nvme-tcp.hdgst.status") == digest_good);
-	CHECK(c.number("nvme-tcp.ddgst.status") == digest_good);
+	CHECK(c.number("nvme-tcp.hdgst.status") == digestGood);
+	CHECK(c.number("nvme-tcp.ddgst.status") == digestGood);
 	CHECK(c.number("nvme.fabrics.cmd.fctype") == 1);
 	CHECK(c.number("nvme.fabrics.cmd.cid") == 1);
 	CHECK(c.number("nvme.fabrics.cmd.connect.qid") == 0);
@@ -262,14 +262,14 @@ TEST_CASE("tshark reads the handshake, and fabrics commands with digests", "[tsh
 	CHECK(seen[7].number("nvme.cqe.status.sc") == 2);
 	CHECK(seen[7].number("nvme.cqe.status.sct") == 0);
 	CHECK(seen[7].number("nvme.cqe.status.dnr") == 1);
-	CHECK(seen[7].number("nvme-tcp.hdgst.status") == digest_good);
+	CHECK(seen[7].number("nvme-tcp.hdgst.status") == digestGood);
 }
 
 // tshark shows TSAS as bytes. It decodes bit 1 of TREQ as SQ flow control, which is bit 2 in the specification.
 TEST_CASE("tshark reads a discovery log", "[tshark]")
 {
 	DiscoveryEntry entries[2] = {makeEntry(sub_nvm, "nqn.2024-01.io.nvmeof:a", "192.0.2.1", 4420),
-				     makeEntry(sub_referral, discovery_nqn, "2001:db8::1", 8009)};
+				     makeEntry(sub_referral, discoveryNqn, "2001:db8::1", 8009)};
 	entries[0].portid = 7;
 	entries[0].treq = treq_required | treq_sqflow_off;
 	entries[0].tsas[0] = sec_tls13;
@@ -314,7 +314,7 @@ TEST_CASE("tshark reads a discovery log", "[tshark]")
 	CHECK(each("cntlid") == Texts{"0xffff", "0x0203"});
 	CHECK(each("asqsz") == Texts{"32", "32"});
 	CHECK(each("trsvcid") == Texts{literal::padded("4420", 32, ' '), literal::padded("8009", 32, ' ')});
-	CHECK(each("subnqn") == Texts{"nqn.2024-01.io.nvmeof:a", discovery_nqn});
+	CHECK(each("subnqn") == Texts{"nqn.2024-01.io.nvmeof:a", discoveryNqn});
 	CHECK(each("traddr") ==
 	      Texts{literal::padded("192.0.2.1", 256, ' '), literal::padded("2001:db8::1", 256, ' ')});
 	auto tsas = each("tsas");
@@ -325,7 +325,7 @@ TEST_CASE("tshark reads a discovery log", "[tshark]")
 
 TEST_CASE("tshark reads Identify Controller", "[tshark]")
 {
-	Bytes id(identify_size);
+	Bytes id(identifySize);
 	put(id, at::vid, 0x1af4);
 	put(id, at::serial, "TARGET0001", ' ');
 	put(id, at::model, "a model", ' ');
@@ -346,11 +346,11 @@ TEST_CASE("tshark reads Identify Controller", "[tshark]")
 	cmd.opcode = op_identify;
 	cmd.cdw10 = cns_ctrl;
 	cmd.sgl.type = sgl_transport;
-	cmd.sgl.length = identify_size;
+	cmd.sgl.length = identifySize;
 	capture.host(commandPdu(cmd, 4));
 	auto data = make<DataPdu>(pdu_c2h_data);
 	data.cid = 4;
-	data.length = identify_size;
+	data.length = identifySize;
 	capture.target(data, {}, id);
 	auto seen = dissect(capture);
 	REQUIRE(seen.size() == 6);
@@ -429,7 +429,7 @@ TEST_CASE("tshark reads the PDUs of an I/O queue", "[tshark]")
 	CHECK(seen[6].number("nvme-tcp.ttag") == 0xabcd);
 	CHECK(seen[6].number("nvme-tcp.data.offset") == 256);
 	CHECK(seen[6].number("nvme-tcp.data.length") == 128);
-	CHECK(seen[6].number("nvme-tcp.ddgst.status") == digest_good);
+	CHECK(seen[6].number("nvme-tcp.ddgst.status") == digestGood);
 	CHECK_FALSE(seen[6].has("nvme-tcp.hdgst"));
 	CHECK(seen[7].number("nvme.cqe.status.sct") == 3);
 	CHECK(seen[7].number("nvme.cqe.status.sc") == 3);

@@ -7,13 +7,13 @@ namespace initiator {
 
 using namespace nofctl::wire;
 
-void DiscoveryReader::start(std::uint32_t most)
+void DiscoveryReader::start(std::uint32_t max)
 {
-	most_ = static_cast<std::uint32_t>(session_.told().longest(most) / discovery_block * discovery_block);
+	max_ = static_cast<std::uint32_t>(session_.info().maxTransfer(max) / discoveryBlock * discoveryBlock);
 	part_ = Part::header;
 	refused_ = 0;
 	astray_ = false;
-	read(0, discovery_block, true);
+	read(0, discoveryBlock, true);
 }
 
 void DiscoveryReader::read(std::uint64_t offset, std::uint64_t length, bool retain)
@@ -41,13 +41,13 @@ void DiscoveryReader::data(std::uint32_t offset, Data data)
 	if (part_ == Part::entries) {
 		compare(offset, data);
 		const std::uint64_t at = at_ + offset;
-		if (at < discovery_block) // skip the header, if offsets are not supported
-			data = data.subspan(std::min<std::size_t>(data.size(), discovery_block - at));
+		if (at < discoveryBlock) // skip the header, if offsets are not supported
+			data = data.subspan(std::min<std::size_t>(data.size(), discoveryBlock - at));
 		if (!data.empty())
-			user_.entries(std::max<std::uint64_t>(at, discovery_block) - discovery_block, data);
+			user_.entries(std::max<std::uint64_t>(at, discoveryBlock) - discoveryBlock, data);
 		return;
 	}
-	const Data all = page_.take(offset, data, discovery_block);
+	const Data all = page_.take(offset, data, discoveryBlock);
 	if (all.empty())
 		return;
 	const auto header = *decode<DiscoveryHeader>(all);
@@ -78,7 +78,7 @@ DiscoveryReader::Outcome DiscoveryReader::refused(std::uint16_t status)
 		return fail(failureOfStatus(status, "the discovery log"));
 	refused_ = status;
 	part_ = Part::check;
-	read(0, discovery_block, true);
+	read(0, discoveryBlock, true);
 	return Outcome::going;
 }
 
@@ -90,7 +90,7 @@ DiscoveryReader::Outcome DiscoveryReader::done(const Completion &completion)
 	case Part::header:
 		return judgeHeader();
 	case Part::entries:
-		at_ += std::min<std::uint64_t>(most_, end_ - at_);
+		at_ += std::min<std::uint64_t>(max_, end_ - at_);
 		return nextPiece();
 	case Part::check:
 		return check();
@@ -103,12 +103,12 @@ DiscoveryReader::Outcome DiscoveryReader::judgeHeader()
 	first_ = now_;
 	if (first_.format)
 		return unusable("the discovery log has an unknown format");
-	if (first_.count > most_entries)
+	if (first_.count > maxEntries)
 		return unusable("the discovery log has more entries than the limit");
-	const bool offsets = session_.told().offsets();
-	end_ = (first_.count + 1) * discovery_block;
-	at_ = offsets ? discovery_block : 0;
-	if (!offsets && end_ > most_)
+	const bool offsets = session_.info().offsets();
+	end_ = (first_.count + 1) * discoveryBlock;
+	at_ = offsets ? discoveryBlock : 0;
+	if (!offsets && end_ > max_)
 		return unusable("the discovery log is longer than the controller allows to read");
 	if (!first_.count)
 		at_ = end_;
@@ -119,11 +119,11 @@ DiscoveryReader::Outcome DiscoveryReader::judgeHeader()
 DiscoveryReader::Outcome DiscoveryReader::nextPiece()
 {
 	if (at_ < end_) {
-		read(at_, std::min<std::uint64_t>(most_, end_ - at_), true);
+		read(at_, std::min<std::uint64_t>(max_, end_ - at_), true);
 		return Outcome::going;
 	}
 	part_ = Part::check;
-	read(0, discovery_block, false);
+	read(0, discoveryBlock, false);
 	return Outcome::going;
 }
 

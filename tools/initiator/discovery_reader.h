@@ -11,7 +11,7 @@
 
 namespace initiator {
 
-constexpr std::uint64_t most_entries = 16384; // 16 MiB: more than any fabric has ports
+constexpr std::uint64_t maxEntries = 16384; // 16 MiB: more than any fabric has ports
 
 class DiscoveryReader {
 public:
@@ -38,8 +38,8 @@ public:
 
 	DiscoveryReader(Session &session, User &user) : session_(session), user_(user) {}
 
-	// The session has to be live and not busy. @most: bytes per transfer, at least 1,024
-	void start(std::uint32_t most);
+	// The session has to be live and not busy. @max: bytes per transfer, at least 1,024
+	void start(std::uint32_t max);
 	// Forward the callbacks of the session to these.
 	void data(std::uint32_t offset, Data data);
 	Outcome done(const nofctl::wire::Completion &completion);
@@ -72,7 +72,7 @@ private:
 	Header first_, now_;
 	Failure failure_;
 	std::uint64_t at_ = 0, end_ = 0; // position in the log
-	std::uint32_t most_ = 0;
+	std::uint32_t max_ = 0;
 	std::uint16_t refused_ = 0; // status of a failed piece
 	std::array<std::uint8_t, 18> begin_{};
 	bool same_ = false;   // the current piece has matched the start of the log so far

@@ -49,7 +49,7 @@ bool Queue::prepare(const Endpoint &to)
 
 void Queue::open(const Endpoint &to, Duration timeout)
 {
-	dialogue_.reset();
+	codec_.reset();
 	if (!prepare(to))
 		return failLater(errno);
 	if (::connect(fd_, reinterpret_cast<const sockaddr *>(&to.address), to.length) && errno != EINPROGRESS)
@@ -88,17 +88,17 @@ void Queue::fail(const Failure &failure)
 	user_.failed(failure);
 }
 
-void Queue::rang()
+void Queue::onDeadline()
 {
 	if (state_ == State::failing)
 		return fail(failureOfErrno(error_));
 	fail({Reason::timedOut});
 }
 
-void Queue::greet(Dialogue::Digests digests, Duration timeout)
+void Queue::greet(AdminCodec::Digests digests, Duration timeout)
 {
 	shared_.sent.clear();
-	dialogue_.hello(shared_.sent, digests);
+	codec_.hello(shared_.sent, digests);
 	send();
 	wait(timeout);
 }
@@ -107,7 +107,7 @@ void Queue::submit(Slot slot, const Command &cmd, Data data, std::uint32_t expec
 {
 	shared_.sent.clear();
 	shared_.commands++;
-	dialogue_.command(shared_.sent, slot, cmd, data, expected);
+	codec_.command(shared_.sent, slot, cmd, data, expected);
 	send();
 	if (slot == Slot::command)
 		wait(timeout);
@@ -200,45 +200,45 @@ bool Queue::take(Data bytes)
 	ended_ = &ended;
 	for (;;) {
 		shared_.sent.clear();
-		const Dialogue::News news = dialogue_.next(bytes, shared_.sent);
+		const AdminCodec::Received received = codec_.next(bytes, shared_.sent);
 		send();
-		if (news.odd)
-			user_.odd(news.odd);
+		if (received.violation)
+			user_.onViolation(received.violation);
 		if (ended)
 			return false;
-		if (news.kind == Dialogue::Kind::nothing && !news.odd)
+		if (received.kind == AdminCodec::Kind::nothing && !received.violation)
 			break;
-		if (!tell(news) || ended)
+		if (!tell(received) || ended)
 			return false;
 	}
 	ended_ = nullptr;
 	return true;
 }
 
-bool Queue::tell(const Dialogue::News &news)
+bool Queue::tell(const AdminCodec::Received &received)
 {
-	switch (news.kind) {
-	case Dialogue::Kind::nothing:
+	switch (received.kind) {
+	case AdminCodec::Kind::nothing:
 		break;
-	case Dialogue::Kind::ready:
+	case AdminCodec::Kind::ready:
 		shared_.exchanges++;
 		shared_.wheel.stop(*this);
 		user_.ready();
 		break;
-	case Dialogue::Kind::data:
-		user_.data(news.offset, news.data);
+	case AdminCodec::Kind::data:
+		user_.data(received.offset, received.data);
 		break;
-	case Dialogue::Kind::done:
+	case AdminCodec::Kind::done:
 		shared_.exchanges++;
-		if (news.slot == Slot::command)
+		if (received.slot == Slot::command)
 			shared_.wheel.stop(*this);
-		user_.done(news.slot, news.completion);
+		user_.done(received.slot, received.completion);
 		break;
-	case Dialogue::Kind::fault:
-		fail(protocolFailure(news.fault));
+	case AdminCodec::Kind::fault:
+		fail(protocolFailure(received.fault));
 		return false;
-	case Dialogue::Kind::terminated:
-		fail({Reason::terminated, Step::tcp, news.fault.fes, ""});
+	case AdminCodec::Kind::terminated:
+		fail({Reason::terminated, Step::tcp, received.fault.fes, ""});
 		return false;
 	}
 	return true;

@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "dialogue.h"
+#include "admin_codec.h"
 #include "endpoint.h"
 #include "failure.h"
 #include "serving/poller.h"
@@ -42,7 +42,7 @@ public:
 		virtual void data(std::uint32_t offset, Data data) = 0;
 		virtual void done(Slot slot, const nofctl::wire::Completion &completion) = 0;
 		virtual void failed(const Failure &failure) = 0; // The queue is closed. The user sets the step.
-		virtual void odd(const char *what) = 0;          // Dialogue::News::odd
+		virtual void onViolation(const char *what) = 0;  // AdminCodec::Received::violation
 
 	protected:
 		~User() = default;
@@ -57,25 +57,25 @@ public:
 	bool prepare(const Endpoint &to);
 	// The queue has to be closed. The outcome is reported by a later callback, also an immediate failure.
 	void open(const Endpoint &to, Duration timeout);
-	void greet(Dialogue::Digests digests, Duration timeout);
+	void greet(AdminCodec::Digests digests, Duration timeout);
 	// The queue has to be ready and the slot free. @data has to stay valid until the command completes. The slot
 	// keepAlive has no timeout: its sender checks whether the previous command is still outstanding.
 	void submit(Slot slot, const nofctl::wire::Command &cmd, Data data, std::uint32_t expected, Duration timeout);
 	void close();
 
 	bool isOpen() const { return state_ != State::closed; }
-	bool busy(Slot slot) const { return dialogue_.open(slot); }
+	bool busy(Slot slot) const { return codec_.open(slot); }
 
 private:
 	enum class State : std::uint8_t { closed, failing, connecting, open };
 
 	void ready(std::uint32_t events) override;
 	void threw() override;
-	void rang() override;
+	void onDeadline() override;
 	bool connected();
 	void receive(bool toTheEnd);
 	bool take(Data bytes);
-	bool tell(const Dialogue::News &news);
+	bool tell(const AdminCodec::Received &received);
 	void send();
 	void flush();
 	void keep(Data rest);
@@ -85,7 +85,7 @@ private:
 
 	Shared &shared_;
 	User &user_;
-	Dialogue dialogue_;
+	AdminCodec codec_;
 	std::unique_ptr<nofctl::wire::Bytes> unsent_; // not accepted by the socket yet
 	bool *ended_ = nullptr;                       // set to true when this connection ends
 	int fd_ = -1;

@@ -15,32 +15,32 @@ using Clock = serving::Wheel::Clock;
 
 namespace {
 
-constexpr std::uint32_t queue_entries = 32;                 // of the admin queue: the minimum of the specification
+constexpr std::uint32_t queueEntries = 32;                  // of the admin queue: the minimum of the specification
 constexpr std::uint32_t cc_enabled = 1 | 6 << 16 | 4 << 20; // EN, entries of 64 and 16 bytes
 constexpr std::uint32_t csts_ready = 1, csts_fatal = 2;
-constexpr std::uint64_t authentication_required = 0x60000; // ATR and ASCR in the completion of Connect
-constexpr std::uint8_t discovery_controller = 2;
-constexpr unsigned traffic_based = 6; // bit of CTRATT
-constexpr unsigned page_shift = 12;   // for CAP.MPSMIN 0
-constexpr auto look_again = 10ms;
-constexpr std::uint32_t least_kato = 100;
+constexpr std::uint64_t authenticationRequired = 0x60000; // ATR and ASCR in the completion of Connect
+constexpr std::uint8_t discoveryController = 2;
+constexpr unsigned trafficBased = 6; // bit of CTRATT
+constexpr unsigned pageShift = 12;   // for CAP.MPSMIN 0
+constexpr auto readyPollInterval = 10ms;
+constexpr std::uint32_t minKato = 100;
 
 } // namespace
 
-std::uint32_t Told::longest(std::uint32_t most) const
+std::uint32_t ControllerInfo::maxTransfer(std::uint32_t max) const
 {
-	const unsigned shift = mdts + page_shift + (cap >> 48 & 0xf);
-	return mdts && shift < 31 ? std::min(most, 1u << shift) : most;
+	const unsigned shift = mdts + pageShift + (cap >> 48 & 0xf);
+	return mdts && shift < 31 ? std::min(max, 1u << shift) : max;
 }
 
-void Session::open(const Endpoint &to, const Who &who, const SessionOptions &options, bool pause)
+void Session::open(const Endpoint &to, const HostIdentity &who, const SessionOptions &options, bool pause)
 {
-	who_ = &who;
+	identity_ = &who;
 	options_ = &options;
-	told_ = {};
+	info_ = {};
 	step_ = Step::tcp;
 	pause_ = pause;
-	heard_ = false;
+	sawTraffic_ = false;
 	queue_.open(to, options.patience);
 }
 
@@ -95,11 +95,11 @@ void Session::ready()
 void Session::sendConnect()
 {
 	Connect connect;
-	connect.entries = queue_entries;
+	connect.entries = queueEntries;
 	connect.kato = options_->kato;
-	connect.hostid = who_->hostid;
+	connect.hostid = identity_->hostid;
 	connect.subsysnqn = options_->subsysnqn;
-	connect.hostnqn = who_->hostnqn;
+	connect.hostnqn = identity_->hostnqn;
 	const ConnectData data = connect.data();
 	queue_.submit(Slot::command, connect.command(), bytesOf(data), 0, options_->patience);
 }
@@ -110,22 +110,22 @@ void Session::advance(const Completion &completion)
 	const std::uint64_t result = completion.result;
 	switch (step_) {
 	case Step::connect:
-		if (result & authentication_required)
+		if (result & authenticationRequired)
 			return unusable("the controller requires authentication");
-		told_.cntlid = static_cast<std::uint16_t>(result);
+		info_.cntlid = static_cast<std::uint16_t>(result);
 		pass(Step::cap);
 		return submit(propertyGet(prop_cap));
 	case Step::cap:
-		told_.cap = result;
+		info_.cap = result;
 		pass(Step::vs);
 		return submit(propertyGet(prop_vs));
 	case Step::vs:
-		told_.vs = static_cast<std::uint32_t>(result);
+		info_.vs = static_cast<std::uint32_t>(result);
 		pass(Step::enable);
 		return submit(propertySet(prop_cc, cc_enabled));
 	case Step::enable:
 		until_ = Clock::now() +
-			 std::clamp<Clock::duration>((told_.cap >> 24 & 0xff) * 500ms, 1s, options_->longestReady);
+			 std::clamp<Clock::duration>((info_.cap >> 24 & 0xff) * 500ms, 1s, options_->readyTimeout);
 		pass(Step::ready);
 		return submit(propertyGet(prop_csts));
 	case Step::ready:
@@ -146,42 +146,42 @@ void Session::lookReady(std::uint32_t csts)
 		return unusable("the controller reports a fatal error");
 	if (csts & csts_ready) {
 		pass(Step::identify);
-		return submit(nofctl::wire::identify(cns_ctrl), identify_size);
+		return submit(nofctl::wire::identify(cns_ctrl), identifySize);
 	}
 	if (Clock::now() > until_)
 		return fail({Reason::timedOut, step_, 0, "the controller did not become ready in time"});
-	shared_.wheel.set(*this, look_again);
+	shared_.wheel.set(*this, readyPollInterval);
 }
 
 void Session::learn(Data id)
 {
-	told_.oaes = get(id, at::oaes);
-	told_.ctratt = get(id, at::ctratt);
-	told_.anaGroupMax = get(id, at::anagrpmax);
-	told_.anaGroups = get(id, at::nanagrpid);
-	told_.namespaces = get(id, at::nn);
-	told_.mostNamespaces = get(id, at::mnan);
-	told_.kas = get(id, at::kas);
-	told_.mdts = get(id, at::mdts);
-	told_.lpa = get(id, at::lpa);
-	told_.cntrltype = get(id, at::cntrltype);
-	told_.dctype = get(id, at::dctype);
-	told_.anacap = get(id, at::anacap);
-	told_.cmic = get(id, at::cmic);
+	info_.oaes = get(id, at::oaes);
+	info_.ctratt = get(id, at::ctratt);
+	info_.anaGroupMax = get(id, at::anagrpmax);
+	info_.anaGroups = get(id, at::nanagrpid);
+	info_.namespaces = get(id, at::nn);
+	info_.maxNamespaces = get(id, at::mnan);
+	info_.kas = get(id, at::kas);
+	info_.mdts = get(id, at::mdts);
+	info_.lpa = get(id, at::lpa);
+	info_.cntrltype = get(id, at::cntrltype);
+	info_.dctype = get(id, at::dctype);
+	info_.anacap = get(id, at::anacap);
+	info_.cmic = get(id, at::cmic);
 }
 
 // Controllers older than NVMe 1.4 report no controller type.
 void Session::identified()
 {
-	if (options_->discovery && told_.cntrltype && told_.cntrltype != discovery_controller)
+	if (options_->discovery && info_.cntrltype && info_.cntrltype != discoveryController)
 		return unusable("the controller is not a discovery controller");
-	told_.events = told_.oaes & options_->events;
-	if (!told_.events) {
+	info_.events = info_.oaes & options_->events;
+	if (!info_.events) {
 		pass(Step::live);
 		return becomeLive();
 	}
 	pass(Step::events);
-	submit(setFeature(feat_async_event, told_.events));
+	submit(setFeature(feat_async_event, info_.events));
 }
 
 void Session::becomeLive()
@@ -195,17 +195,17 @@ void Session::becomeLive()
 // command.
 void Session::keepAlive()
 {
-	const bool traffic = told_.ctratt >> traffic_based & 1;
+	const bool traffic = info_.ctratt >> trafficBased & 1;
 	if (queue_.busy(Slot::keepAlive))
 		return fail({Reason::timedOut, step_, 0, "no answer to keep-alive"});
-	if (!traffic || !heard_)
+	if (!traffic || !sawTraffic_)
 		queue_.submit(Slot::keepAlive, plain(op_keep_alive), {}, 0, {});
-	heard_ = false;
-	const std::uint32_t period = std::max(options_->kato, least_kato) / (traffic ? 4 : 2);
+	sawTraffic_ = false;
+	const std::uint32_t period = std::max(options_->kato, minKato) / (traffic ? 4 : 2);
 	shared_.wheel.set(*this, nofctl::jittered(std::chrono::milliseconds(period)));
 }
 
-void Session::rang()
+void Session::onDeadline()
 {
 	if (step_ == Step::ready)
 		return submit(propertyGet(prop_csts));
@@ -217,7 +217,7 @@ void Session::data(std::uint32_t offset, Data data)
 	if (step_ == Step::live)
 		return user_.data(offset, data);
 	if (step_ == Step::identify)
-		if (const Data all = page_.take(offset, data, identify_size); !all.empty()) {
+		if (const Data all = page_.take(offset, data, identifySize); !all.empty()) {
 			learn(all);
 			page_.clear();
 		}
@@ -226,7 +226,7 @@ void Session::data(std::uint32_t offset, Data data)
 void Session::done(Slot slot, const Completion &completion)
 {
 	const auto status = static_cast<std::uint16_t>(completion.status >> 1);
-	heard_ = true;
+	sawTraffic_ = true;
 	if (slot == Slot::event)
 		return user_.event(completion);
 	if (slot == Slot::keepAlive)
@@ -236,7 +236,7 @@ void Session::done(Slot slot, const Completion &completion)
 	if (status && step_ != Step::events)
 		return fail(failureOfStatus(status, ""));
 	if (status)
-		told_.events = 0;
+		info_.events = 0;
 	advance(completion);
 }
 

@@ -11,7 +11,7 @@
 
 namespace initiator {
 
-struct Who {
+struct HostIdentity {
 	std::string hostnqn;
 	std::array<std::uint8_t, 16> hostid{};
 };
@@ -19,30 +19,30 @@ struct Who {
 struct SessionOptions {
 	std::string subsysnqn;
 	bool discovery = true; // require a discovery controller
-	Dialogue::Digests digests = {};
+	AdminCodec::Digests digests = {};
 	std::uint32_t kato = 0;                        // ms; 0: none, so the association may end when idle
 	std::uint32_t events = 0;                      // events to enable, if supported; Set Features
 	std::chrono::milliseconds patience{10000};     // per response
-	std::chrono::milliseconds longestReady{30000}; // limit of the wait for CSTS.RDY
+	std::chrono::milliseconds readyTimeout{30000}; // limit of the wait for CSTS.RDY
 };
 
-constexpr std::uint32_t want_discovery_changes = 1u << 31, want_ana_changes = 1u << 11;
+constexpr std::uint32_t wantDiscoveryChanges = 1u << 31, wantAnaChanges = 1u << 11;
 
 // Identity and capabilities as the controller reports them
-struct Told {
+struct ControllerInfo {
 	std::uint64_t cap = 0;
 	std::uint32_t vs = 0;
 	std::uint32_t oaes = 0, ctratt = 0;
 	std::uint32_t anaGroupMax = 0, anaGroups = 0; // ANAGRPMAX, NANAGRPID
-	std::uint32_t namespaces = 0, mostNamespaces = 0;
+	std::uint32_t namespaces = 0, maxNamespaces = 0;
 	std::uint32_t events = 0; // enabled events
 	std::uint16_t cntlid = 0;
 	std::uint16_t kas = 0;
 	std::uint8_t mdts = 0, lpa = 0, cntrltype = 0, dctype = 0, anacap = 0, cmic = 0;
 
 	bool offsets() const { return lpa >> 2 & 1; } // offsets in Get Log Page
-	// Maximum bytes of one transfer, up to @most
-	std::uint32_t longest(std::uint32_t most) const;
+	// Maximum bytes of one transfer, up to @max
+	std::uint32_t maxTransfer(std::uint32_t max) const;
 };
 
 class Session : Queue::User, serving::Wheel::Alarm {
@@ -59,7 +59,7 @@ public:
 		virtual void done(const nofctl::wire::Completion &completion) = 0;
 		virtual void event(const nofctl::wire::Completion &completion) = 0;
 		virtual void failed(const Failure &failure) = 0; // The session is closed.
-		virtual void odd(const char *what) = 0;          // Dialogue::News::odd
+		virtual void onViolation(const char *what) = 0;  // AdminCodec::Received::violation
 
 	protected:
 		~User() = default;
@@ -70,7 +70,7 @@ public:
 	// Creates a socket in advance.
 	bool prepare(const Endpoint &to) { return queue_.prepare(to); }
 	// @who and @options have to stay valid. @pause: wait for greet() after the TCP connection
-	void open(const Endpoint &to, const Who &who, const SessionOptions &options, bool pause = false);
+	void open(const Endpoint &to, const HostIdentity &who, const SessionOptions &options, bool pause = false);
 	void greet();
 	void close();
 
@@ -78,7 +78,7 @@ public:
 	bool isLive() const { return isOpen() && step_ == Step::live; }
 	bool busy() const { return queue_.busy(Slot::command); }
 	bool armed() const { return queue_.busy(Slot::event); }
-	const Told &told() const { return told_; }
+	const ControllerInfo &info() const { return info_; }
 
 	// The session has to be live and not busy. @data has to stay valid until the command completes; @expected:
 	// bytes to be received
@@ -87,13 +87,13 @@ public:
 	void arm();
 
 private:
-	void rang() override;
+	void onDeadline() override;
 	void connected() override;
 	void ready() override;
 	void data(std::uint32_t offset, Data data) override;
 	void done(Slot slot, const nofctl::wire::Completion &completion) override;
 	void failed(const Failure &failure) override;
-	void odd(const char *what) override { user_.odd(what); }
+	void onViolation(const char *what) override { user_.onViolation(what); }
 
 	void pass(Step next);
 	void submit(const nofctl::wire::Command &cmd, std::uint32_t expected = 0);
@@ -111,14 +111,14 @@ private:
 	Shared &shared_;
 	User &user_;
 	Queue queue_;
-	const Who *who_ = nullptr;
+	const HostIdentity *identity_ = nullptr;
 	const SessionOptions *options_ = nullptr;
 	serving::Wheel::Clock::time_point until_; // deadline of CSTS.RDY
-	Told told_;
+	ControllerInfo info_;
 	Page page_;
 	Step step_ = Step::tcp;
 	bool pause_ = false;
-	bool heard_ = false; // a completion was received since the last keep-alive
+	bool sawTraffic_ = false; // a completion was received since the last keep-alive
 };
 
 } // namespace initiator

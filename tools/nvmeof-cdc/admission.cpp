@@ -7,7 +7,7 @@ namespace cdc {
 
 namespace {
 
-constexpr unsigned turns = 8; // hosts whose first choice is this instance, per host of another instance
+constexpr unsigned preferredPerOther = 8; // hosts whose first choice is this instance, per host of another instance
 
 } // namespace
 
@@ -35,7 +35,7 @@ std::optional<std::uint64_t> Admission::take(Line &line)
 	} else {
 		line.hosts.splice(line.hosts.end(), line.hosts, host);
 	}
-	where_.erase(connection);
+	waiters_.erase(connection);
 	return connection;
 }
 
@@ -45,30 +45,30 @@ bool Admission::displace()
 	if (others_.hosts.empty())
 		return false;
 	const std::uint64_t connection = others_.hosts.back().connections.back();
-	drop(connection, where_.at(connection));
-	where_.erase(connection);
+	drop(connection, waiters_.at(connection));
+	waiters_.erase(connection);
 	displaced_.push_back(connection);
 	return true;
 }
 
 Admission::Verdict Admission::ask(std::uint64_t connection, const std::string &host, bool firstChoice)
 {
-	if (where_.empty() && active_.size() < limits_.active) {
+	if (waiters_.empty() && active_.size() < limits_.active) {
 		active_.insert(connection);
 		return Verdict::now;
 	}
-	if (where_.size() >= limits_.waiting && !(firstChoice && displace()))
+	if (waiters_.size() >= limits_.waiting && !(firstChoice && displace()))
 		return Verdict::busy;
 	enqueue(line(firstChoice), host, connection);
-	where_.emplace(connection, Place{firstChoice, host});
+	waiters_.emplace(connection, Waiter{firstChoice, host});
 	return Verdict::later;
 }
 
 std::optional<std::uint64_t> Admission::next()
 {
-	if (active_.size() >= limits_.active || where_.empty())
+	if (active_.size() >= limits_.active || waiters_.empty())
 		return {};
-	const bool others = mine_.hosts.empty() || (!others_.hosts.empty() && served_ >= turns);
+	const bool others = preferred_.hosts.empty() || (!others_.hosts.empty() && served_ >= preferredPerOther);
 	served_ = others ? 0 : served_ + 1;
 	auto connection = take(line(!others));
 	if (connection)
@@ -76,7 +76,7 @@ std::optional<std::uint64_t> Admission::next()
 	return connection;
 }
 
-void Admission::drop(std::uint64_t connection, const Place &place)
+void Admission::drop(std::uint64_t connection, const Waiter &place)
 {
 	Line &its = line(place.firstChoice);
 	auto host = its.byName.at(place.host);
@@ -89,9 +89,9 @@ void Admission::drop(std::uint64_t connection, const Place &place)
 
 bool Admission::leave(std::uint64_t connection)
 {
-	if (auto waits = where_.find(connection); waits != where_.end()) {
+	if (auto waits = waiters_.find(connection); waits != waiters_.end()) {
 		drop(connection, waits->second);
-		where_.erase(waits);
+		waiters_.erase(waits);
 		return false;
 	}
 	return active_.erase(connection) > 0;

@@ -40,7 +40,7 @@ public:
 	std::vector<std::uint64_t> displaced();
 
 	std::size_t active() const { return active_.size(); }
-	std::size_t waiting() const { return where_.size(); }
+	std::size_t waiting() const { return waiters_.size(); }
 
 private:
 	struct Host {
@@ -51,7 +51,7 @@ private:
 		std::list<Host> hosts; // in round-robin order
 		std::unordered_map<std::string, std::list<Host>::iterator> byName;
 	};
-	struct Place {
+	struct Waiter {
 		bool firstChoice;
 		std::string host;
 	};
@@ -59,15 +59,15 @@ private:
 	void enqueue(Line &line, const std::string &host, std::uint64_t connection);
 	std::optional<std::uint64_t> take(Line &line);
 	bool displace();
-	void drop(std::uint64_t connection, const Place &place);
-	Line &line(bool firstChoice) { return firstChoice ? mine_ : others_; }
+	void drop(std::uint64_t connection, const Waiter &place);
+	Line &line(bool firstChoice) { return firstChoice ? preferred_ : others_; }
 
 	Limits limits_;
-	Line mine_, others_;
+	Line preferred_, others_;
 	std::unordered_set<std::uint64_t> active_;
-	std::unordered_map<std::uint64_t, Place> where_; // waiting connections
+	std::unordered_map<std::uint64_t, Waiter> waiters_; // waiting connections
 	std::vector<std::uint64_t> displaced_;
-	unsigned served_ = 0; // admitted from mine_ since the last one from others_
+	unsigned served_ = 0; // admitted from preferred_ since the last one from others_
 };
 
 } // namespace cdc

@@ -28,12 +28,12 @@ std::string recordText(std::optional<Json> record)
 } // namespace
 
 // Bounded: a registration can have a thousand records and can arrive a hundred times per second.
-std::vector<std::string> auditLines(const Model &model, const std::vector<Change> &changes, std::size_t most)
+std::vector<std::string> auditLines(const Model &model, const std::vector<Change> &changes, std::size_t max)
 {
-	const std::size_t mostCompared = std::min(changes.size(), 10 * most);
+	const std::size_t maxCompared = std::min(changes.size(), 10 * max);
 	std::vector<std::string> lines;
 	std::size_t compared = 0;
-	for (; compared < mostCompared && lines.size() < most; compared++) {
+	for (; compared < maxCompared && lines.size() < max; compared++) {
 		const Change &change = changes[compared];
 		const std::string before = recordText(recordIn(model, change.key));
 		const std::string after = recordText(

@@ -6,12 +6,12 @@
 
 namespace cdc {
 
-constexpr std::size_t most_audited = 100;
+constexpr std::size_t maxAudited = 100;
 
 // Returns one line "targets/KEY: BEFORE -> AFTER", in JSON, for each record that @changes make differ from @model.
-// Returns at most @most lines and compares at most the first 10 x @most changes; a last line has the number of changes
+// Returns at most @max lines and compares at most the first 10 x @max changes; a last line has the number of changes
 // that were not compared. A renewed lease alone does not count as a change.
 std::vector<std::string> auditLines(const Model &model, const std::vector<Change> &changes,
-				    std::size_t most = most_audited);
+				    std::size_t max = maxAudited);
 
 } // namespace cdc

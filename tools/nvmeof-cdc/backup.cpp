@@ -2,7 +2,7 @@
 #include "backup.h"
 
 #include "libctl/base/file.h"
-#include "wrong.h"
+#include "make_error.h"
 
 namespace cdc {
 
@@ -10,8 +10,8 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr int backup_version = 1;
-constexpr std::size_t longest_backup = 256u << 20; // bytes
+constexpr int backupVersion = 1;
+constexpr std::size_t maxBackupSize = 256u << 20; // bytes
 
 template <typename T> void addRecord(Json &records, const T &record)
 {
@@ -20,11 +20,11 @@ template <typename T> void addRecord(Json &records, const T &record)
 
 class BackupStore final : public Store {
 public:
-	BackupStore(std::string place, News news) : place_(std::move(place)), news_(std::move(news)) {}
+	BackupStore(std::string place, StoreUpdate news) : place_(std::move(place)), update_(std::move(news)) {}
 
-	Result<void> start(Told told) override
+	Result<void> start(OnUpdate onUpdate) override
 	{
-		told(news_);
+		onUpdate(update_);
 		return {};
 	}
 	void write(std::vector<Change>, Done done) override { done(readOnly()); }
@@ -34,10 +34,10 @@ public:
 	StoreState state() const override { return {.engine = "backup", .place = place_, .writable = false}; }
 
 private:
-	nvmeof::Error readOnly() const { return wrong(place_ + ": backups are read-only"); }
+	nvmeof::Error readOnly() const { return makeError(place_ + ": backups are read-only"); }
 
 	std::string place_;
-	News news_;
+	StoreUpdate update_;
 };
 
 } // namespace
@@ -51,7 +51,7 @@ Json backupJson(const Model &model, double time)
 		addRecord(records, zone);
 	for (const auto &[key, host] : model.hosts())
 		addRecord(records, host);
-	return {{"backup", backup_version},
+	return {{"backup", backupVersion},
 		{"generation", model.generation()},
 		{"time", time},
 		{"records", std::move(records)}};
@@ -59,18 +59,18 @@ Json backupJson(const Model &model, double time)
 
 Result<std::unique_ptr<Store>> openBackup(const std::filesystem::path &file)
 {
-	const Result<std::string> text = nofctl::readSmallFile(file, longest_backup);
+	const Result<std::string> text = nofctl::readSmallFile(file, maxBackupSize);
 	if (!text)
 		return text.error();
 	const Json json = Json::parse(*text, nullptr, false);
-	const auto no = [&](const char *why) { return wrong(file.string() + ": " + why); };
+	const auto no = [&](const char *why) { return makeError(file.string() + ": " + why); };
 	if (!json.is_object() || !json.contains("backup") || !json.contains("records") || !json["records"].is_array())
 		return no("not a backup made by 'nvmeofctl cdc backup'");
-	if (json["backup"] != backup_version)
+	if (json["backup"] != backupVersion)
 		return no("the backup was made by a newer version: update nvmeof-cdc");
 	if (!json.contains("generation") || !json["generation"].is_number_unsigned())
 		return no("the generation is missing");
-	News news{.whole = true, .changes = {}, .generation = json["generation"].get<std::uint64_t>()};
+	StoreUpdate news{.whole = true, .changes = {}, .generation = json["generation"].get<std::uint64_t>()};
 	for (const Json &record : json["records"]) {
 		if (!record.is_object() || !record.contains("key") || !record["key"].is_string() ||
 		    !record.contains("value"))

@@ -33,7 +33,7 @@ public:
 
 private:
 	std::mutex mutex_;
-	std::vector<bool> used_ = std::vector<bool>(nofctl::wire::first_reserved_cntlid);
+	std::vector<bool> used_ = std::vector<bool>(nofctl::wire::firstReservedCntlid);
 	std::size_t next_ = 0;
 };
 

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "libctl/base/file.h"
-#include "libctl/base/invalid.h"
+#include "libctl/base/invalid_error.h"
 #include "libctl/config_value.h"
 
 namespace cdc {
@@ -12,26 +12,26 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::size_t longest_file = 16u << 20;
-constexpr const char *default_port = "8009"; // NVMe discovery over TCP, IANA nvme-disc
+constexpr std::size_t maxFileSize = 16u << 20;
+constexpr const char *defaultPort = "8009"; // NVMe discovery over TCP, IANA nvme-disc
 
 template <typename T> auto into(T &to)
 {
 	return [&to](auto value) { to = std::move(value); };
 }
 
-template <typename T> auto numberUpTo(std::int64_t most)
+template <typename T> auto numberUpTo(std::int64_t max)
 {
-	return [most](const toml::node &node) -> Result<T> {
-		Result<std::int64_t> number = numberOf(node, 0, most);
+	return [max](const toml::node &node) -> Result<T> {
+		Result<std::int64_t> number = numberOf(node, 0, max);
 		return number ? Result<T>(static_cast<T>(*number)) : Result<T>(number.error());
 	};
 }
 
-Result<Moment> millisOf(const toml::node &node)
+Result<SteadyMs> millisOf(const toml::node &node)
 {
 	Result<std::chrono::milliseconds> time = timeOf(node, Never::refused);
-	return time ? Result<Moment>(time->count()) : Result<Moment>(time.error());
+	return time ? Result<SteadyMs>(time->count()) : Result<SteadyMs>(time.error());
 }
 
 Result<std::int64_t> secondsOf(const toml::node &node)
@@ -44,7 +44,7 @@ Result<std::int64_t> leaseOf(const toml::node &node)
 {
 	Result<std::int64_t> seconds = secondsOf(node);
 	if (seconds && *seconds < 10)
-		return invalid("a lease must be at least 10 s long");
+		return invalidError("a lease must be at least 10 s long");
 	return seconds;
 }
 
@@ -67,14 +67,14 @@ Result<std::filesystem::path> pathOf(const toml::node &node)
 {
 	Result<std::string> text = textOf(node);
 	if (text && !text->starts_with("/"))
-		return invalid("'" + *text + "' does not begin with a slash");
+		return invalidError("'" + *text + "' does not begin with a slash");
 	return text ? Result<std::filesystem::path>(*text) : Result<std::filesystem::path>(text.error());
 }
 
 Result<Address> addressOf(const toml::node &node)
 {
 	Result<std::string> text = textOf(node);
-	return text ? parseAddress(*text, default_port) : Result<Address>(text.error());
+	return text ? parseAddress(*text, defaultPort) : Result<Address>(text.error());
 }
 
 // An empty list is valid.
@@ -87,7 +87,7 @@ Result<std::vector<Address>> addressesOf(const toml::node &node)
 	if (!texts)
 		return texts.error();
 	for (const std::string &text : *texts) {
-		Result<Address> address = parseAddress(text, default_port);
+		Result<Address> address = parseAddress(text, defaultPort);
 		if (!address)
 			return address.error();
 		addresses.push_back(*std::move(address));
@@ -127,7 +127,7 @@ public:
 			.add("advertise-networks", prefixesOf, into(rules_.advertiseNetworks))
 			.add("nqn", nqnOf, into(rules_.nqn))
 			.add("hostnqn", nqnOf, into(rules_.hostnqn))
-			.add("threads", numberUpTo<unsigned>(most_threads), into(rules_.threads))
+			.add("threads", numberUpTo<unsigned>(maxThreads), into(rules_.threads))
 			.add("digests", flagOf, into(rules_.front.digests))
 			.add("unzoned", unzonedOf, into(rules_.views.unzoned))
 			.add("cache-views", flagOf, into(rules_.views.cached))
@@ -152,14 +152,14 @@ public:
 	}
 
 private:
-	static constexpr std::int64_t most_threads = 1024, most_connections = 1000000, most_records = 100000;
+	static constexpr std::int64_t maxThreads = 1024, maxConnections = 1000000, maxRecords = 100000;
 	using Read = void (Parser::*)(const toml::table &);
 
 	Put one(Read read)
 	{
 		return [this, read](const toml::node &node) -> Result<void> {
 			if (!node.is_table())
-				return invalid("expected a table, not a value");
+				return invalidError("expected a table, not a value");
 			(this->*read)(*node.as_table());
 			return {};
 		};
@@ -168,13 +168,13 @@ private:
 	{
 		return [this, read](const toml::node &node) -> Result<void> {
 			if (!node.is_array_of_tables())
-				return invalid("expected [[tables]], not a value");
+				return invalidError("expected [[tables]], not a value");
 			for (const toml::node &element : *node.as_array())
 				(this->*read)(*element.as_table());
 			return {};
 		};
 	}
-	void wrong(const toml::node &node, std::string message)
+	void makeError(const toml::node &node, std::string message)
 	{
 		problems_.push_back({placeOf(node, file_), std::move(message)});
 	}
@@ -182,14 +182,14 @@ private:
 	{
 		if (table.contains(key))
 			return false;
-		wrong(table, std::string(key) + " is missing");
+		makeError(table, std::string(key) + " is missing");
 		return true;
 	}
 
 	void limits(const toml::table &table)
 	{
 		FrontRules &front = rules_.front;
-		auto places = numberUpTo<std::size_t>(most_connections);
+		auto places = numberUpTo<std::size_t>(maxConnections);
 		Keys keys;
 		keys.add("connections", places, into(front.connections.all))
 			.add("per-address", places, into(front.connections.each))
@@ -220,7 +220,7 @@ private:
 			.add("cache", pathOf, into(store.etcd.cache));
 		keys.read(table, file_, problems_);
 		if (store.engine == StoreRules::Engine::etcd && store.etcd.endpoints.empty())
-			wrong(table, "etcd needs endpoints");
+			makeError(table, "etcd needs endpoints");
 	}
 
 	void pull(const toml::table &table)
@@ -238,14 +238,14 @@ private:
 	void registration(const toml::table &table)
 	{
 		RegistrationRules &rules = rules_.registration;
-		auto amount = numberUpTo<std::size_t>(most_records);
+		auto amount = numberUpTo<std::size_t>(maxRecords);
 		Keys keys;
 		keys.add("hosts", flagOf, into(rules.hosts))
 			.add("lease", leaseOf, into(rules.leaseSeconds))
 			.add("max-hosts", amount, into(rules.maxHosts))
 			.add("max-hosts-per-address", amount,
-			     [this, &rules](std::size_t most) {
-				     rules.maxHostsEach = most;
+			     [this, &rules](std::size_t max) {
+				     rules.maxHostsEach = max;
 				     hostsEachSet_ = true;
 			     })
 			.add("max-targets-per-ddc", amount, into(rules.maxTargetsEach))
@@ -280,7 +280,7 @@ private:
 		if (Result<T> one = T::of(json))
 			to.push_back(*std::move(one));
 		else
-			wrong(table, one.error().message);
+			makeError(table, one.error().message);
 	}
 	static Result<Json> valueOf(const toml::node &node)
 	{
@@ -318,7 +318,7 @@ RulesReading parseRules(std::string_view text, const std::string &file)
 
 RulesReading inspectRules(const std::filesystem::path &file)
 {
-	Result<std::string> text = readSmallFile(file, longest_file);
+	Result<std::string> text = readSmallFile(file, maxFileSize);
 	if (text)
 		return parseRules(*text, file.string());
 	RulesReading reading;

@@ -51,7 +51,7 @@ struct Rules {
 	std::filesystem::path state = "/var/lib/nvmeof-cdc"; // directory of the ID
 	std::filesystem::path control = "/run/nvmeof-cdc/control";
 	std::vector<nvmeof::Address> web{{"127.0.0.1", "8010"}};
-	Moment drainMs = 1000;
+	SteadyMs drainMs = 1000;
 	RegistrationRules registration;
 	std::vector<Target> targets;
 	std::vector<Zone> zones;

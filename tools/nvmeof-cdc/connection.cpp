@@ -17,18 +17,18 @@ using namespace nofctl::wire;
 
 namespace {
 
-constexpr std::uint32_t most_h2c_data = 16384;   // MAXH2CDATA
-constexpr std::size_t longest_in_capsule = 8192; // of fabrics and admin commands
-constexpr std::size_t slack = 32;                // digests
-constexpr std::size_t most_waiting = 256u << 10; // bytes of pending output above which commands wait
-constexpr std::uint16_t data_tag = 1;            // TTAG: only one transfer at a time
-constexpr std::uint16_t no_sqhd = 0xffff;        // with SQ flow control disabled
-constexpr std::uint16_t st_transient = 0x022;    // Transient Transport Error
-constexpr std::uint16_t st_sgl_length = 0x00f;   // Data SGL Length Invalid
-constexpr Moment place_ms = 500;                 // how long a host that does not read its log keeps its admission
-constexpr Moment stalled_ms = 30000;             // no output sent
-constexpr Moment ending_ms = 1000;
-constexpr Moment transfer_ms = 30000; // for all data of a command
+constexpr std::uint32_t maxH2cData = 16384;    // MAXH2CDATA
+constexpr std::size_t maxInCapsuleSize = 8192; // of fabrics and admin commands
+constexpr std::size_t slack = 32;              // digests
+constexpr std::size_t maxWaiting = 256u << 10; // bytes of pending output above which commands wait
+constexpr std::uint16_t dataTag = 1;           // TTAG: only one transfer at a time
+constexpr std::uint16_t noSqhd = 0xffff;       // with SQ flow control disabled
+constexpr std::uint16_t st_transient = 0x022;  // Transient Transport Error
+constexpr std::uint16_t st_sgl_length = 0x00f; // Data SGL Length Invalid
+constexpr SteadyMs admissionMs = 500;          // how long a host that does not read its log keeps its admission
+constexpr SteadyMs stalledMs = 30000;          // no output sent
+constexpr SteadyMs endingMs = 1000;
+constexpr SteadyMs transferMs = 30000; // for all data of a command
 
 std::uint16_t sglStatus(const Command &cmd, const Answer &answer)
 {
@@ -53,7 +53,7 @@ std::uint32_t digestOf(const Answer &answer, const std::vector<std::span<const s
 
 } // namespace
 
-Connection::Connection(Worker &worker, std::uint64_t id, int socket, const Peer &peer, Moment now)
+Connection::Connection(Worker &worker, std::uint64_t id, int socket, const Peer &peer, SteadyMs now)
 	: worker_(worker), id_(id), socket_(socket), peer_(peer), since_(now)
 {
 	worker_.poller().add(socket_, EPOLLIN | EPOLLRDHUP, *this);
@@ -62,10 +62,10 @@ Connection::Connection(Worker &worker, std::uint64_t id, int socket, const Peer 
 Connection::~Connection()
 {
 	if (controller_)
-		worker_.hall().cntlids.give(controller_->cntlid());
+		worker_.context().cntlids.give(controller_->cntlid());
 	worker_.poller().remove(socket_, *this);
 	::close(socket_);
-	worker_.hall().peers.go(peer_);
+	worker_.context().peers.go(peer_);
 }
 
 void Connection::end()
@@ -74,18 +74,18 @@ void Connection::end()
 	worker_.end(id_);
 }
 
-void Connection::leavePlace()
+void Connection::releaseAdmission()
 {
-	if (!admitted_)
+	if (!admittedUntil_)
 		return;
-	admitted_ = 0;
+	admittedUntil_ = 0;
 	worker_.leave(id_);
 }
 
 void Connection::watch()
 {
-	worker_.poller().want(socket_, (reading() ? EPOLLIN | EPOLLRDHUP : EPOLLRDHUP) | (rest_ ? EPOLLOUT : 0u),
-			      *this);
+	worker_.poller().want(
+		socket_, (reading() ? EPOLLIN | EPOLLRDHUP : EPOLLRDHUP) | (pendingOutput_ ? EPOLLOUT : 0u), *this);
 }
 
 // The scratch output is shared by all connections of the worker.
@@ -109,9 +109,9 @@ void Connection::ready(std::uint32_t events)
 bool Connection::receive()
 {
 	std::span<std::uint8_t> buffer = worker_.buffer();
-	const std::size_t have = partial_ ? partial_->size() : 0;
-	if (partial_)
-		std::ranges::copy(*partial_, buffer.begin());
+	const std::size_t have = pendingInput_ ? pendingInput_->size() : 0;
+	if (pendingInput_)
+		std::ranges::copy(*pendingInput_, buffer.begin());
 	const ssize_t n = ::recv(socket_, buffer.data() + have, buffer.size() - have, MSG_DONTWAIT);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
@@ -131,7 +131,7 @@ std::size_t Connection::longest() const
 	case State::connect:
 		return sizeof(CommandPdu) + alignment + sizeof(ConnectData) + slack;
 	default:
-		return sizeof(DataPdu) + alignment + std::max<std::size_t>(most_h2c_data, longest_in_capsule) +
+		return sizeof(DataPdu) + alignment + std::max<std::size_t>(maxH2cData, maxInCapsuleSize) +
 		       sizeof(CommandPdu) + slack;
 	}
 }
@@ -141,19 +141,19 @@ bool Connection::process(std::span<const std::uint8_t> stream)
 	while (reading()) {
 		const Pdu pdu = cut(stream, format_, longest());
 		if (pdu.fault)
-			return broken(*pdu.fault, stream);
+			return sendTermReq(*pdu.fault, stream);
 		if (pdu.length == 0)
 			break;
 		stream = stream.subspan(pdu.length);
 		if (!take(pdu))
 			return false;
-		if (worker_.scratch().waiting() + (rest_ ? rest_->waiting() : 0) > most_waiting)
+		if (worker_.scratch().waiting() + (pendingOutput_ ? pendingOutput_->waiting() : 0) > maxWaiting)
 			paused_ = true;
 	}
 	if (stream.empty())
-		partial_.reset();
+		pendingInput_.reset();
 	else
-		partial_ = std::make_unique<Bytes>(stream.begin(), stream.end());
+		pendingInput_ = std::make_unique<Bytes>(stream.begin(), stream.end());
 	const bool expected = !stream.empty() || transfer_;
 	inputSince_ = !expected ? 0 : inputSince_ ? inputSince_ : Worker::now();
 	return true;
@@ -170,7 +170,7 @@ bool Connection::take(const Pdu &pdu)
 	case pdu_h2c_data:
 		return transfer_ ? takeData(pdu) : fault(fes_sequence, "data without R2T", pdu.head);
 	case pdu_h2c_term:
-		count(worker_.hall().counters.faults);
+		count(worker_.context().counters.faults);
 		return false;
 	}
 	return fault(fes_header, "a PDU type that hosts do not send", pdu.head);
@@ -178,14 +178,14 @@ bool Connection::take(const Pdu &pdu)
 
 bool Connection::takeHello(const IcReq &request)
 {
-	constexpr std::uint8_t most_alignment = 31, digests = 3;
+	constexpr std::uint8_t maxAlignment = 31, digests = 3;
 	if (request.pfv != 0)
 		return fault(fes_parameter, "PFV", bytesOf(request), offsetof(IcReq, pfv));
-	if (request.hpda > most_alignment)
+	if (request.hpda > maxAlignment)
 		return fault(fes_parameter, "HPDA", bytesOf(request), offsetof(IcReq, hpda));
 	auto response = make<IcResp>();
-	response.digest = worker_.hall().rules.digests ? request.digest & digests : 0;
-	response.maxh2cdata = most_h2c_data;
+	response.digest = worker_.context().rules.digests ? request.digest & digests : 0;
+	response.maxh2cdata = maxH2cData;
 	write(worker_.scratch().scratch(), response);
 	worker_.scratch().own();
 	format_ = {bool(response.digest & 1), bool(response.digest & 2), request.hpda};
@@ -207,7 +207,7 @@ bool Connection::takeCommand(const Pdu &pdu)
 		return connects ? takeConnect(cmd, pdu.data) : fault(fes_sequence, "no Connect", pdu.head);
 	since_ = Worker::now();
 	if (cmd.opcode == op_dim)
-		return pdu.data.empty() ? askForData(cmd) : takeInCapsule(cmd, pdu.data);
+		return pdu.data.empty() ? sendR2t(cmd) : takeInCapsule(cmd, pdu.data);
 	if (Outcome outcome = controller_->handle(cmd)) {
 		answer(cmd, *outcome);
 		worker_.scratch().answers(cmd.opcode == op_get_log ? Served::getLogPage : Served::other, received_);
@@ -220,54 +220,54 @@ bool Connection::takeConnect(const Command &cmd, std::span<const std::uint8_t> d
 {
 	Pending pending{{}, cmd.cid, received_};
 	std::uint64_t result = 0;
-	if (std::uint16_t status = Controller::check(cmd, data, worker_.hall().identity, pending.connect, result)) {
-		count(worker_.hall().counters.refused);
+	if (std::uint16_t status = Controller::check(cmd, data, worker_.context().identity, pending.connect, result)) {
+		count(worker_.context().counters.refused);
 		completeConnect(pending, status, result);
 		return true;
 	}
 	switch (worker_.ask(*this, pending.connect.hostnqn)) {
 	case Admission::Verdict::now:
-		letIn(pending);
+		acceptConnect(pending);
 		break;
 	case Admission::Verdict::later:
-		count(worker_.hall().counters.waited);
+		count(worker_.context().counters.waited);
 		pending_ = std::make_unique<Pending>(std::move(pending));
 		state_ = State::waiting;
 		watch();
 		break;
 	case Admission::Verdict::busy:
-		count(worker_.hall().counters.busy);
+		count(worker_.context().counters.busy);
 		completeConnect(pending, st_connect_busy | st_crd1);
 		break;
 	}
 	return true;
 }
 
-void Connection::letIn(const Pending &pending)
+void Connection::acceptConnect(const Pending &pending)
 {
 	const Connect &connect = pending.connect;
-	const auto cntlid = worker_.hall().cntlids.take();
+	const auto cntlid = worker_.context().cntlids.take();
 	if (!cntlid) {
 		state_ = State::connect;
 		worker_.leave(id_);
-		count(worker_.hall().counters.busy);
+		count(worker_.context().counters.busy);
 		return completeConnect(pending, st_connect_busy | st_crd1);
 	}
 	since_ = Worker::now();
-	admitted_ = since_ + place_ms;
-	controller_ = std::make_unique<Controller>(worker_.hall().identity, *cntlid, connect, worker_.views());
+	admittedUntil_ = since_ + admissionMs;
+	controller_ = std::make_unique<Controller>(worker_.context().identity, *cntlid, connect, worker_.views());
 	entries_ = static_cast<std::uint16_t>(std::min<std::uint32_t>(connect.entries, UINT16_MAX));
 	sqFlow_ = !(connect.attributes & ca_sqflow_off);
-	sqhd_ = sqFlow_ ? 1 : no_sqhd;
+	sqhd_ = sqFlow_ ? 1 : noSqhd;
 	state_ = State::live;
-	count(worker_.hall().counters.hosts);
+	count(worker_.context().counters.hosts);
 	completeConnect(pending, st_ok, *cntlid);
 }
 
 void Connection::admit()
 {
 	const auto pending = std::move(pending_);
-	letIn(*pending);
+	acceptConnect(*pending);
 	finish(flush() && resume());
 }
 
@@ -276,7 +276,7 @@ void Connection::refuseBusy()
 	const auto pending = std::move(pending_);
 	state_ = State::connect;
 	since_ = Worker::now();
-	count(worker_.hall().counters.busy);
+	count(worker_.context().counters.busy);
 	completeConnect(*pending, st_connect_busy | st_crd1);
 	finish(flush() && resume());
 }
@@ -288,15 +288,15 @@ void Connection::answer(const Command &cmd, const Answer &answer)
 		return complete(cmd.cid, status, answer.result);
 	}
 	if (answer.page) {
-		count(worker_.hall().counters.logReads);
+		count(worker_.context().counters.logReads);
 		controller_->zones().countRead();
 	}
 	if (answer.dataLength() > 0)
 		sendData(cmd.cid, answer);
 	if (answer.dataLength() == 0 || sqFlow_)
 		complete(cmd.cid, st_ok, answer.result);
-	if (answer.page && answer.offset + answer.length == answer.page->count() * discovery_block)
-		leavePlace();
+	if (answer.page && answer.offset + answer.length == answer.page->count() * discoveryBlock)
+		releaseAdmission();
 }
 
 void Connection::complete(std::uint16_t cid, std::uint16_t status, std::uint64_t result)
@@ -343,14 +343,14 @@ void Connection::sendData(std::uint16_t cid, const Answer &answer)
 	out.zeros(answer.zeros);
 	assembleTail(out.scratch(), format_.dataDigest ? digestOf(answer, pieces) : 0, format_);
 	out.own();
-	count(worker_.hall().counters.bytesSent, answer.dataLength());
+	count(worker_.context().counters.bytesSent, answer.dataLength());
 }
 
 void Connection::sendEvents()
 {
 	while (auto event = controller_->event()) {
 		if (event->status == st_ok)
-			count(worker_.hall().counters.events);
+			count(worker_.context().counters.events);
 		complete(event->cid, event->status, event->result);
 	}
 }
@@ -369,19 +369,19 @@ void Connection::tell(const std::shared_ptr<const Views> &views)
 // Interrupted, so the host retries it.
 std::shared_ptr<void> Connection::reserve(const Command &cmd, std::size_t bytes)
 {
-	auto reservation = transfer_ || registering_ ? nullptr : worker_.hall().reserve(peer_, bytes);
+	auto reservation = transfer_ || registering_ ? nullptr : worker_.context().reserve(peer_, bytes);
 	if (!reservation) {
-		count(worker_.hall().counters.deferred);
+		count(worker_.context().counters.deferred);
 		completeRegistration(cmd.cid, st_interrupted | st_crd1, received_);
 	}
 	return reservation;
 }
 
 // A single R2T covers all data.
-bool Connection::askForData(const Command &cmd)
+bool Connection::sendR2t(const Command &cmd)
 {
 	const std::uint32_t length = cmd.sgl.length;
-	if (cmd.sgl.type != sgl_transport || length == 0 || length > longest_registration) {
+	if (cmd.sgl.type != sgl_transport || length == 0 || length > maxRegistrationSize) {
 		completeRegistration(cmd.cid, st_sgl_length | st_dnr, received_);
 		return true;
 	}
@@ -391,7 +391,7 @@ bool Connection::askForData(const Command &cmd)
 	transfer_ = std::make_unique<Transfer>(Transfer{cmd, {}, length, std::move(reservation), Worker::now()});
 	auto pdu = make<R2tPdu>();
 	pdu.cid = cmd.cid;
-	pdu.ttag = data_tag;
+	pdu.ttag = dataTag;
 	pdu.length = length;
 	write(worker_.scratch().scratch(), pdu, format_);
 	worker_.scratch().own();
@@ -404,12 +404,12 @@ bool Connection::takeData(const Pdu &pdu)
 	const std::size_t end = transfer_->data.size() + pdu.data.size();
 	if (data.cid != transfer_->cmd.cid)
 		return fault(fes_parameter, "data of no command", pdu.head, offsetof(DataPdu, cid));
-	if (data.ttag != data_tag)
+	if (data.ttag != dataTag)
 		return fault(fes_parameter, "data for a command that is not outstanding", pdu.head,
 			     offsetof(DataPdu, ttag));
 	if (data.offset != transfer_->data.size() || data.length != pdu.data.size() || end > transfer_->length)
 		return fault(fes_range, "data out of order or range", pdu.head);
-	if (data.length > most_h2c_data)
+	if (data.length > maxH2cData)
 		return fault(fes_limit, "more data than MAXH2CDATA", pdu.head);
 	if (bool(data.h.flags & f_last) != (end == transfer_->length))
 		return fault(fes_parameter, "LAST_PDU flag in the wrong place", pdu.head, offsetof(PduHeader, flags));
@@ -437,7 +437,7 @@ bool Connection::takeRegistration(const Command &cmd, std::span<const std::uint8
 	std::uint16_t status = st_ok;
 	auto registration = controller_->registration(cmd, data, status);
 	if (!registration) {
-		count(worker_.hall().counters.registrationsRefused);
+		count(worker_.context().counters.registrationsRefused);
 		controller_->failed(cmd, status);
 		completeRegistration(cmd.cid, status, received_);
 		return true;
@@ -451,7 +451,7 @@ bool Connection::takeRegistration(const Command &cmd, std::span<const std::uint8
 
 void Connection::registrationDone(std::uint16_t cid, std::uint16_t status)
 {
-	Counters &counters = worker_.hall().counters;
+	Counters &counters = worker_.context().counters;
 	const auto whole = std::move(registering_);
 	if (!whole)
 		return;
@@ -466,16 +466,16 @@ void Connection::registrationDone(std::uint16_t cid, std::uint16_t status)
 }
 
 // C2HTermReq carries the header of the PDU in error (NVMe/TCP 1.0, 3.6.2.5).
-bool Connection::broken(const PduFault &fault, std::span<const std::uint8_t> head)
+bool Connection::sendTermReq(const PduFault &fault, std::span<const std::uint8_t> head)
 {
-	constexpr std::size_t longest_copy = 128;
-	count(worker_.hall().counters.faults);
+	constexpr std::size_t maxCopySize = 128;
+	count(worker_.context().counters.faults);
 	auto pdu = make<TermPdu>(pdu_c2h_term);
 	pdu.fes = fault.fes;
 	pdu.fei = fault.fei;
-	write(worker_.scratch().scratch(), pdu, {}, head.first(std::min(head.size(), longest_copy)));
+	write(worker_.scratch().scratch(), pdu, {}, head.first(std::min(head.size(), maxCopySize)));
 	worker_.scratch().own();
-	leavePlace();
+	releaseAdmission();
 	state_ = State::ending;
 	since_ = Worker::now();
 	if (!flush())
@@ -487,29 +487,29 @@ bool Connection::broken(const PduFault &fault, std::span<const std::uint8_t> hea
 
 bool Connection::fault(FatalStatus fes, const char *why, std::span<const std::uint8_t> head, std::uint32_t fei)
 {
-	return broken({fes, fei, why}, head);
+	return sendTermReq({fes, fei, why}, head);
 }
 
 // Sends the scratch output, after output that is still pending
 bool Connection::flush()
 {
 	Output &out = worker_.scratch();
-	if (rest_)
-		rest_->append(std::move(out));
-	Output &all = rest_ ? *rest_ : out;
+	if (pendingOutput_)
+		pendingOutput_->append(std::move(out));
+	Output &all = pendingOutput_ ? *pendingOutput_ : out;
 	const std::size_t before = all.waiting();
-	const Output::Sent sent = all.send(socket_, worker_.hall().latencies);
+	const Output::Sent sent = all.send(socket_, worker_.context().latencies);
 	if (sent == Output::Sent::broken)
 		return false;
 	if (sent == Output::Sent::some) {
 		if (outputSince_ == 0 || all.waiting() < before)
 			outputSince_ = Worker::now();
-		if (!rest_)
-			rest_ = std::make_unique<Output>(std::move(out));
+		if (!pendingOutput_)
+			pendingOutput_ = std::make_unique<Output>(std::move(out));
 		out.clear();
 		watch();
-	} else if (rest_) {
-		rest_.reset();
+	} else if (pendingOutput_) {
+		pendingOutput_.reset();
 		outputSince_ = 0;
 		watch();
 	}
@@ -520,9 +520,9 @@ bool Connection::flush()
 bool Connection::consume(std::span<const std::uint8_t> stream)
 {
 	bool good = process(stream) && flush();
-	while (good && paused_ && !rest_) {
+	while (good && paused_ && !pendingOutput_) {
 		paused_ = false;
-		const auto partial = std::move(partial_);
+		const auto partial = std::move(pendingInput_);
 		good = !partial || (process(*partial) && flush());
 	}
 	return good;
@@ -531,22 +531,22 @@ bool Connection::consume(std::span<const std::uint8_t> stream)
 // Processes the input that was buffered while the connection was paused
 bool Connection::resume()
 {
-	if (rest_)
+	if (pendingOutput_)
 		return true;
 	paused_ = false;
-	const auto partial = std::move(partial_);
+	const auto partial = std::move(pendingInput_);
 	if (partial && !consume(*partial))
 		return false;
 	watch();
 	return true;
 }
 
-bool Connection::late(Moment now) const
+bool Connection::late(SteadyMs now) const
 {
-	const FrontRules &rules = worker_.hall().rules;
-	if (outputSince_ && now - outputSince_ > stalled_ms)
+	const FrontRules &rules = worker_.context().rules;
+	if (outputSince_ && now - outputSince_ > stalledMs)
 		return true;
-	if (transfer_ && now - transfer_->since > transfer_ms)
+	if (transfer_ && now - transfer_->since > transferMs)
 		return true;
 	if (inputSince_ && now - inputSince_ > rules.stepMs)
 		return true;
@@ -557,11 +557,11 @@ bool Connection::late(Moment now) const
 	case State::waiting:
 		return false;
 	case State::ending:
-		return now - since_ > ending_ms;
+		return now - since_ > endingMs;
 	case State::live:
 		break;
 	}
-	const Moment patience = controller_->kato() ? 2 * Moment(controller_->kato()) : rules.idleMs;
+	const SteadyMs patience = controller_->kato() ? 2 * SteadyMs(controller_->kato()) : rules.idleMs;
 	return now - since_ > patience;
 }
 

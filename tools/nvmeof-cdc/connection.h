@@ -18,12 +18,12 @@ namespace cdc {
 class Worker;
 
 // Steady clock, ms
-using Moment = std::int64_t;
+using SteadyMs = std::int64_t;
 
 class Connection final : public serving::Poller::Handler {
 public:
 	// Takes ownership of @socket
-	Connection(Worker &worker, std::uint64_t id, int socket, const Peer &peer, Moment now);
+	Connection(Worker &worker, std::uint64_t id, int socket, const Peer &peer, SteadyMs now);
 	~Connection();
 	Connection(const Connection &) = delete;
 	Connection &operator=(const Connection &) = delete;
@@ -36,16 +36,16 @@ public:
 	void registrationDone(std::uint16_t cid, std::uint16_t status);
 	void tell(const std::shared_ptr<const Views> &views);
 	// Whether a time limit has passed
-	bool late(Moment now) const;
+	bool late(SteadyMs now) const;
 	// Whether the connection has used its admission for long enough without reading the log
-	bool lingers(Moment now) const { return admitted_ && now > admitted_; }
-	void leavePlace();
+	bool admissionExpired(SteadyMs now) const { return admittedUntil_ && now > admittedUntil_; }
+	void releaseAdmission();
 
 	std::uint64_t id() const { return id_; }
 	const Controller *controller() const { return controller_.get(); }
 	const std::string &registered() const { return registered_; }
 	const Peer &peer() const { return peer_; }
-	Moment since() const { return since_; }
+	SteadyMs since() const { return since_; }
 
 private:
 	enum class State : std::uint8_t { hello, connect, waiting, live, ending };
@@ -56,7 +56,7 @@ private:
 		nofctl::wire::Bytes data;
 		std::uint32_t length;
 		std::shared_ptr<void> reservation;
-		Moment since;
+		SteadyMs since;
 	};
 	// A Connect command that waits for admission
 	struct Pending {
@@ -81,16 +81,16 @@ private:
 			      std::shared_ptr<void> reservation);
 	std::shared_ptr<void> reserve(const nofctl::wire::Command &cmd, std::size_t bytes);
 	bool takeInCapsule(const nofctl::wire::Command &cmd, std::span<const std::uint8_t> data);
-	bool askForData(const nofctl::wire::Command &cmd);
+	bool sendR2t(const nofctl::wire::Command &cmd);
 	bool takeData(const nofctl::wire::Pdu &pdu);
-	void letIn(const Pending &pending);
+	void acceptConnect(const Pending &pending);
 	void answer(const nofctl::wire::Command &cmd, const Answer &answer);
 	void complete(std::uint16_t cid, std::uint16_t status, std::uint64_t result = 0);
 	void completeConnect(const Pending &pending, std::uint16_t status, std::uint64_t result = 0);
 	void completeRegistration(std::uint16_t cid, std::uint16_t status, Latency::Clock::time_point received);
 	void sendData(std::uint16_t cid, const Answer &answer);
 	void sendEvents();
-	bool broken(const nofctl::wire::PduFault &fault, std::span<const std::uint8_t> head);
+	bool sendTermReq(const nofctl::wire::PduFault &fault, std::span<const std::uint8_t> head);
 	// @fei: with fes_header and fes_parameter the offset of the field in the PDU header
 	bool fault(nofctl::wire::FatalStatus fes, const char *why, std::span<const std::uint8_t> head,
 		   std::uint32_t fei = 0);
@@ -111,13 +111,13 @@ private:
 	bool paused_ = false; // no further commands are processed until the output is sent
 	std::uint16_t sqhd_ = 0, entries_ = 0;
 	nofctl::wire::PduFormat format_;
-	Moment since_;                                 // the connection was made, or the last command was received
-	Moment inputSince_ = 0;                        // since when input is awaited; 0: none is
-	Moment outputSince_ = 0;                       // since when no output could be sent; 0: no output is pending
-	Latency::Clock::time_point received_;          // last input
-	Moment admitted_ = 0;                          // when the admission ends at the latest; 0: not admitted
-	std::unique_ptr<nofctl::wire::Bytes> partial_; // incomplete PDU
-	std::unique_ptr<Output> rest_;
+	SteadyMs since_;                      // the connection was made, or the last command was received
+	SteadyMs inputSince_ = 0;             // since when input is awaited; 0: none is
+	SteadyMs outputSince_ = 0;            // since when no output could be sent; 0: no output is pending
+	Latency::Clock::time_point received_; // last input
+	SteadyMs admittedUntil_ = 0;          // when the admission ends at the latest; 0: not admitted
+	std::unique_ptr<nofctl::wire::Bytes> pendingInput_; // incomplete PDU
+	std::unique_ptr<Output> pendingOutput_;
 	std::unique_ptr<Transfer> transfer_;
 	std::unique_ptr<Pending> pending_;
 	std::unique_ptr<Controller> controller_;

@@ -16,7 +16,7 @@
 #include "backup.h"
 #include "feeds.h"
 #include "impact.h"
-#include "libctl/base/invalid.h"
+#include "libctl/base/invalid_error.h"
 #include "serving/guard.h"
 #include "serving/journal.h"
 
@@ -24,18 +24,18 @@ namespace cdc {
 
 using namespace serving;
 using namespace std::chrono_literals;
-using nofctl::invalid;
+using nofctl::invalidError;
 using nvmeof::Error;
 using nvmeof::Result;
 using What = ControlRequest::What;
 
 namespace {
 
-constexpr int backlog = 64;
-constexpr mode_t socket_mode = 0660;
-constexpr auto sweep_every = 1s;
-constexpr std::chrono::milliseconds longest_work = 10min; // on one request
-constexpr std::size_t read_at_once = 65536;
+constexpr int controlBacklog = 64;
+constexpr mode_t socketMode = 0660;
+constexpr auto controlSweepInterval = 1s;
+constexpr std::chrono::milliseconds maxWorkTime = 10min; // on one request
+constexpr std::size_t readAtOnce = 65536;
 
 Json errorJson(const Error &error)
 {
@@ -48,8 +48,8 @@ Result<sockaddr_un> addressOf(const std::filesystem::path &path)
 	address.sun_family = AF_UNIX;
 	const std::string text = path.string();
 	if (text.size() >= sizeof(address.sun_path))
-		return invalid(fmt::format("{}: the path of a socket is limited to {} characters", text,
-					   sizeof(address.sun_path) - 1));
+		return invalidError(fmt::format("{}: the path of a socket is limited to {} characters", text,
+						sizeof(address.sun_path) - 1));
 	std::ranges::copy(text, address.sun_path);
 	return address;
 }
@@ -86,7 +86,7 @@ Result<int> listenAt(const std::filesystem::path &path)
 		return failed(errno, std::strerror(errno));
 	::fchmod(socket, 0600); // bind() creates the file with the mode of the socket
 	if (::bind(socket, reinterpret_cast<const sockaddr *>(&*address), sizeof(*address)) == 0 &&
-	    ::chmod(path.c_str(), socket_mode) == 0 && ::listen(socket, backlog) == 0)
+	    ::chmod(path.c_str(), socketMode) == 0 && ::listen(socket, controlBacklog) == 0)
 		return socket;
 	const int error = errno;
 	::close(socket);
@@ -163,8 +163,8 @@ public:
 			in_.erase(0, end + 1);
 			busy_ = true;
 			control_.take(id_, line);
-		} else if (end == in_.npos && in_.size() > longest_request && !ends_) {
-			send(errorJson(invalid("the line is too long")));
+		} else if (end == in_.npos && in_.size() > maxRequestSize && !ends_) {
+			send(errorJson(invalidError("the line is too long")));
 			endWhenSent();
 		}
 		if (over_ && !busy_ && !follows_ && out_.empty() && in_.find('\n') == in_.npos)
@@ -189,7 +189,7 @@ public:
 	{
 		if (!out_.empty())
 			return now - since_ > control_.limits_.stalled;
-		return !follows_ && now - since_ > (busy_ ? longest_work : control_.limits_.idle);
+		return !follows_ && now - since_ > (busy_ ? maxWorkTime : control_.limits_.idle);
 	}
 
 private:
@@ -204,7 +204,7 @@ private:
 	}
 	void receive()
 	{
-		char room[read_at_once];
+		char room[readAtOnce];
 		const ssize_t n = ::recv(socket_, room, sizeof(room), 0);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
@@ -242,7 +242,7 @@ private:
 	}
 	void watch()
 	{
-		const bool reads = !over_ && !busy_ && !ends_ && out_.empty() && in_.size() <= longest_request;
+		const bool reads = !over_ && !busy_ && !ends_ && out_.empty() && in_.size() <= maxRequestSize;
 		watched_.want((reads ? EPOLLIN : 0u) | (out_.empty() ? 0u : EPOLLOUT));
 	}
 
@@ -261,11 +261,11 @@ Control::Control(Loop &loop, Service &service, Hooks hooks) : Control(loop, serv
 
 Control::Control(Loop &loop, Service &service, Hooks hooks, Limits limits)
 	: loop_(loop), service_(service), hooks_(std::move(hooks)), limits_(limits),
-	  settle_(loop, [this] { settle(); }), sweep_(loop, [this] { sweep(); })
+	  deferredTimer_(loop, [this] { runDeferred(); }), sweep_(loop, [this] { sweep(); })
 {
-	service_.onHappening([this, alive = std::weak_ptr(alive_)](const Happening &happening) {
+	service_.onChangeEvent([this, alive = std::weak_ptr(alive_)](const ChangeEvent &changeEvent) {
 		if (!alive.expired())
-			happened(happening);
+			onChange(changeEvent);
 	});
 }
 
@@ -302,7 +302,7 @@ void Control::accept()
 		client->send(errorJson(nvmeof::errorFromErrno(EBUSY, "too many connections")));
 		client->endWhenSent();
 	}
-	sweep_.startUnlessRunning(sweep_every);
+	sweep_.startUnlessRunning(controlSweepInterval);
 }
 
 void Control::take(std::uint64_t id, std::string_view line)
@@ -354,24 +354,24 @@ void Control::reload(std::uint64_t id, const ControlRequest &request)
 
 void Control::show(std::uint64_t id, const ControlRequest &request)
 {
-	takePicture(service_, [this, id, what = request.what, alive = std::weak_ptr(alive_)](PicturePtr picture) {
+	takeSnapshot(service_, [this, id, what = request.what, alive = std::weak_ptr(alive_)](SnapshotPtr snapshot) {
 		if (alive.expired() || !clients_.contains(id))
 			return;
 		switch (what) {
 		case What::hosts:
-			return answer(id, hostsJson(*picture));
+			return answer(id, hostsJson(*snapshot));
 		case What::targets:
-			return answer(id, targetsJson(*picture));
+			return answer(id, targetsJson(*snapshot));
 		case What::zones:
-			return answer(id, zonesJson(*picture));
+			return answer(id, zonesJson(*snapshot));
 		case What::instances:
-			return answer(id, instancesJson(*picture));
+			return answer(id, instancesJson(*snapshot));
 		case What::changes:
-			return answer(id, changesJson(*picture));
+			return answer(id, changesJson(*snapshot));
 		case What::backup:
-			return answer(id, backupJson(*picture->model, picture->time));
+			return answer(id, backupJson(*snapshot->model, snapshot->time));
 		default:
-			return answer(id, statusJson(*picture));
+			return answer(id, statusJson(*snapshot));
 		}
 	});
 }
@@ -380,20 +380,20 @@ void Control::follow(std::uint64_t id)
 {
 	Client &client = *clients_.at(id);
 	client.follow();
-	for (const Happening &happening : service_.happenings())
-		client.send({{"change", happeningJson(happening)}});
+	for (const ChangeEvent &changeEvent : service_.changeEvents())
+		client.send({{"change", changeEventJson(changeEvent)}});
 	client.send({{"synced", true}});
 	client.answered();
 }
 
-void Control::happened(const Happening &happening)
+void Control::onChange(const ChangeEvent &changeEvent)
 {
 	Json line;
 	for (auto &[id, client] : clients_) {
 		if (!client->follows())
 			continue;
 		if (line.is_null())
-			line = {{"change", happeningJson(happening)}};
+			line = {{"change", changeEventJson(changeEvent)}};
 		client->tell(line);
 	}
 }
@@ -473,20 +473,20 @@ void Control::refuse(std::uint64_t id, const Error &error)
 // Deferred: the client may be on the call stack.
 void Control::end(std::uint64_t id)
 {
-	dead_.push_back(id);
-	settle_.start(0ms);
+	closed_.push_back(id);
+	deferredTimer_.start(0ms);
 }
 
 // One request per client at a time, so that a client with many requests does not delay the others.
 void Control::again(std::uint64_t id)
 {
 	again_.push_back(id);
-	settle_.start(0ms);
+	deferredTimer_.start(0ms);
 }
 
-void Control::settle()
+void Control::runDeferred()
 {
-	for (std::uint64_t id : std::exchange(dead_, {}))
+	for (std::uint64_t id : std::exchange(closed_, {}))
 		clients_.erase(id);
 	for (std::uint64_t id : std::exchange(again_, {}))
 		if (auto found = clients_.find(id); found != clients_.end())
@@ -498,7 +498,7 @@ void Control::sweep()
 {
 	const auto now = Clock::now();
 	if (!clients_.empty())
-		sweep_.start(sweep_every);
+		sweep_.start(controlSweepInterval);
 	for (auto &[id, client] : clients_)
 		if (client->late(now))
 			end(id);

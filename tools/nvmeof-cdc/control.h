@@ -57,10 +57,10 @@ private:
 	void answer(std::uint64_t id, const Json &json);
 	void refuse(std::uint64_t id, const nvmeof::Error &error);
 	void drain(std::uint64_t id);
-	void happened(const Happening &happening);
+	void onChange(const ChangeEvent &changeEvent);
 	void end(std::uint64_t id);   // deferred
 	void again(std::uint64_t id); // deferred: processes its next line
-	void settle();
+	void runDeferred();
 	void sweep();
 
 	serving::Loop &loop_;
@@ -71,9 +71,9 @@ private:
 	int socket_ = -1;
 	std::unique_ptr<serving::Readable> accepting_;
 	std::unordered_map<std::uint64_t, std::unique_ptr<Client>> clients_;
-	std::vector<std::uint64_t> dead_, again_;
+	std::vector<std::uint64_t> closed_, again_;
 	std::uint64_t lastId_ = 0;
-	serving::Timer settle_, sweep_;
+	serving::Timer deferredTimer_, sweep_;
 	std::shared_ptr<bool> alive_ = std::make_shared<bool>(true); // expires before late callbacks run
 };
 

@@ -10,11 +10,11 @@
 #include <nvmeof/address.h>
 
 #include "feeds.h"
-#include "libctl/base/invalid.h"
+#include "libctl/base/invalid_error.h"
 
 namespace cdc {
 
-using nofctl::invalid;
+using nofctl::invalidError;
 using nvmeof::Error;
 using nvmeof::ErrorCode;
 using nvmeof::Result;
@@ -25,8 +25,8 @@ namespace {
 // Members in a tree: with the ordered kind, parsing an object takes quadratic time in the number of its members.
 using Plain = nlohmann::json;
 
-constexpr int deepest = 5;                  // nesting: list in record in list in request
-constexpr std::size_t most_records = 10000; // of a request
+constexpr int maxDepth = 5;                      // nesting: list in record in list in request
+constexpr std::size_t maxRequestRecords = 10000; // of a request
 
 constexpr std::pair<const char *, What> commands[] = {
 	{"status", What::status}, {"hosts", What::hosts},         {"targets", What::targets},
@@ -38,8 +38,8 @@ constexpr std::pair<const char *, What> commands[] = {
 Plain parseBounded(std::string_view line, bool &tooDeep)
 {
 	auto bounded = [&tooDeep](int depth, Plain::parse_event_t, Plain &) {
-		tooDeep = tooDeep || depth > deepest;
-		return depth <= deepest;
+		tooDeep = tooDeep || depth > maxDepth;
+		return depth <= maxDepth;
 	};
 	return Plain::parse(line, bounded, false);
 }
@@ -48,11 +48,11 @@ Result<What> commandOf(const Plain &json)
 {
 	auto found = json.find("command");
 	if (found == json.end() || !found->is_string())
-		return invalid("command is missing");
+		return invalidError("command is missing");
 	for (const auto &[name, what] : commands)
 		if (*found == name)
 			return what;
-	return invalid(fmt::format("unknown command '{}'", found->get<std::string>().substr(0, 64)));
+	return invalidError(fmt::format("unknown command '{}'", found->get<std::string>().substr(0, 64)));
 }
 
 bool takes(What what, const std::string &member)
@@ -73,12 +73,12 @@ Result<void> checkMembers(const Plain &json, What what)
 {
 	for (const auto &[name, value] : json.items()) {
 		if (!takes(what, name))
-			return invalid(fmt::format("'{}' is not expected here", name.substr(0, 64)));
+			return invalidError(fmt::format("'{}' is not expected here", name.substr(0, 64)));
 		const bool flag = name == "follow" || name == "force" || name == "dry_run";
 		if (flag && !value.is_boolean())
-			return invalid(name + " must be true or false");
-		if (!flag && name != "command" && (!value.is_array() || value.size() > most_records))
-			return invalid(name + " must be a list, and not too long");
+			return invalidError(name + " must be true or false");
+		if (!flag && name != "command" && (!value.is_array() || value.size() > maxRequestRecords))
+			return invalidError(name + " must be a list, and not too long");
 	}
 	return {};
 }
@@ -90,11 +90,11 @@ bool flagOf(const Plain &json, const char *name)
 
 using Names = std::span<const std::string_view>;
 
-constexpr std::string_view target_members[] = {"nqn",  "type",    "transport", "traddr", "trsvcid", "portid",
-					       "treq", "sectype", "qptype",    "prtype", "state"};
-constexpr std::string_view zone_members[] = {"name", "hosts", "targets"};
+constexpr std::string_view targetMembers[] = {"nqn",  "type",    "transport", "traddr", "trsvcid", "portid",
+					      "treq", "sectype", "qptype",    "prtype", "state"};
+constexpr std::string_view zoneMembers[] = {"name", "hosts", "targets"};
 // Members that status output adds; accepted and ignored in requests
-constexpr std::string_view told_members[] = {"source", "owner", "ends", "visible_to", "seen_by", "hosts_now"};
+constexpr std::string_view outputMembers[] = {"source", "owner", "ends", "visible_to", "seen_by", "hosts_now"};
 
 bool isIn(Names names, std::string_view name)
 {
@@ -105,12 +105,12 @@ template <typename T> Result<T> recordOf(const Plain &json, Names members)
 {
 	Json record = Json::object();
 	if (!json.is_object())
-		return invalid("a record must be an object");
+		return invalidError("a record must be an object");
 	for (const auto &[name, value] : json.items()) {
 		if (isIn(members, name))
 			record[name] = value;
-		else if (!isIn(told_members, name))
-			return invalid(fmt::format("'{}' is not expected in a record", name.substr(0, 64)));
+		else if (!isIn(outputMembers, name))
+			return invalidError(fmt::format("'{}' is not expected in a record", name.substr(0, 64)));
 	}
 	return T::of(record);
 }
@@ -136,7 +136,7 @@ Result<void> names(const Plain &json, const char *list, Kind kind, std::vector<s
 		return {};
 	for (const Plain &one : *found) {
 		if (!one.is_string())
-			return invalid(fmt::format("{} must be a list of strings", list));
+			return invalidError(fmt::format("{} must be a list of strings", list));
 		keys.push_back(std::string(prefixOf(kind)) + one.get<std::string>());
 	}
 	return {};
@@ -144,14 +144,14 @@ Result<void> names(const Plain &json, const char *list, Kind kind, std::vector<s
 
 Result<void> readRecords(const Plain &json, ControlRequest &request)
 {
-	if (Result<void> read = records(json, "targets", target_members, request.targets); !read)
+	if (Result<void> read = records(json, "targets", targetMembers, request.targets); !read)
 		return read;
 	if (request.what == What::set) {
 		for (const Target &target : request.targets)
 			if (!nvmeof::conformingNqn(target.nqn))
-				return invalid(
+				return invalidError(
 					fmt::format("'{}' is not an NQN: it does not begin with 'nqn.'", target.nqn));
-		return records(json, "zones", zone_members, request.zones);
+		return records(json, "zones", zoneMembers, request.zones);
 	}
 	for (const Target &target : std::exchange(request.targets, {}))
 		request.keys.push_back(target.key());
@@ -168,7 +168,7 @@ const Origin *originOf(const Model &model, const std::string &key)
 }
 
 // The source of a record, for messages
-std::string teller(const Origin &origin)
+std::string sourceName(const Origin &origin)
 {
 	if (origin.source == "file")
 		return fmt::format("the configuration of the instance {}", origin.owner);
@@ -186,12 +186,13 @@ std::string shown(const std::string &key)
 	return fmt::format("{} {}", kinds[kind], nameOf(key).substr(0, 300));
 }
 
-template <typename T> std::optional<Error> inTheWay(const Model &model, const std::vector<T> &records)
+template <typename T> std::optional<Error> conflictWith(const Model &model, const std::vector<T> &records)
 {
 	for (const T &record : records) {
 		const Origin *there = originOf(model, record.key());
 		if (there && !mayReplace(*there, record.origin))
-			return invalid(fmt::format("the {} is defined by {}", shown(record.key()), teller(*there)));
+			return invalidError(
+				fmt::format("the {} is defined by {}", shown(record.key()), sourceName(*there)));
 	}
 	return {};
 }
@@ -202,16 +203,16 @@ Result<std::vector<Change>> removal(const Model &model, const ControlRequest &re
 	for (const std::string &key : request.keys) {
 		const Origin *there = originOf(model, key);
 		if (!there) {
-			Error error = invalid(fmt::format("there is no {}", shown(key)));
+			Error error = invalidError(fmt::format("there is no {}", shown(key)));
 			error.code = ErrorCode::noSuchObject;
 			return error;
 		}
 		const bool itsFile = there->source == "file" && there->owner == model.self();
 		const bool back = there->source == "file" || there->source == "pull";
 		if (itsFile || (back && !request.force))
-			return invalid(
+			return invalidError(
 				fmt::format("the {} is defined by {}, which would write it again: remove it there{}",
-					    shown(key), teller(*there), itsFile ? "" : ", or use --force"));
+					    shown(key), sourceName(*there), itsFile ? "" : ", or use --force"));
 		changes.push_back({key, {}});
 	}
 	return changes;
@@ -224,7 +225,7 @@ Result<ControlRequest> parseControlRequest(std::string_view line)
 	bool tooDeep = false;
 	const Plain json = parseBounded(line, tooDeep);
 	if (tooDeep || !json.is_object())
-		return invalid("the line is not a JSON object");
+		return invalidError("the line is not a JSON object");
 	Result<What> what = commandOf(json);
 	if (!what)
 		return what.error();
@@ -239,7 +240,7 @@ Result<ControlRequest> parseControlRequest(std::string_view line)
 	if (Result<void> read = readRecords(json, request); !read)
 		return read.error();
 	if (request.targets.empty() && request.zones.empty() && request.keys.empty())
-		return invalid("the request names no record");
+		return invalidError("the request names no record");
 	return request;
 }
 
@@ -247,9 +248,9 @@ Result<std::vector<Change>> controlChanges(const Model &model, const ControlRequ
 {
 	if (request.what == What::remove)
 		return removal(model, request);
-	if (auto error = inTheWay(model, request.targets))
+	if (auto error = conflictWith(model, request.targets))
 		return *error;
-	if (auto error = inTheWay(model, request.zones))
+	if (auto error = conflictWith(model, request.zones))
 		return *error;
 	std::vector<Change> changes = putAll(model, request.targets);
 	std::ranges::move(putAll(model, request.zones), std::back_inserter(changes));

@@ -19,7 +19,7 @@
 
 namespace cdc {
 
-constexpr std::size_t longest_request = 1u << 20; // bytes
+constexpr std::size_t maxRequestSize = 1u << 20; // bytes
 
 struct ControlRequest {
 	enum class What { status, hosts, targets, zones, instances, changes, backup, set, remove, drain, reload };

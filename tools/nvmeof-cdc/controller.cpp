@@ -9,18 +9,18 @@ using namespace nofctl::wire;
 
 namespace {
 
-constexpr std::uint16_t bad_field = st_invalid_field | st_dnr;
+constexpr std::uint16_t badField = st_invalid_field | st_dnr;
 constexpr std::uint32_t cc_enable = 1, csts_ready = 1, csts_shutdown_done = 2 << 2;
-constexpr std::uint32_t version = 2 << 16;            // NVMe 2.0
-constexpr std::uint64_t ready_units = 10;             // CAP.TO, of 500 ms
-constexpr std::uint32_t kato_unit = 100;              // KAS: 1, ms
-constexpr std::uint64_t beyond_log = 4u << 20;        // bytes that a read may extend beyond the end of a log
-constexpr std::uint32_t discovery_changes = 1u << 31; // of OAES and of the feature
-constexpr std::uint16_t retry_units = 5;              // CRDT1, of 100 ms
-constexpr std::uint32_t data_invalid = 1u << 16;      // IATTR: the error is in the Connect data
-constexpr std::uint32_t supported = 1;                // LSUPP of a log page
-constexpr std::size_t log_page_count = 256;
-constexpr std::uint8_t log_supported = 0;
+constexpr std::uint32_t version = 2 << 16;           // NVMe 2.0
+constexpr std::uint64_t readyUnits = 10;             // CAP.TO, of 500 ms
+constexpr std::uint32_t katoUnit = 100;              // KAS: 1, ms
+constexpr std::uint64_t maxReadBeyondLog = 4u << 20; // bytes that a read may extend beyond the end of a log
+constexpr std::uint32_t discoveryChanges = 1u << 31; // of OAES and of the feature
+constexpr std::uint16_t retryUnits = 5;              // CRDT1, of 100 ms
+constexpr std::uint32_t dataInvalid = 1u << 16;      // IATTR: the error is in the Connect data
+constexpr std::uint32_t supported = 1;               // LSUPP of a log page
+constexpr std::size_t logPageCount = 256;
+constexpr std::uint8_t logSupported = 0;
 
 template <typename Member> constexpr std::uint64_t offsetIn(Member ConnectData::*member)
 {
@@ -31,15 +31,15 @@ template <typename Member> constexpr std::uint64_t offsetIn(Member ConnectData::
 
 std::uint32_t rounded(std::uint32_t kato)
 {
-	const std::uint64_t units = (std::uint64_t(kato) + kato_unit - 1) / kato_unit;
-	return static_cast<std::uint32_t>(std::min<std::uint64_t>(units * kato_unit, UINT32_MAX));
+	const std::uint64_t units = (std::uint64_t(kato) + katoUnit - 1) / katoUnit;
+	return static_cast<std::uint32_t>(std::min<std::uint64_t>(units * katoUnit, UINT32_MAX));
 }
 
 // @length bytes of @all from @offset on; zeros beyond its end
 Answer part(const Bytes &all, std::uint64_t offset, std::uint64_t length)
 {
-	if (offset > all.size() || length > all.size() + beyond_log)
-		return {.status = bad_field};
+	if (offset > all.size() || length > all.size() + maxReadBeyondLog)
+		return {.status = badField};
 	const std::size_t there = std::min<std::uint64_t>(length, all.size() - offset);
 	const auto from = all.begin() + static_cast<std::ptrdiff_t>(offset);
 	return {.data = Bytes(from, from + static_cast<std::ptrdiff_t>(there)), .zeros = length - there};
@@ -47,8 +47,8 @@ Answer part(const Bytes &all, std::uint64_t offset, std::uint64_t length)
 
 Bytes supportedLogs()
 {
-	Bytes logs(log_page_count * sizeof(Le32));
-	for (std::uint8_t log : {log_supported, std::uint8_t(log_error), std::uint8_t(log_discovery)})
+	Bytes logs(logPageCount * sizeof(Le32));
+	for (std::uint8_t log : {logSupported, std::uint8_t(log_error), std::uint8_t(log_discovery)})
 		put<std::uint32_t>(logs, log * sizeof(Le32), supported);
 	return logs;
 }
@@ -69,17 +69,17 @@ std::uint16_t Controller::check(const Command &cmd, std::span<const std::uint8_t
 	result = 44; // SQSIZE
 	if (connect.entries < 2)
 		return wrong;
-	result = data_invalid | offsetIn(&ConnectData::cntlid);
-	if (connect.cntlid != any_cntlid)
+	result = dataInvalid | offsetIn(&ConnectData::cntlid);
+	if (connect.cntlid != anyCntlid)
 		return wrong;
-	result = data_invalid | offsetIn(&ConnectData::subsysnqn);
-	if (connect.subsysnqn != discovery_nqn && connect.subsysnqn != identity.nqn)
+	result = dataInvalid | offsetIn(&ConnectData::subsysnqn);
+	if (connect.subsysnqn != discoveryNqn && connect.subsysnqn != identity.nqn)
 		return wrong;
-	result = data_invalid | offsetIn(&ConnectData::hostnqn);
+	result = dataInvalid | offsetIn(&ConnectData::hostnqn);
 	if (!checkName(connect.hostnqn))
 		return wrong;
 	result = 48; // offset in the command: KATO
-	if (connect.kato > most_kato)
+	if (connect.kato > maxKato)
 		return st_keep_alive | st_dnr;
 	result = 0;
 	return st_ok;
@@ -88,7 +88,7 @@ std::uint16_t Controller::check(const Command &cmd, std::span<const std::uint8_t
 Controller::Controller(const Identity &identity, std::uint16_t cntlid, const Connect &connect,
 		       std::shared_ptr<const Views> views)
 	: identity_(identity), hostnqn_(connect.hostnqn), hostid_(connect.hostid), cntlid_(cntlid),
-	  unique_(connect.subsysnqn != discovery_nqn), kato_(rounded(connect.kato)), views_(std::move(views)),
+	  byOwnNqn_(connect.subsysnqn != discoveryNqn), kato_(rounded(connect.kato)), views_(std::move(views)),
 	  zones_(views_->zonesOf(hostnqn_)), page_(views_->of(zones_))
 {
 }
@@ -113,7 +113,7 @@ Outcome Controller::handle(const Command &cmd)
 	case op_abort:
 		return abort(cmd);
 	case op_keep_alive:
-		return Answer{.status = kato_ ? std::uint16_t(st_ok) : bad_field};
+		return Answer{.status = kato_ ? std::uint16_t(st_ok) : badField};
 	}
 	return Answer{.status = st_invalid_opcode | st_dnr};
 }
@@ -134,10 +134,10 @@ Outcome Controller::fabrics(const Command &cmd)
 Answer Controller::propertyGet(const Command &cmd) const
 {
 	if ((cmd.cdw10 & 7) != (cmd.cdw11 == prop_cap)) // ATTRIB: eight bytes, or four
-		return {.status = bad_field};
+		return {.status = badField};
 	switch (cmd.cdw11) {
 	case prop_cap: // MQES, CQR, TO, CSS: no I/O command set
-		return {.result = (queue_entries - 1) | 1u << 16 | ready_units << 24 | 1ull << 44};
+		return {.result = (queueEntries - 1) | 1u << 16 | readyUnits << 24 | 1ull << 44};
 	case prop_vs:
 		return {.result = version};
 	case prop_cc:
@@ -145,13 +145,13 @@ Answer Controller::propertyGet(const Command &cmd) const
 	case prop_csts:
 		return {.result = csts_};
 	}
-	return {.status = bad_field};
+	return {.status = badField};
 }
 
 Answer Controller::propertySet(const Command &cmd)
 {
 	if (cmd.cdw11 != prop_cc || (cmd.cdw10 & 7) != 0) // ATTRIB: four bytes
-		return {.status = bad_field};
+		return {.status = badField};
 	if (~cmd.cdw12 & cc_ & cc_enable)
 		reset();
 	cc_ = cmd.cdw12;
@@ -163,7 +163,7 @@ Answer Controller::propertySet(const Command &cmd)
 
 void Controller::reset()
 {
-	events_ = told_ = false;
+	events_ = eventSent_ = false;
 	requests_ = 0;
 	aborted_.reset();
 }
@@ -171,26 +171,26 @@ void Controller::reset()
 Answer Controller::identify(const Command &cmd) const
 {
 	if ((cmd.cdw10 & 0xff) != cns_ctrl)
-		return {.status = bad_field};
-	Bytes id(identify_size);
+		return {.status = badField};
+	Bytes id(identifySize);
 	put(id, at::serial, identity_.serial, ' ');
 	put(id, at::model, "nvmeof-cdc", ' ');
 	put(id, at::firmware, identity_.version, ' ');
 	put(id, at::cntlid, cntlid_);
 	put(id, at::ver, version);
-	put(id, at::oaes, discovery_changes);
+	put(id, at::oaes, discoveryChanges);
 	put(id, at::ctratt, 1u << 6); // traffic based keep-alive
 	put(id, at::cntrltype, ctrl_discovery);
 	put(id, at::dctype, dc_centralized);
-	put(id, at::crdt1, retry_units);
+	put(id, at::crdt1, retryUnits);
 	put(id, at::acl, 3);
-	put(id, at::aerl, most_requests - 1);
+	put(id, at::aerl, maxRequests - 1);
 	put(id, at::lpa, lpa_extended);
-	put(id, at::elpe, most_errors - 1);
+	put(id, at::elpe, maxErrors - 1);
 	put(id, at::kas, 1);
-	put(id, at::maxcmd, queue_entries);
+	put(id, at::maxcmd, queueEntries);
 	put(id, at::sgls, 1 | 1 << 20);
-	put(id, at::subnqn, unique_ ? identity_.nqn : discovery_nqn, 0);
+	put(id, at::subnqn, byOwnNqn_ ? identity_.nqn : discoveryNqn, 0);
 	return {.data = std::move(id)};
 }
 
@@ -198,15 +198,15 @@ Answer Controller::logPage(const Command &cmd)
 {
 	const std::uint64_t offset = cmd.logOffset(), length = cmd.logBytes();
 	if (offset % 4 != 0)
-		return {.status = bad_field};
+		return {.status = badField};
 	switch (cmd.cdw10 & 0xff) {
-	case log_supported:
+	case logSupported:
 		return part(supportedLogs(), offset, length);
 	case log_error: {
 		Bytes all;
 		for (const ErrorEntry &entry : errors_)
 			append(all, bytesOf(entry));
-		all.resize(most_errors * sizeof(ErrorEntry));
+		all.resize(maxErrors * sizeof(ErrorEntry));
 		return part(all, offset, length);
 	}
 	case log_discovery:
@@ -222,11 +222,11 @@ Answer Controller::discoveryLog(std::uint64_t offset, std::uint64_t length, bool
 	if (offset == 0) {
 		page_ = views_->of(zones_);
 		generation_ = views_->generation();
-		told_ = told_ && retain;
+		eventSent_ = eventSent_ && retain;
 	}
-	const std::uint64_t size = sizeof(DiscoveryHeader) + page_->count() * discovery_block;
-	if (offset > size || length > size + beyond_log)
-		return {.status = bad_field};
+	const std::uint64_t size = sizeof(DiscoveryHeader) + page_->count() * discoveryBlock;
+	if (offset > size || length > size + maxReadBeyondLog)
+		return {.status = badField};
 	Answer answer;
 	if (offset < sizeof(DiscoveryHeader)) {
 		DiscoveryHeader header{};
@@ -237,7 +237,7 @@ Answer Controller::discoveryLog(std::uint64_t offset, std::uint64_t length, bool
 	}
 	answer.page = page_;
 	answer.offset = std::max<std::uint64_t>(offset, sizeof(DiscoveryHeader)) - sizeof(DiscoveryHeader);
-	answer.length = std::min(length - answer.data.size(), page_->count() * discovery_block - answer.offset);
+	answer.length = std::min(length - answer.data.size(), page_->count() * discoveryBlock - answer.offset);
 	answer.zeros = length - answer.data.size() - answer.length;
 	return answer;
 }
@@ -245,36 +245,36 @@ Answer Controller::discoveryLog(std::uint64_t offset, std::uint64_t length, bool
 Answer Controller::setFeatures(const Command &cmd)
 {
 	if (cmd.cdw10 >> 31) // SV: nothing can be saved
-		return {.status = bad_field};
+		return {.status = badField};
 	switch (cmd.cdw10 & 0xff) {
 	case feat_async_event:
-		events_ = cmd.cdw11 & discovery_changes;
+		events_ = cmd.cdw11 & discoveryChanges;
 		return {};
 	case feat_keep_alive:
-		if (cmd.cdw11 > most_kato)
+		if (cmd.cdw11 > maxKato)
 			return {.status = st_keep_alive | st_dnr};
 		kato_ = rounded(cmd.cdw11);
 		return {};
 	}
-	return {.status = bad_field};
+	return {.status = badField};
 }
 
 Answer Controller::getFeatures(const Command &cmd) const
 {
 	if (cmd.cdw10 >> 8 & 7) // SEL: only the current value exists
-		return {.status = bad_field};
+		return {.status = badField};
 	switch (cmd.cdw10 & 0xff) {
 	case feat_async_event:
-		return {.result = events_ ? discovery_changes : 0};
+		return {.result = events_ ? discoveryChanges : 0};
 	case feat_keep_alive:
 		return {.result = kato_};
 	}
-	return {.status = bad_field};
+	return {.status = badField};
 }
 
 Outcome Controller::requestEvent(const Command &cmd)
 {
-	if (requests_ == most_requests)
+	if (requests_ == maxRequests)
 		return Answer{.status = st_async_limit | st_dnr};
 	cids_[requests_++] = cmd.cid;
 	return std::nullopt;
@@ -300,7 +300,7 @@ std::optional<Registration> Controller::registration(const Command &cmd, std::sp
 	status = st_sequence | st_dnr;
 	if (!(csts_ & csts_ready))
 		return {};
-	status = bad_field;
+	status = badField;
 	auto registration = decodeRegistration(data);
 	if (!registration || (cmd.cdw10 & 0xf) > dim_update)
 		return {};
@@ -319,7 +319,7 @@ void Controller::failed(const Command &cmd, std::uint16_t status)
 	entry.parm_location = parm_location_none;
 	entry.trtype = tr_tcp;
 	errors_.insert(errors_.begin(), entry);
-	if (errors_.size() > most_errors)
+	if (errors_.size() > maxErrors)
 		errors_.pop_back();
 }
 
@@ -334,11 +334,11 @@ std::optional<Controller::Event> Controller::event()
 {
 	if (aborted_)
 		return Event{*std::exchange(aborted_, std::nullopt), st_abort_requested, 0};
-	if (!wantsEvents() || told_)
+	if (!wantsEvents() || eventSent_)
 		return {};
 	if (const auto page = views_->of(zones_); page == page_ || page->entries() == page_->entries())
 		return {};
-	told_ = true;
+	eventSent_ = true;
 	const std::uint16_t cid = cids_[0];
 	std::copy(cids_.begin() + 1, cids_.begin() + requests_, cids_.begin());
 	requests_--;

@@ -17,9 +17,9 @@
 
 namespace cdc {
 
-constexpr std::uint32_t queue_entries = 128;             // maximum of the admin queue
-constexpr std::uint32_t most_kato = 600000;              // ms; upper limit of KATO
-constexpr std::uint32_t longest_registration = 1u << 20; // bytes
+constexpr std::uint32_t queueEntries = 128;             // maximum of the admin queue
+constexpr std::uint32_t maxKato = 600000;               // ms; upper limit of KATO
+constexpr std::uint32_t maxRegistrationSize = 1u << 20; // bytes
 
 struct Answer {
 	std::uint16_t status = nofctl::wire::st_ok;
@@ -86,18 +86,18 @@ private:
 	Answer abort(const nofctl::wire::Command &cmd);
 	void reset();
 
-	static constexpr std::size_t most_requests = 4; // AERL + 1
-	static constexpr std::size_t most_errors = 4;   // ELPE + 1
+	static constexpr std::size_t maxRequests = 4; // AERL + 1
+	static constexpr std::size_t maxErrors = 4;   // ELPE + 1
 
 	const Identity &identity_;
 	std::string hostnqn_;
 	std::array<std::uint8_t, 16> hostid_;
 	std::uint16_t cntlid_;
-	bool unique_; // Connect named the NQN of this service, not the well-known one
+	bool byOwnNqn_; // Connect named the NQN of this service, not the well-known one
 	bool events_ = false;
-	bool told_ = false; // an event was sent, and the log was not read since
+	bool eventSent_ = false; // an event was sent, and the log was not read since
 	std::uint8_t requests_ = 0;
-	std::array<std::uint16_t, most_requests> cids_{};
+	std::array<std::uint16_t, maxRequests> cids_{};
 	std::optional<std::uint16_t> aborted_; // aborted request whose completion is pending
 	std::uint32_t kato_;
 	std::uint32_t cc_ = 0, csts_ = 0;

@@ -5,17 +5,17 @@
 
 #include <fmt/format.h>
 
-#include "libctl/base/invalid.h"
+#include "libctl/base/invalid_error.h"
 
 namespace cdc::etcd {
 
-using nofctl::invalid;
+using nofctl::invalidError;
 using nvmeof::Result;
 using Outcome = Answer::Outcome;
 
 namespace {
 
-constexpr std::size_t longest_line = 64 << 20;
+constexpr std::size_t maxLineSize = 64 << 20;
 
 Answer strange(const std::string &what)
 {
@@ -55,12 +55,12 @@ const char *adviceFor(const std::string &message)
 }
 
 // {"message": ..., "code": ...}, and in a stream {"message": ..., "grpc_code": ...}
-Answer refusal(const Json &error)
+Answer refusal(const JsonValue &error)
 {
 	Answer answer = strange("malformed error response");
-	const Json none;
+	const JsonValue none;
 	auto member = [&](const char *key) { return error.contains(key) ? error[key] : none; };
-	const Json code = member(error.contains("grpc_code") ? "grpc_code" : "code"), message = member("message");
+	const JsonValue code = member(error.contains("grpc_code") ? "grpc_code" : "code"), message = member("message");
 	if (!code.is_number_integer() || !message.is_string())
 		return answer;
 	answer.trouble = message.get<std::string>();
@@ -79,30 +79,30 @@ bool readable(const std::string &file)
 Result<void> check(const Options &options)
 {
 	if (options.endpoints.empty())
-		return invalid("no etcd member is configured");
+		return invalidError("no etcd member is configured");
 	for (const std::string &endpoint : options.endpoints) {
 		const auto host = endpoint.starts_with("https://")  ? endpoint.substr(8)
 				  : endpoint.starts_with("http://") ? endpoint.substr(7)
 								    : "";
 		if (host.empty() || host.find_first_of("/?#@ ") != host.npos)
-			return invalid(fmt::format(
+			return invalidError(fmt::format(
 				"'{}' is not the URL of an etcd member: expected http://HOST:PORT or https://HOST:PORT",
 				endpoint));
 	}
 	for (const std::string &file : {options.tls.ca, options.tls.cert, options.tls.key})
 		if (!readable(file))
-			return invalid(fmt::format("{}: cannot be read", file));
+			return invalidError(fmt::format("{}: cannot be read", file));
 	if (options.tls.cert.empty() != options.tls.key.empty())
-		return invalid("a certificate for etcd needs its key, and a key its certificate");
+		return invalidError("a certificate for etcd needs its key, and a key its certificate");
 	if (options.user.empty() && !options.password.empty())
-		return invalid("a password for etcd needs its user");
+		return invalidError("a password for etcd needs its user");
 	return {};
 }
 
 Answer answerOf(const std::string &line)
 {
 	Answer answer;
-	answer.json = Json::parse(line, nullptr, false);
+	answer.json = JsonValue::parse(line, nullptr, false);
 	if (!answer.json.is_object())
 		return strange("the response is not a JSON object");
 	auto error = answer.json.find("error");
@@ -116,7 +116,7 @@ Answer answerOf(const HttpAnswer &http)
 	if (http.outcome != CURLE_OK)
 		return {.outcome = http.sent ? Outcome::lost : Outcome::unsent, .trouble = http.trouble};
 	Answer answer = answerOf(http.body);
-	if (http.status != 200 && (answer || !Json::accept(http.body)))
+	if (http.status != 200 && (answer || !JsonValue::accept(http.body)))
 		return strange(fmt::format("it responds with HTTP status {}", http.status));
 	return answer;
 }
@@ -143,7 +143,7 @@ void Call::authenticate()
 {
 	introduced_ = true;
 	client_.token_.clear();
-	const Json who{{"name", client_.options_.user}, {"password", client_.options_.password}};
+	const JsonValue who{{"name", client_.options_.user}, {"password", client_.options_.password}};
 	auto known = [this](const HttpAnswer &http) {
 		Answer answer = answerOf(http);
 		if (!answer)
@@ -152,8 +152,8 @@ void Call::authenticate()
 		send();
 	};
 	http_ = client_.http_.post(client_.endpoint() + "/v3/auth/authenticate", {},
-				   who.dump(-1, ' ', false, Json::error_handler_t::replace), client_.options_.timeout,
-				   known);
+				   who.dump(-1, ' ', false, JsonValue::error_handler_t::replace),
+				   client_.options_.timeout, known);
 }
 
 void Call::send()
@@ -185,7 +185,7 @@ void Call::received(std::string_view piece)
 	while (!*ended && !piece.empty()) {
 		const std::size_t end = piece.find('\n');
 		line_ += piece.substr(0, end);
-		if (line_.size() > longest_line)
+		if (line_.size() > maxLineSize)
 			return tell(strange("the response line is too long"));
 		if (end == piece.npos)
 			return;
@@ -211,21 +211,21 @@ void Client::next()
 	token_.clear();
 }
 
-std::unique_ptr<Call> Client::make(Call::Kind kind, const char *path, const Json &body, Call::Done done)
+std::unique_ptr<Call> Client::make(Call::Kind kind, const char *path, const JsonValue &body, Call::Done done)
 {
-	const auto replace = Json::error_handler_t::replace;
+	const auto replace = JsonValue::error_handler_t::replace;
 	std::unique_ptr<Call> call(new Call(*this, kind, fmt::format("/v3/{}", path),
 					    body.dump(-1, ' ', false, replace), std::move(done)));
 	call->begin();
 	return call;
 }
 
-std::unique_ptr<Call> Client::call(const char *path, const Json &body, Call::Done done)
+std::unique_ptr<Call> Client::call(const char *path, const JsonValue &body, Call::Done done)
 {
 	return make(Call::Kind::call, path, body, std::move(done));
 }
 
-std::unique_ptr<Call> Client::stream(const char *path, const Json &body, Call::Done each)
+std::unique_ptr<Call> Client::stream(const char *path, const JsonValue &body, Call::Done each)
 {
 	return make(Call::Kind::stream, path, body, std::move(each));
 }

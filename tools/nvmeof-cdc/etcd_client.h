@@ -28,7 +28,7 @@ struct Answer {
 	};
 	Outcome outcome = Outcome::good;
 	std::string trouble = {}; // for messages
-	Json json = {};
+	JsonValue json = {};
 
 	explicit operator bool() const { return outcome == Outcome::good; }
 };
@@ -78,13 +78,13 @@ public:
 	void next();
 
 	// @path: "kv/range". Authenticates first if a user is configured and there is no token.
-	std::unique_ptr<Call> call(const char *path, const Json &body, Call::Done done);
+	std::unique_ptr<Call> call(const char *path, const JsonValue &body, Call::Done done);
 	// @each: called for each message; an error is the last one
-	std::unique_ptr<Call> stream(const char *path, const Json &body, Call::Done each);
+	std::unique_ptr<Call> stream(const char *path, const JsonValue &body, Call::Done each);
 
 private:
 	friend class Call;
-	std::unique_ptr<Call> make(Call::Kind kind, const char *path, const Json &body, Call::Done done);
+	std::unique_ptr<Call> make(Call::Kind kind, const char *path, const JsonValue &body, Call::Done done);
 
 	Options options_;
 	HttpClient http_;

@@ -11,7 +11,7 @@ using nvmeof::Result;
 namespace {
 
 constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr int most_nested = 4;
+constexpr int maxNested = 4;
 
 constexpr std::array<std::uint8_t, 256> valuesOf(std::string_view alphabet)
 {
@@ -25,24 +25,24 @@ constexpr std::array<std::uint8_t, 256> valuesOf(std::string_view alphabet)
 constexpr auto values = valuesOf(digits);
 
 // Reads members; a member of the wrong type makes the whole message invalid.
-class Reader {
+class JsonReader {
 public:
-	const Json &object(const Json &of, const char *key)
+	const JsonValue &object(const JsonValue &of, const char *key)
 	{
-		static const Json none = Json::object();
-		const Json *member = find(of, key);
+		static const JsonValue none = JsonValue::object();
+		const JsonValue *member = find(of, key);
 		return member && check(member->is_object()) ? *member : none;
 	}
-	const Json &list(const Json &of, const char *key)
+	const JsonValue &list(const JsonValue &of, const char *key)
 	{
-		static const Json none = Json::array();
-		const Json *member = find(of, key);
+		static const JsonValue none = JsonValue::array();
+		const JsonValue *member = find(of, key);
 		return member && check(member->is_array()) ? *member : none;
 	}
-	template <typename T = std::uint64_t> T number(const Json &of, const char *key)
+	template <typename T = std::uint64_t> T number(const JsonValue &of, const char *key)
 	{
 		T value = 0;
-		const Json *member = find(of, key);
+		const JsonValue *member = find(of, key);
 		if (member && member->is_string()) {
 			const auto &text = member->get_ref<const std::string &>();
 			auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -55,27 +55,27 @@ public:
 		}
 		return value;
 	}
-	bool flag(const Json &of, const char *key)
+	bool flag(const JsonValue &of, const char *key)
 	{
-		const Json *member = find(of, key);
+		const JsonValue *member = find(of, key);
 		return member && check(member->is_boolean()) && member->get<bool>();
 	}
-	std::string text(const Json &of, const char *key)
+	std::string text(const JsonValue &of, const char *key)
 	{
-		const Json *member = find(of, key);
+		const JsonValue *member = find(of, key);
 		return member && check(member->is_string()) ? member->get<std::string>() : "";
 	}
-	std::string bytes(const Json &of, const char *key)
+	std::string bytes(const JsonValue &of, const char *key)
 	{
 		auto decoded = ofBase64(text(of, key));
 		return check(decoded.has_value()) ? *std::move(decoded) : "";
 	}
-	Header header(const Json &of)
+	Header header(const JsonValue &of)
 	{
-		const Json &header = object(of, "header");
+		const JsonValue &header = object(of, "header");
 		return {number(header, "cluster_id"), number(header, "revision")};
 	}
-	Event event(const Json &kv, bool gone)
+	Event event(const JsonValue &kv, bool gone)
 	{
 		Event event{.key = bytes(kv, "key"), .value = {}, .revision = number(kv, "mod_revision")};
 		if (!gone)
@@ -97,7 +97,7 @@ public:
 	}
 
 private:
-	const Json *find(const Json &of, const char *key)
+	const JsonValue *find(const JsonValue &of, const char *key)
 	{
 		if (!check(of.is_object()))
 			return nullptr;
@@ -109,11 +109,11 @@ private:
 };
 
 // A put always causes an event, a deletion only if the key existed.
-bool changes(Reader &reader, const Json &responses, int nested = 0)
+bool changes(JsonReader &reader, const JsonValue &responses, int nested = 0)
 {
-	if (!reader.check(nested < most_nested))
+	if (!reader.check(nested < maxNested))
 		return false;
-	for (const Json &response : responses) {
+	for (const JsonValue &response : responses) {
 		if (!reader.check(response.is_object()))
 			return false;
 		if (response.contains("response_put") ||
@@ -125,7 +125,7 @@ bool changes(Reader &reader, const Json &responses, int nested = 0)
 }
 
 // The payload of a stream message
-const Json &resultOf(Reader &reader, const Json &answer)
+const JsonValue &resultOf(JsonReader &reader, const JsonValue &answer)
 {
 	return reader.object(answer, "result");
 }
@@ -181,68 +181,68 @@ std::string endOf(std::string prefix)
 	return prefix;
 }
 
-Json put(std::string_view key, std::string_view value, std::int64_t lease)
+JsonValue put(std::string_view key, std::string_view value, std::int64_t lease)
 {
-	Json put{{"key", toBase64(key)}, {"value", toBase64(value)}};
+	JsonValue put{{"key", toBase64(key)}, {"value", toBase64(value)}};
 	if (lease)
 		put["lease"] = std::to_string(lease);
 	return {{"request_put", std::move(put)}};
 }
 
-Json remove(std::string_view key)
+JsonValue remove(std::string_view key)
 {
 	return {{"request_delete_range", {{"key", toBase64(key)}}}};
 }
 
-Json isRevision(std::string_view key, std::uint64_t revision)
+JsonValue isRevision(std::string_view key, std::uint64_t revision)
 {
 	return {{"key", toBase64(key)}, {"target", "MOD"}, {"mod_revision", std::to_string(revision)}};
 }
 
-Json isValue(std::string_view key, std::string_view value)
+JsonValue isValue(std::string_view key, std::string_view value)
 {
 	return {{"key", toBase64(key)}, {"target", "VALUE"}, {"value", toBase64(value)}};
 }
 
-Result<Range> rangeOf(const Json &answer)
+Result<Range> rangeOf(const JsonValue &answer)
 {
-	Reader reader;
+	JsonReader reader;
 	Range range{.header = reader.header(answer), .records = {}, .more = reader.flag(answer, "more")};
-	for (const Json &kv : reader.list(answer, "kvs"))
+	for (const JsonValue &kv : reader.list(answer, "kvs"))
 		range.records.push_back(reader.event(kv, false));
 	return reader.outcome(std::move(range));
 }
 
-Result<Transaction> transactionOf(const Json &answer)
+Result<Transaction> transactionOf(const JsonValue &answer)
 {
-	Reader reader;
+	JsonReader reader;
 	Transaction transaction{.header = reader.header(answer), .succeeded = reader.flag(answer, "succeeded")};
 	transaction.changed = changes(reader, reader.list(answer, "responses"));
 	return reader.outcome(transaction);
 }
 
-Result<Notice> noticeOf(const Json &answer)
+Result<Notice> noticeOf(const JsonValue &answer)
 {
-	Reader reader;
-	const Json &result = resultOf(reader, answer);
+	JsonReader reader;
+	const JsonValue &result = resultOf(reader, answer);
 	Notice notice{.header = reader.header(result),
 		      .created = reader.flag(result, "created"),
 		      .canceled = reader.flag(result, "canceled"),
 		      .compacted = reader.number(result, "compact_revision"),
 		      .reason = reader.text(result, "cancel_reason"),
 		      .events = {}};
-	for (const Json &event : reader.list(result, "events"))
+	for (const JsonValue &event : reader.list(result, "events"))
 		notice.events.push_back(
 			reader.event(reader.object(event, "kv"), reader.text(event, "type") == "DELETE"));
 	return reader.outcome(std::move(notice));
 }
 
 // From the response to a lease grant, or from a message of a keep-alive stream
-Result<Lease> leaseOf(const Json &answer)
+Result<Lease> leaseOf(const JsonValue &answer)
 {
-	Reader reader;
+	JsonReader reader;
 	reader.check(answer.is_object());
-	const Json &lease = answer.is_object() && answer.contains("result") ? resultOf(reader, answer) : answer;
+	const JsonValue &lease = answer.is_object() && answer.contains("result") ? resultOf(reader, answer) : answer;
 	Lease found{.id = reader.number<std::int64_t>(lease, "ID"), .ttl = reader.number<std::int64_t>(lease, "TTL")};
 	return reader.outcome(found);
 }

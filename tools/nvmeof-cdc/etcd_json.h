@@ -16,7 +16,7 @@
 
 namespace cdc::etcd {
 
-using Json = nlohmann::json;
+using JsonValue = nlohmann::json;
 
 std::string toBase64(std::string_view bytes);
 std::optional<std::string> ofBase64(std::string_view text);
@@ -25,10 +25,11 @@ std::optional<std::string> ofBase64(std::string_view text);
 std::string endOf(std::string prefix);
 
 // Operations and comparisons of a transaction
-Json put(std::string_view key, std::string_view value, std::int64_t lease = 0);
-Json remove(std::string_view key);
-Json isRevision(std::string_view key, std::uint64_t revision); // compares the mod revision; 0: the key does not exist
-Json isValue(std::string_view key, std::string_view value);
+JsonValue put(std::string_view key, std::string_view value, std::int64_t lease = 0);
+JsonValue remove(std::string_view key);
+JsonValue isRevision(std::string_view key,
+		     std::uint64_t revision); // compares the mod revision; 0: the key does not exist
+JsonValue isValue(std::string_view key, std::string_view value);
 
 struct Event {
 	std::string key;
@@ -64,9 +65,9 @@ struct Lease {
 	std::int64_t id = 0, ttl = 0; // seconds
 };
 
-nvmeof::Result<Range> rangeOf(const Json &answer);
-nvmeof::Result<Transaction> transactionOf(const Json &answer);
-nvmeof::Result<Notice> noticeOf(const Json &answer);
-nvmeof::Result<Lease> leaseOf(const Json &answer);
+nvmeof::Result<Range> rangeOf(const JsonValue &answer);
+nvmeof::Result<Transaction> transactionOf(const JsonValue &answer);
+nvmeof::Result<Notice> noticeOf(const JsonValue &answer);
+nvmeof::Result<Lease> leaseOf(const JsonValue &answer);
 
 } // namespace cdc::etcd

@@ -28,10 +28,10 @@ void Member::leave(Store::Done done)
 		return done({});
 	left_ = std::move(done);
 	const std::string key = view_.prefix() + instance->key();
-	const Json gone{
+	const JsonValue gone{
 		{"success", {remove(view_.aliveKey(instance->id)), remove(key), etcd::put(view_.generationKey(), "")}}};
 	call_ = client_.call("kv/txn", gone, [this](const Answer &answer) {
-		const Json lease{{"ID", std::to_string(std::exchange(lease_, 0))}};
+		const JsonValue lease{{"ID", std::to_string(std::exchange(lease_, 0))}};
 		call_ = client_.call("lease/revoke", lease, [this](const Answer &) { call_.reset(); });
 		endLeave(answer.trouble);
 	});
@@ -60,7 +60,7 @@ void Member::stop(const std::string &why)
 	endLeave(why);
 }
 
-void Member::told()
+void Member::viewChanged()
 {
 	if (put_ && view_.revision() >= put_ && !isThere()) {
 		put_ = 0;
@@ -87,7 +87,7 @@ void Member::go()
 		again_.start(ttl_ / 3);
 }
 
-void Member::ask(const char *path, const Json &body, Then then)
+void Member::ask(const char *path, const JsonValue &body, Then then)
 {
 	call_ = client_.call(path, body, [this, then](const Answer &answer) {
 		call_.reset();
@@ -113,10 +113,10 @@ void Member::isGranted(const Answer &answer)
 void Member::put()
 {
 	const std::string key = view_.prefix() + instance_->key(), value = storedText(instance_->json());
-	const Json alive = etcd::put(view_.aliveKey(instance_->id), "", lease_);
-	const Json join{{"compare", {isValue(key, value)}},
-			{"success", {alive}},
-			{"failure", {alive, etcd::put(key, value), etcd::put(view_.generationKey(), "")}}};
+	const JsonValue alive = etcd::put(view_.aliveKey(instance_->id), "", lease_);
+	const JsonValue join{{"compare", {isValue(key, value)}},
+			     {"success", {alive}},
+			     {"failure", {alive, etcd::put(key, value), etcd::put(view_.generationKey(), "")}}};
 	ask("kv/txn", join, &Member::isPut);
 }
 
@@ -127,7 +127,7 @@ void Member::isPut(const Answer &answer)
 		return failed_(done.error().message);
 	put_ = done->header.revision;
 	go();
-	told();
+	viewChanged();
 }
 
 void Member::keep()

@@ -17,7 +17,7 @@ public:
 	void leave(Store::Done done);
 	// See Writer
 	void run();
-	void told();
+	void viewChanged();
 	void stop(const std::string &why);
 
 	bool isSelf(const std::string &id) const { return instance_ && instance_->id == id; }
@@ -26,7 +26,7 @@ private:
 	using Then = void (Member::*)(const Answer &answer);
 
 	void go();
-	void ask(const char *path, const Json &body, Then then);
+	void ask(const char *path, const JsonValue &body, Then then);
 	void put();
 	void keep();
 	void isGranted(const Answer &answer);

@@ -11,7 +11,7 @@
 
 #include "serving/journal.h"
 #include "wall_clock.h"
-#include "wrong.h"
+#include "make_error.h"
 
 namespace cdc {
 
@@ -41,28 +41,29 @@ EtcdStore::EtcdStore(serving::Loop &loop, EtcdOptions options)
 	: options_(withSlash(std::move(options))), client_(loop, options_.etcd), view_(options_.prefix),
 	  reading_(options_.prefix), writer_(loop, client_, view_, [this](std::string why) { lost(std::move(why)); }),
 	  member_(loop, client_, view_, options_.lease, [this](std::string why) { lost(std::move(why)); }),
-	  again_(loop, [this] { connect(); }),
+	  retryTimer_(loop, [this] { connect(); }),
 	  late_(loop, [this] { lost(client_.endpoint() + ": the watch did not start"); }),
-	  pulse_(loop, [this] { pulse(); }), keep_(loop, [this] { keep(); }), backoff_(200ms, options_.slowest)
+	  pulse_(loop, [this] { pulse(); }), cacheTimer_(loop, [this] { writeCache(); }),
+	  backoff_(200ms, options_.slowest)
 {
 }
 
 EtcdStore::~EtcdStore()
 {
-	if (keep_.running())
-		keep();
+	if (cacheTimer_.running())
+		writeCache();
 }
 
-Result<void> EtcdStore::start(Told told)
+Result<void> EtcdStore::start(OnUpdate onUpdate)
 {
 	if (Result<void> checked = check(options_.etcd); !checked)
 		return checked;
-	told_ = std::move(told);
-	agedSince_ = std::time(nullptr);
+	onUpdate_ = std::move(onUpdate);
+	staleSince_ = std::time(nullptr);
 	if (!options_.cache.empty())
 		if (Result<void> opened = openCache(); !opened)
 			return opened;
-	heard_ = agedSince_;
+	lastContact_ = staleSince_;
 	connect();
 	return {};
 }
@@ -79,33 +80,34 @@ Result<void> EtcdStore::openCache()
 	if (!contents->generation)
 		return {}; // new file
 	generation_ = contents->generation;
-	agedSince_ = contents->heard;
-	told_({.whole = true, .changes = std::move(contents->records), .generation = generation_});
+	staleSince_ = contents->heard;
+	onUpdate_({.whole = true, .changes = std::move(contents->records), .generation = generation_});
 	return {};
 }
 
 // A linearizable read, which only a member with a quorum answers. The range from "base" to "generation" holds only
 // these two keys.
-void EtcdStore::look(std::unique_ptr<Call> &call, std::function<void(const View::Marks &now, bool follows)> then)
+void EtcdStore::readMarks(std::unique_ptr<Call> &call,
+			  std::function<void(const View::Position &now, bool follows)> then)
 {
-	const etcd::Json keys{{"key", toBase64(view_.baseKey())},
-			      {"range_end", toBase64(view_.generationKey() + '\0')}};
-	auto answered = [this, before = view_.marks(), then = std::move(then)](const Answer &answer) {
-		const Result<Range> range = answer ? rangeOf(answer.json) : wrong(answer.trouble);
+	const etcd::JsonValue keys{{"key", toBase64(view_.baseKey())},
+				   {"range_end", toBase64(view_.generationKey() + '\0')}};
+	auto answered = [this, before = view_.position(), then = std::move(then)](const Answer &answer) {
+		const Result<Range> range = answer ? rangeOf(answer.json) : makeError(answer.trouble);
 		if (!range)
 			return lost(range.error().message);
-		heard_ = std::time(nullptr);
+		lastContact_ = std::time(nullptr);
 		View now(options_.prefix);
 		now.begin(range->header);
 		now.apply(range->records);
-		then(now.marks(), before.leadsTo(now.marks()));
+		then(now.position(), before.isContinuedBy(now.position()));
 	};
 	call = client_.call("kv/range", keys, std::move(answered));
 }
 
 void EtcdStore::connect()
 {
-	look(step_, [this](const View::Marks &, bool follows) { follows ? watch() : readAll(); });
+	readMarks(step_, [this](const View::Position &, bool follows) { follows ? watch() : readAll(); });
 }
 
 void EtcdStore::readAll()
@@ -119,13 +121,13 @@ void EtcdStore::readAll()
 
 void EtcdStore::readPage(const std::string &from)
 {
-	etcd::Json ask{{"key", toBase64(from)}, {"range_end", toBase64(endOf(options_.prefix))}, {"limit", page}};
+	etcd::JsonValue ask{{"key", toBase64(from)}, {"range_end", toBase64(endOf(options_.prefix))}, {"limit", page}};
 	if (const std::uint64_t revision = reading_.revision())
 		ask["revision"] = std::to_string(revision);
 	step_ = client_.call("kv/range", ask, [this](const Answer &answer) {
 		if (answer.outcome == Answer::Outcome::missing) // compacted in the meantime
 			return readAll();
-		const Result<Range> range = answer ? rangeOf(answer.json) : wrong(answer.trouble);
+		const Result<Range> range = answer ? rangeOf(answer.json) : makeError(answer.trouble);
 		if (!range)
 			return lost(range.error().message);
 		if (!reading_.revision())
@@ -133,32 +135,33 @@ void EtcdStore::readPage(const std::string &from)
 		reading_.apply(range->records);
 		if (range->more && !range->records.empty())
 			return readPage(range->records.back().key + '\0');
-		isRead();
+		readDone();
 	});
 }
 
-void EtcdStore::isRead()
+void EtcdStore::readDone()
 {
-	if (!lifted(reading_))
-		return lift(reading_, [this] { readAll(); });
+	if (!generationIsHighEnough(reading_))
+		return raiseGeneration(reading_, [this] { readAll(); });
 	view_ = std::move(reading_);
 	watch();
 	publish(view_.whole());
-	writer_.told();
+	writer_.viewChanged();
 }
 
 void EtcdStore::watch()
 {
-	const etcd::Json all{{"key", toBase64(options_.prefix)},
-			     {"range_end", toBase64(endOf(options_.prefix))},
-			     {"start_revision", std::to_string(view_.revision() + 1)}};
-	watch_ = client_.stream("watch", {{"create_request", all}}, [this](const Answer &answer) { noted(answer); });
+	const etcd::JsonValue all{{"key", toBase64(options_.prefix)},
+				  {"range_end", toBase64(endOf(options_.prefix))},
+				  {"start_revision", std::to_string(view_.revision() + 1)}};
+	watch_ = client_.stream("watch", {{"create_request", all}},
+				[this](const Answer &answer) { watchMessage(answer); });
 	late_.start(options_.etcd.timeout);
 }
 
-void EtcdStore::noted(const Answer &answer)
+void EtcdStore::watchMessage(const Answer &answer)
 {
-	const Result<Notice> notice = answer ? noticeOf(answer.json) : wrong(answer.trouble);
+	const Result<Notice> notice = answer ? noticeOf(answer.json) : makeError(answer.trouble);
 	if (!notice)
 		return lost(notice.error().message);
 	if (notice->canceled && notice->compacted)
@@ -168,18 +171,18 @@ void EtcdStore::noted(const Answer &answer)
 	if (notice->created)
 		synced();
 	if (!notice->events.empty())
-		happened(notice->events);
+		applyEvents(notice->events);
 }
 
-void EtcdStore::happened(const std::vector<Event> &events)
+void EtcdStore::applyEvents(const std::vector<Event> &events)
 {
-	News news = view_.apply(events);
+	StoreUpdate news = view_.apply(events);
 	if (!view_.generation())
 		return readAll(); // the base or generation key was removed
 	if (!news.changes.empty() || news.generation != generation_)
 		publish(std::move(news));
-	writer_.told();
-	member_.told();
+	writer_.viewChanged();
+	member_.viewChanged();
 	sweep();
 }
 
@@ -191,7 +194,7 @@ void EtcdStore::synced()
 	if (!trouble_.empty())
 		serving::say(LOG_NOTICE, fmt::format("etcd is back: {}", client_.endpoint()));
 	trouble_.clear();
-	agedSince_ = 0;
+	staleSince_ = 0;
 	expected_ = 0;
 	synced_ = true;
 	pulse_.start(options_.pulse);
@@ -204,12 +207,12 @@ void EtcdStore::synced()
 // A broken watch cannot be distinguished from an idle one, so the marks are polled as well.
 void EtcdStore::pulse()
 {
-	look(asked_, [this](const View::Marks &now, bool follows) {
+	readMarks(asked_, [this](const View::Position &now, bool follows) {
 		pulse_.start(options_.pulse);
 		if (!follows)
 			return readAll();
 		const auto time = std::chrono::steady_clock::now();
-		if (view_.marks().generationRevision >= expected_) {
+		if (view_.position().generationRevision >= expected_) {
 			expected_ = now.generationRevision;
 			expectedSince_ = time;
 		} else if (time > expectedSince_ + options_.etcd.timeout) {
@@ -223,15 +226,15 @@ void EtcdStore::pulse()
 void EtcdStore::lost(std::string why)
 {
 	synced_ = false;
-	for (auto *call : {&step_, &watch_, &asked_, &sweep_, &lift_})
+	for (auto *call : {&step_, &watch_, &asked_, &sweep_, &raiseCall_})
 		call->reset();
 	for (auto *timer : {&late_, &pulse_})
 		timer->stop();
 	client_.next();
 	failures_++;
-	again_.start(failures_ % client_.endpoints() ? 0ms : backoff_.next());
+	retryTimer_.start(failures_ % client_.endpoints() ? 0ms : backoff_.next());
 	if (failures_ >= client_.endpoints())
-		gone(why);
+		reportUnreachable(why);
 	writer_.stop(why);
 	member_.stop(why);
 	if (trouble_.empty())
@@ -240,10 +243,10 @@ void EtcdStore::lost(std::string why)
 	endRaises();
 }
 
-void EtcdStore::gone(const std::string &why)
+void EtcdStore::reportUnreachable(const std::string &why)
 {
-	if (!agedSince_)
-		agedSince_ = heard_;
+	if (!staleSince_)
+		staleSince_ = lastContact_;
 	const bool known = !trouble_.empty();
 	trouble_ = why;
 	if (known)
@@ -251,62 +254,62 @@ void EtcdStore::gone(const std::string &why)
 	serving::say(
 		LOG_WARNING,
 		fmt::format("etcd is unreachable: {}; hosts get the records of {}, and writes fail until it is back",
-			    why, shown(agedSince_)));
-	keep();
+			    why, shown(staleSince_)));
+	writeCache();
 }
 
 std::string EtcdStore::refusal() const
 {
-	return fmt::format("etcd has been unreachable since {}: {}; writes fail until it is back", shown(agedSince_),
+	return fmt::format("etcd has been unreachable since {}: {}; writes fail until it is back", shown(staleSince_),
 			   trouble_);
 }
 
-void EtcdStore::publish(News news)
+void EtcdStore::publish(StoreUpdate news)
 {
 	generation_ = news.generation = std::max(generation_, news.generation);
 	if (cache_) {
-		if (unkept_.changes.empty() && !unkept_.whole && cacheBroken_)
-			unkept_ = view_.whole();
+		if (pendingCache_.changes.empty() && !pendingCache_.whole && cacheBroken_)
+			pendingCache_ = view_.whole();
 		else if (news.whole)
-			unkept_ = news;
+			pendingCache_ = news;
 		else
-			unkept_.changes.insert(unkept_.changes.end(), news.changes.begin(), news.changes.end());
-		keep_.startUnlessRunning(200ms);
+			pendingCache_.changes.insert(pendingCache_.changes.end(), news.changes.begin(),
+						     news.changes.end());
+		cacheTimer_.startUnlessRunning(200ms);
 	}
-	told_(std::move(news));
+	onUpdate_(std::move(news));
 	endRaises();
 }
 
 // Writes pending changes to the cache
-void EtcdStore::keep()
+void EtcdStore::writeCache()
 {
 	if (!cache_ || !generation_)
 		return;
-	keep_.stop();
-	News news = std::exchange(unkept_, {});
+	cacheTimer_.stop();
+	StoreUpdate news = std::exchange(pendingCache_, {});
 	news.generation = generation_;
-	const Result<void> kept = cache_->keep(news, heard_);
+	const Result<void> kept = cache_->keep(news, lastContact_);
 	if (!kept && !cacheBroken_)
 		serving::say(LOG_WARNING, fmt::format("cannot write the cache: {}", kept.error().message));
 	cacheBroken_ = !kept;
 }
 
-bool EtcdStore::lifted(const View &view) const
+bool EtcdStore::generationIsHighEnough(const View &view) const
 {
-	return view.generation() && view.generation() >= std::max(generation_, floor_);
+	return view.generation() && view.generation() >= std::max(generation_, minGeneration_);
 }
 
 // Raises the generation above every reported one, if etcd has lost it or never had one.
-void EtcdStore::lift(const View &view, std::function<void()> then)
+void EtcdStore::raiseGeneration(const View &view, std::function<void()> then)
 {
-	const std::uint64_t least = std::max(generation_, floor_), revision = view.revision();
-	const std::uint64_t base =
-		std::max(static_cast<std::uint64_t>(wallMs()), least > revision ? least - revision : 0);
-	const etcd::Json change{
-		{"compare", {isRevision(view.baseKey(), view.marks().baseRevision)}},
+	const std::uint64_t min = std::max(generation_, minGeneration_), revision = view.revision();
+	const std::uint64_t base = std::max(static_cast<std::uint64_t>(wallMs()), min > revision ? min - revision : 0);
+	const etcd::JsonValue change{
+		{"compare", {isRevision(view.baseKey(), view.position().baseRevision)}},
 		{"success", {put(view.baseKey(), std::to_string(base)), put(view.generationKey(), "")}}};
-	lift_ = client_.call("kv/txn", change, [this, then = std::move(then)](const Answer &answer) {
-		lift_.reset();
+	raiseCall_ = client_.call("kv/txn", change, [this, then = std::move(then)](const Answer &answer) {
+		raiseCall_.reset();
 		if (!answer)
 			return lost(answer.trouble);
 		then();
@@ -316,8 +319,8 @@ void EtcdStore::lift(const View &view, std::function<void()> then)
 void EtcdStore::raise(std::uint64_t above, Done done)
 {
 	if (!trouble_.empty())
-		return done(wrong(refusal()));
-	floor_ = std::max(floor_, above + 1);
+		return done(makeError(refusal()));
+	minGeneration_ = std::max(minGeneration_, above + 1);
 	raises_.push_back({above, std::move(done)});
 	endRaises();
 }
@@ -330,13 +333,13 @@ void EtcdStore::endRaises()
 	const auto end = std::partition(raises_.begin(), raises_.end(), waits);
 	std::move(end, raises_.end(), std::back_inserter(ended));
 	raises_.erase(end, raises_.end());
-	if (!raises_.empty() && synced_ && !lift_ && !lifted(view_))
-		lift(view_, [this, before = view_.marks().baseRevision] {
-			if (view_.marks().baseRevision != before) // otherwise the watch has not reported it yet
+	if (!raises_.empty() && synced_ && !raiseCall_ && !generationIsHighEnough(view_))
+		raiseGeneration(view_, [this, before = view_.position().baseRevision] {
+			if (view_.position().baseRevision != before) // otherwise the watch has not reported it yet
 				endRaises();
 		});
 	for (Raise &raise : ended)
-		raise.done(generation_ > raise.above ? Result<void>() : wrong(refusal()));
+		raise.done(generation_ > raise.above ? Result<void>() : makeError(refusal()));
 }
 
 // Removes the record of an instance that is gone. All other instances try; the comparison lets one succeed.
@@ -348,8 +351,8 @@ void EtcdStore::sweep()
 		if (member_.isSelf(id))
 			continue;
 		const std::string record = options_.prefix + std::string(prefixOf(Kind::instance)) + id;
-		const etcd::Json change{{"compare", {isRevision(view_.aliveKey(id), 0)}},
-					{"success", {remove(record), put(view_.generationKey(), "")}}};
+		const etcd::JsonValue change{{"compare", {isRevision(view_.aliveKey(id), 0)}},
+					     {"success", {remove(record), put(view_.generationKey(), "")}}};
 		sweep_ = client_.call("kv/txn", change, [this](const Answer &answer) {
 			sweep_.reset();
 			if (!answer)
@@ -362,7 +365,7 @@ void EtcdStore::sweep()
 void EtcdStore::write(std::vector<Change> changes, Done done)
 {
 	if (!trouble_.empty())
-		return done(wrong(refusal()));
+		return done(makeError(refusal()));
 	writer_.write(std::move(changes), std::move(done));
 }
 
@@ -382,7 +385,7 @@ StoreState EtcdStore::state() const
 		.place = fmt::format("{} {}", client_.endpoint(), options_.prefix),
 		.writable = trouble_.empty(),
 		.trouble = trouble_.empty() ? "" : refusal(),
-		.agedSince = agedSince_};
+		.staleSince = staleSince_};
 }
 
 } // namespace cdc

@@ -28,7 +28,7 @@ public:
 	~EtcdStore() override;
 
 	// Reports the records of the cache, if any, at once. Errors: invalid options, or the cache cannot be opened
-	nvmeof::Result<void> start(Told told) override;
+	nvmeof::Result<void> start(OnUpdate onUpdate) override;
 	// Fails at once while no member of etcd is reachable
 	void write(std::vector<Change> changes, Done done) override;
 	void raise(std::uint64_t above, Done done) override;
@@ -44,45 +44,45 @@ private:
 
 	nvmeof::Result<void> openCache();
 	void connect();
-	void look(std::unique_ptr<etcd::Call> &call,
-		  std::function<void(const etcd::View::Marks &now, bool follows)> then);
+	void readMarks(std::unique_ptr<etcd::Call> &call,
+		       std::function<void(const etcd::View::Position &now, bool follows)> then);
 	void readAll();
 	void readPage(const std::string &from);
-	void isRead();
+	void readDone();
 	void watch();
-	void noted(const etcd::Answer &answer);
-	void happened(const std::vector<etcd::Event> &events);
+	void watchMessage(const etcd::Answer &answer);
+	void applyEvents(const std::vector<etcd::Event> &events);
 	void synced();
 	void pulse();
 	void lost(std::string why);
-	void gone(const std::string &why);
-	void publish(News news);
-	void lift(const etcd::View &view, std::function<void()> then);
-	bool lifted(const etcd::View &view) const;
+	void reportUnreachable(const std::string &why);
+	void publish(StoreUpdate news);
+	void raiseGeneration(const etcd::View &view, std::function<void()> then);
+	bool generationIsHighEnough(const etcd::View &view) const;
 	void endRaises();
 	void sweep();
-	void keep();
+	void writeCache();
 	std::string refusal() const;
 
 	EtcdOptions options_;
-	Told told_;
+	OnUpdate onUpdate_;
 	etcd::Client client_;
 	etcd::View view_, reading_;
 	etcd::Writer writer_;
 	etcd::Member member_;
 	std::unique_ptr<RecordFile> cache_;
-	News unkept_; // not yet in the cache
+	StoreUpdate pendingCache_; // not yet in the cache
 	bool cacheBroken_ = false;
-	serving::Timer again_, late_, pulse_, keep_;
+	serving::Timer retryTimer_, late_, pulse_, cacheTimer_;
 	nofctl::Backoff backoff_;
-	std::unique_ptr<etcd::Call> step_, watch_, asked_, sweep_, lift_;
+	std::unique_ptr<etcd::Call> step_, watch_, asked_, sweep_, raiseCall_;
 	std::vector<Raise> raises_;
-	std::uint64_t generation_ = 0, floor_ = 0; // last reported; minimum set by raise()
-	std::uint64_t expected_ = 0;               // revision of the generation key that the watch has yet to report
+	std::uint64_t generation_ = 0, minGeneration_ = 0; // last reported; minimum set by raise()
+	std::uint64_t expected_ = 0; // revision of the generation key that the watch has yet to report
 	std::chrono::steady_clock::time_point expectedSince_;
 	std::size_t failures_ = 0; // consecutive
 	bool synced_ = false;      // the watch is established
-	std::int64_t heard_ = 0, agedSince_ = 0;
+	std::int64_t lastContact_ = 0, staleSince_ = 0;
 	std::string trouble_; // why no member is reachable; empty: one is
 };
 

@@ -17,7 +17,7 @@ std::uint64_t numberIn(const std::string &text)
 
 } // namespace
 
-bool View::Marks::leadsTo(const Marks &later) const
+bool View::Position::isContinuedBy(const Position &later) const
 {
 	const bool sameBase = later.baseRevision == baseRevision && later.base == base;
 	return later.header.cluster == header.cluster && later.header.revision >= header.revision &&
@@ -50,18 +50,18 @@ void View::apply(const Event &event, std::vector<Change> &changes)
 	}
 }
 
-News View::apply(const std::vector<Event> &events)
+StoreUpdate View::apply(const std::vector<Event> &events)
 {
-	News news;
+	StoreUpdate news;
 	for (const Event &event : events)
 		apply(event, news.changes);
 	news.generation = generation();
 	return news;
 }
 
-News View::whole() const
+StoreUpdate View::whole() const
 {
-	News news{.whole = true, .changes = {}, .generation = generation()};
+	StoreUpdate news{.whole = true, .changes = {}, .generation = generation()};
 	for (const auto &[key, value] : records_)
 		news.changes.push_back({key, value});
 	return news;

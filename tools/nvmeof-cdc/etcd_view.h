@@ -21,13 +21,13 @@ namespace cdc::etcd {
 
 class View {
 public:
-	struct Marks { // identify a state of the store
+	struct Position { // identify a state of the store
 		Header header;
 		std::uint64_t base = 0, baseRevision = 0, generationRevision = 0;
 
 		std::uint64_t generation() const { return base && generationRevision ? base + generationRevision : 0; }
 		// Whether @later continues this state; if not, it is another cluster or a restored backup.
-		bool leadsTo(const Marks &later) const;
+		bool isContinuedBy(const Position &later) const;
 	};
 
 	explicit View(std::string prefix) : prefix_(std::move(prefix)) {}
@@ -40,10 +40,10 @@ public:
 	// Starts with the result of a range request, at its revision
 	void begin(const Header &header) { marks_.header = header; }
 	// Applies events. All events of one revision have to be in one call.
-	News apply(const std::vector<Event> &events);
-	News whole() const;
+	StoreUpdate apply(const std::vector<Event> &events);
+	StoreUpdate whole() const;
 
-	const Marks &marks() const { return marks_; }
+	const Position &position() const { return marks_; }
 	std::uint64_t revision() const { return marks_.header.revision; } // the last one applied
 	std::uint64_t generation() const { return marks_.generation(); }
 	const std::string *valueOf(const std::string &key) const; // of a record; null: there is none
@@ -54,7 +54,7 @@ private:
 	void apply(const Event &event, std::vector<Change> &changes);
 
 	std::string prefix_;
-	Marks marks_;
+	Position marks_;
 	std::map<std::string, std::string> records_;
 	std::set<std::string> alive_;
 };

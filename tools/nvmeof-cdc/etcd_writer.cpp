@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "wrong.h"
+#include "make_error.h"
 
 namespace cdc::etcd {
 
@@ -17,10 +17,10 @@ namespace {
 
 // etcd's defaults: 128 operations on each level of a transaction, where the operations of a level also count on the
 // level below it (so 64 x 64 on two levels), and 1.5 MiB in all.
-constexpr std::size_t most_flat = 120, most_below = 64, most_changes = 63 * most_below;
-constexpr std::size_t most_bytes = 1 << 20;
+constexpr std::size_t maxFlat = 120, maxNested = 64, maxChanges = 63 * maxNested;
+constexpr std::size_t maxRequestBytes = 1 << 20;
 // Limit for merging queued writes, because their callers wait for the transaction
-constexpr std::size_t enough_changes = 1024;
+constexpr std::size_t enoughChanges = 1024;
 
 std::size_t sizeOf(const std::vector<Change> &changes)
 {
@@ -34,7 +34,7 @@ std::size_t sizeOf(const std::vector<Change> &changes)
 
 Writer::Writer(serving::Loop &loop, Client &client, const View &view, std::function<void(std::string)> failed)
 	: client_(client), view_(view), failed_(std::move(failed)), patience_(loop, [this] {
-		  finish(wrong("written, but the connection to etcd failed before the change was seen"));
+		  finish(makeError("written, but the connection to etcd failed before the change was seen"));
 		  next();
 	  })
 {
@@ -43,10 +43,11 @@ Writer::Writer(serving::Loop &loop, Client &client, const View &view, std::funct
 void Writer::write(std::vector<Change> changes, Store::Done done)
 {
 	const std::size_t bytes = sizeOf(changes);
-	if (changes.size() > most_changes || bytes > most_bytes)
-		return done(wrong(fmt::format("{} records of {} KiB are too much for one write to etcd: the limit is "
+	if (changes.size() > maxChanges || bytes > maxRequestBytes)
+		return done(
+			makeError(fmt::format("{} records of {} KiB are too much for one write to etcd: the limit is "
 					      "{} of {} KiB; write them in parts",
-					      changes.size(), bytes >> 10, most_changes, most_bytes >> 10)));
+					      changes.size(), bytes >> 10, maxChanges, maxRequestBytes >> 10)));
 	queue_.push_back({std::move(changes), bytes, std::move(done)});
 	next();
 }
@@ -60,7 +61,7 @@ Writer::Changes Writer::gather()
 		Write &next = queue_.front();
 		count += next.changes.size();
 		bytes += next.bytes;
-		if (!group_.empty() && (count > enough_changes || bytes > most_bytes / 2))
+		if (!group_.empty() && (count > enoughChanges || bytes > maxRequestBytes / 2))
 			break;
 		for (const Change &change : next.changes) {
 			const std::string *there = view_.valueOf(change.key);
@@ -74,24 +75,24 @@ Writer::Changes Writer::gather()
 	return all;
 }
 
-Json Writer::transaction(const Changes &changes) const
+JsonValue Writer::transaction(const Changes &changes) const
 {
-	std::vector<Json> operations;
-	bool told = false;
+	std::vector<JsonValue> operations;
+	bool visible = false;
 	for (const auto &[key, value] : changes) {
 		const std::string there = view_.prefix() + key;
 		operations.push_back(value ? put(there, *value) : remove(there));
-		told = told || toldToHosts(kindOf(key).value_or(Kind::target));
+		visible = visible || affectsLogs(kindOf(key).value_or(Kind::target));
 	}
-	Json all = Json::array();
-	if (operations.size() > most_flat)
-		for (std::size_t i = 0; i < operations.size(); i += most_below) {
-			const auto end = operations.begin() + std::min(i + most_below, operations.size());
+	JsonValue all = JsonValue::array();
+	if (operations.size() > maxFlat)
+		for (std::size_t i = 0; i < operations.size(); i += maxNested) {
+			const auto end = operations.begin() + std::min(i + maxNested, operations.size());
 			all.push_back({{"request_txn", {{"success", std::vector(operations.begin() + i, end)}}}});
 		}
 	else
 		all = operations;
-	if (told)
+	if (visible)
 		all.push_back(put(view_.generationKey(), ""));
 	return {{"success", std::move(all)}};
 }
@@ -127,9 +128,9 @@ void Writer::answered(const Answer &answer)
 	const bool definite = answer.outcome != Outcome::lost;
 	const Result<Transaction> done =
 		answer ? transactionOf(answer.json)
-		       : wrong(definite
-				       ? answer.trouble
-				       : answer.trouble + "; the outcome of the write is unknown: check, or repeat it");
+		       : makeError(definite ? answer.trouble
+					    : answer.trouble +
+						      "; the outcome of the write is unknown: check, or repeat it");
 	if (done && done->changed && done->header.revision > view_.revision()) {
 		written_ = done->header.revision;
 		return patience_.start(10s);
@@ -140,7 +141,7 @@ void Writer::answered(const Answer &answer)
 	next();
 }
 
-void Writer::told()
+void Writer::viewChanged()
 {
 	if (!written_ || view_.revision() < written_)
 		return;
@@ -154,7 +155,7 @@ void Writer::stop(const std::string &why)
 	if (!call_)
 		return;
 	call_.reset();
-	finish(wrong(why + "; the outcome of the write is unknown: check, or repeat it"));
+	finish(makeError(why + "; the outcome of the write is unknown: check, or repeat it"));
 }
 
 void Writer::refuse(const std::string &why)
@@ -162,7 +163,7 @@ void Writer::refuse(const std::string &why)
 	std::deque<Write> refused;
 	refused.swap(queue_);
 	for (Write &write : refused)
-		write.done(wrong(why));
+		write.done(makeError(why));
 }
 
 void Writer::finish(const Result<void> &result)

@@ -15,9 +15,9 @@ public:
 	Writer(serving::Loop &loop, Client &client, const View &view, std::function<void(std::string why)> failed);
 
 	void write(std::vector<Change> changes, Store::Done done);
-	// run(): etcd is reachable and the view is current. told(): the view has changed.
+	// run(): etcd is reachable and the view is current. viewChanged(): the view has changed.
 	void run();
-	void told();
+	void viewChanged();
 	// etcd is unreachable: the transaction in flight fails with an unknown outcome; queued writes stay queued.
 	void stop(const std::string &why);
 	// etcd stays unreachable: fails all queued writes.
@@ -33,7 +33,7 @@ private:
 
 	void next();
 	Changes gather();
-	Json transaction(const Changes &changes) const;
+	JsonValue transaction(const Changes &changes) const;
 	void answered(const Answer &answer);
 	void finish(const nvmeof::Result<void> &result);
 

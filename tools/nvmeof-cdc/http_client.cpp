@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr long connect_ms = 1000;
-constexpr std::size_t most_bytes = 64 << 20; // of a response
+constexpr long connectMs = 1000;
+constexpr std::size_t maxResponseBytes = 64 << 20; // of a response
 
 template <typename T> T *made(T *object)
 {
@@ -49,7 +49,7 @@ HttpCall::~HttpCall()
 std::size_t HttpCall::write(char *bytes, std::size_t one, std::size_t count, void *data)
 {
 	auto *call = static_cast<HttpCall *>(data);
-	if (call->got_.size() + one * count > most_bytes)
+	if (call->got_.size() + one * count > maxResponseBytes)
 		return 0;
 	const bool good = serving::guarded([&] {
 		call->got_.append(bytes, one * count);
@@ -133,7 +133,7 @@ std::unique_ptr<HttpCall> HttpClient::post(const std::string &url, const std::ve
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, 5L);
 	curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, 5L);
-	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_ms);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connectMs);
 	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(timeout.count()));
 	setFile(easy, CURLOPT_CAINFO, tls_.ca);
 	setFile(easy, CURLOPT_SSLCERT, tls_.cert);

@@ -24,8 +24,8 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr std::size_t connection_memory = 32768, stream_block = 16384;
-constexpr auto sweep_every = 1s;
+constexpr std::size_t connectionMemory = 32768, streamBlock = 16384;
+constexpr auto httpSweepInterval = 1s;
 
 using Response = std::unique_ptr<MHD_Response, void (*)(MHD_Response *)>;
 
@@ -108,7 +108,7 @@ std::string eventText(std::uint64_t number, std::string_view kind, const Json &j
 } // namespace
 
 // A connection
-struct HttpServer::Caller {
+struct HttpServer::Client {
 	MHD_Connection *connection;
 	Clock::time_point since; // when it was accepted or last answered or, while busy, when its request arrived
 	bool asks = false;       // its request is complete, its response not sent yet
@@ -124,21 +124,21 @@ struct HttpServer::Caller {
 	}
 	bool late(Clock::time_point now, const Limits &limits) const
 	{
-		const auto most = asks ? limits.answer : answered ? limits.idle + limits.request : limits.request;
-		return !streams && now - since > most;
+		const auto max = asks ? limits.answer : answered ? limits.idle + limits.request : limits.request;
+		return !streams && now - since > max;
 	}
 };
 
-struct HttpServer::Entrance {
+struct HttpServer::Listener {
 	HttpServer &server;
 	const bool loopback;
 	MHD_Daemon *daemon = nullptr;
-	std::list<Caller> callers; // newest last
+	std::list<Client> clients; // newest last
 	std::unique_ptr<serving::Readable> readable;
 
-	Entrance(HttpServer &server, bool loopback) : server(server), loopback(loopback) {}
-	Entrance(const Entrance &) = delete;
-	~Entrance()
+	Listener(HttpServer &server, bool loopback) : server(server), loopback(loopback) {}
+	Listener(const Listener &) = delete;
+	~Listener()
 	{
 		readable.reset();
 		if (daemon)
@@ -148,12 +148,12 @@ struct HttpServer::Entrance {
 	// request.
 	void makeRoom()
 	{
-		if (callers.size() <= few())
+		if (clients.size() <= softLimit())
 			return;
 		const auto long_ago = Clock::now() - server.limits_.patience;
-		Caller *oldest = nullptr;
-		for (Caller &one : callers) {
-			const bool may = !one.ended && !one.streams && &one != &callers.back() &&
+		Client *oldest = nullptr;
+		for (Client &one : clients) {
+			const bool may = !one.ended && !one.streams && &one != &clients.back() &&
 					 (!one.asks || one.since < long_ago);
 			const bool first =
 				!oldest || std::pair(one.asks, one.since) < std::pair(oldest->asks, oldest->since);
@@ -163,19 +163,19 @@ struct HttpServer::Entrance {
 		if (oldest)
 			oldest->end();
 	}
-	std::size_t few() const { return server.limits_.connections * 3 / 4; }
+	std::size_t softLimit() const { return server.limits_.connections * 3 / 4; }
 	void sweep(Clock::time_point now)
 	{
-		for (Caller &caller : callers)
+		for (Client &caller : clients)
 			if (caller.late(now, server.limits_))
 				caller.end();
-		for (std::size_t over = callers.size(); over > few(); over--)
+		for (std::size_t over = clients.size(); over > softLimit(); over--)
 			makeRoom();
 	}
 };
 
 struct HttpServer::Request {
-	bool waited = false; // for a picture
+	bool waited = false; // for a snapshot
 };
 
 struct HttpServer::Stream {
@@ -227,21 +227,21 @@ struct HttpServer::Calls {
 	static MHD_Result handle(void *cls, MHD_Connection *connection, const char *path, const char *method,
 				 const char *, const char *, std::size_t *length, void **context)
 	{
-		auto &entrance = *static_cast<Entrance *>(cls);
+		auto &listener = *static_cast<Listener *>(cls);
 		std::unique_ptr<Request> request(static_cast<Request *>(*context));
 		*length = 0; // a request body is discarded
-		if (Caller *caller = callerOf(connection); caller && !request) {
+		if (Client *caller = clientOf(connection); caller && !request) {
 			caller->asks = true;
 			caller->since = Clock::now();
 		}
 		int result = MHD_NO;
-		serving::guarded([&] { result = entrance.server.answer(entrance, connection, path, method, request); });
+		serving::guarded([&] { result = listener.server.answer(listener, connection, path, method, request); });
 		*context = request.release();
 		return static_cast<MHD_Result>(result);
 	}
 	static void completed(void *, MHD_Connection *connection, void **context, MHD_RequestTerminationCode)
 	{
-		if (Caller *caller = callerOf(connection)) {
+		if (Client *caller = clientOf(connection)) {
 			caller->asks = caller->streams = false;
 			caller->answered = true;
 			caller->since = Clock::now();
@@ -252,22 +252,22 @@ struct HttpServer::Calls {
 	static void connected(void *cls, MHD_Connection *connection, void **context,
 			      MHD_ConnectionNotificationCode what)
 	{
-		auto &entrance = *static_cast<Entrance *>(cls);
+		auto &listener = *static_cast<Listener *>(cls);
 		if (what == MHD_CONNECTION_NOTIFY_STARTED) {
 			serving::guarded([&] {
-				entrance.callers.push_back({connection, Clock::now()});
-				*context = &entrance.callers.back();
-				entrance.makeRoom();
+				listener.clients.push_back({connection, Clock::now()});
+				*context = &listener.clients.back();
+				listener.makeRoom();
 			});
 			return;
 		}
-		std::erase_if(entrance.callers, [&](const Caller &caller) { return &caller == *context; });
+		std::erase_if(listener.clients, [&](const Client &caller) { return &caller == *context; });
 		*context = nullptr;
 	}
-	static Caller *callerOf(MHD_Connection *connection)
+	static Client *clientOf(MHD_Connection *connection)
 	{
 		const auto *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-		return info ? static_cast<Caller *>(info->socket_context) : nullptr;
+		return info ? static_cast<Client *>(info->socket_context) : nullptr;
 	}
 	static ssize_t read(void *stream, std::uint64_t, char *to, std::size_t room)
 	{
@@ -285,7 +285,7 @@ struct HttpServer::Calls {
 HttpServer::HttpServer(std::function<void()> wanted) : HttpServer(std::move(wanted), Limits()) {}
 
 HttpServer::HttpServer(std::function<void()> wanted, const Limits &limits)
-	: wanted_(std::move(wanted)), limits_(limits), again_(loop_, [this] { run(); }),
+	: snapshotRequested_(std::move(wanted)), limits_(limits), again_(loop_, [this] { run(); }),
 	  ping_(loop_, [this] { ping(); }), patience_(loop_, [this] { resume(); }), sweep_(loop_, [this] { sweep(); })
 {
 }
@@ -301,41 +301,41 @@ HttpServer::~HttpServer()
 		stream->resume();
 	for (MHD_Connection *connection : std::exchange(waiting_, {}))
 		MHD_resume_connection(connection);
-	entrances_.clear();
+	listeners_.clear();
 }
 
-Result<void> HttpServer::start(const std::vector<Door> &doors)
+Result<void> HttpServer::start(const std::vector<ListenSocket> &doors)
 {
 	for (auto at = doors.begin(); at != doors.end(); ++at) {
-		const Door &door = *at;
-		auto entrance = std::make_unique<Entrance>(*this, door.loopback);
-		entrance->daemon = MHD_start_daemon(
-			MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, Calls::handle, entrance.get(),
+		const ListenSocket &door = *at;
+		auto listener = std::make_unique<Listener>(*this, door.loopback);
+		listener->daemon = MHD_start_daemon(
+			MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, Calls::handle, listener.get(),
 			MHD_OPTION_LISTEN_SOCKET, door.socket, MHD_OPTION_CONNECTION_LIMIT, limits_.connections,
 			MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(limits_.idle.count()),
-			MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_memory, MHD_OPTION_NOTIFY_COMPLETED,
-			Calls::completed, nullptr, MHD_OPTION_NOTIFY_CONNECTION, Calls::connected, entrance.get(),
+			MHD_OPTION_CONNECTION_MEMORY_LIMIT, connectionMemory, MHD_OPTION_NOTIFY_COMPLETED,
+			Calls::completed, nullptr, MHD_OPTION_NOTIFY_CONNECTION, Calls::connected, listener.get(),
 			MHD_OPTION_END);
-		if (!entrance->daemon) {
+		if (!listener->daemon) {
 			const int error = errno;
 			for (; at != doors.end(); ++at) // those before belong to their daemons
 				::close(at->socket);
 			return nvmeof::errorFromErrno(error, "cannot serve HTTP");
 		}
-		const auto *info = MHD_get_daemon_info(entrance->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-		entrance->readable = std::make_unique<serving::Readable>(loop_, info->epoll_fd, [this] { run(); });
-		entrances_.push_back(std::move(entrance));
+		const auto *info = MHD_get_daemon_info(listener->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+		listener->readable = std::make_unique<serving::Readable>(loop_, info->epoll_fd, [this] { run(); });
+		listeners_.push_back(std::move(listener));
 	}
 	ping_.start(limits_.ping);
-	sweep_.start(sweep_every);
+	sweep_.start(httpSweepInterval);
 	thread_ = std::thread([this] { loop_.run(); });
 	return {};
 }
 
-void HttpServer::take(PicturePtr picture)
+void HttpServer::take(SnapshotPtr snapshot)
 {
-	mailbox_.post([this, picture = std::move(picture)] {
-		picture_ = picture;
+	mailbox_.post([this, snapshot = std::move(snapshot)] {
+		snapshot_ = snapshot;
 		taken_ = Clock::now();
 		state_.reset();
 		metrics_.reset();
@@ -343,11 +343,11 @@ void HttpServer::take(PicturePtr picture)
 	});
 }
 
-void HttpServer::happened(Happening happening)
+void HttpServer::onChange(ChangeEvent changeEvent)
 {
-	mailbox_.post([this, happening = std::move(happening)] {
+	mailbox_.post([this, changeEvent = std::move(changeEvent)] {
 		events_.push_back(std::make_shared<const std::string>(
-			eventText(++lastEvent_, "change", happeningJson(happening))));
+			eventText(++lastEvent_, "change", changeEventJson(changeEvent))));
 		if (events_.size() > limits_.kept)
 			events_.pop_front();
 		wake();
@@ -357,10 +357,10 @@ void HttpServer::happened(Happening happening)
 void HttpServer::run()
 {
 	std::optional<MHD_UNSIGNED_LONG_LONG> wait;
-	for (auto &entrance : entrances_) {
-		MHD_run(entrance->daemon);
+	for (auto &listener : listeners_) {
+		MHD_run(listener->daemon);
 		MHD_UNSIGNED_LONG_LONG ms = 0;
-		if (MHD_get_timeout(entrance->daemon, &ms) == MHD_YES)
+		if (MHD_get_timeout(listener->daemon, &ms) == MHD_YES)
 			wait = wait ? std::min(*wait, ms) : ms;
 	}
 	if (wait)
@@ -386,15 +386,15 @@ void HttpServer::ping()
 
 void HttpServer::sweep()
 {
-	sweep_.start(sweep_every);
-	for (auto &entrance : entrances_)
-		entrance->sweep(Clock::now());
+	sweep_.start(httpSweepInterval);
+	for (auto &listener : listeners_)
+		listener->sweep(Clock::now());
 	run();
 }
 
 bool HttpServer::fresh() const
 {
-	return picture_ && Clock::now() - taken_ < limits_.fresh;
+	return snapshot_ && Clock::now() - taken_ < limits_.fresh;
 }
 
 void HttpServer::want()
@@ -402,10 +402,10 @@ void HttpServer::want()
 	if (std::exchange(asked_, true))
 		return;
 	patience_.start(limits_.patience);
-	wanted_();
+	snapshotRequested_();
 }
 
-// Resumes all requests that wait for a picture: it has arrived, or the wait has timed out.
+// Resumes all requests that wait for a snapshot: it has arrived, or the wait has timed out.
 void HttpServer::resume()
 {
 	asked_ = false;
@@ -415,7 +415,7 @@ void HttpServer::resume()
 	run();
 }
 
-int HttpServer::answer(Entrance &entrance, MHD_Connection *connection, const char *path, const char *method,
+int HttpServer::answer(Listener &listener, MHD_Connection *connection, const char *path, const char *method,
 		       std::unique_ptr<Request> &request)
 {
 	if (!request) { // libmicrohttpd calls again when the request is complete
@@ -425,19 +425,19 @@ int HttpServer::answer(Entrance &entrance, MHD_Connection *connection, const cha
 	const std::string_view wanted = path;
 	if (std::strcmp(method, MHD_HTTP_METHOD_GET) != 0 && std::strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "read-only: use GET or HEAD");
-	if (entrance.loopback && !namesThisMachine(header(connection, MHD_HTTP_HEADER_HOST)))
+	if (listener.loopback && !namesThisMachine(header(connection, MHD_HTTP_HEADER_HOST)))
 		return say(connection, MHD_HTTP_FORBIDDEN, "unknown host name");
 	if (const PageFile *file = findPageFile(wanted))
 		return send(connection, MHD_HTTP_OK, fileResponse(*file));
 	if (wanted == "/api/state" || wanted == "/metrics" || wanted == "/healthz")
-		return picture(connection, wanted, *request);
+		return snapshot(connection, wanted, *request);
 	if (wanted == "/api/events")
 		return events(connection);
 	return say(connection, MHD_HTTP_NOT_FOUND,
 		   "there is no such page; try /, /metrics, /healthz, /api/state, /api/events");
 }
 
-int HttpServer::picture(MHD_Connection *connection, std::string_view path, Request &request)
+int HttpServer::snapshot(MHD_Connection *connection, std::string_view path, Request &request)
 {
 	if (!fresh() && !std::exchange(request.waited, true)) {
 		waiting_.push_back(connection);
@@ -445,21 +445,21 @@ int HttpServer::picture(MHD_Connection *connection, std::string_view path, Reque
 		want();
 		return MHD_YES;
 	}
-	if (!picture_ || Clock::now() - taken_ > limits_.patience)
+	if (!snapshot_ || Clock::now() - taken_ > limits_.patience)
 		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy");
-	if (path == "/healthz" && picture_->views && !picture_->draining)
+	if (path == "/healthz" && snapshot_->views && !snapshot_->draining)
 		return say(connection, MHD_HTTP_OK, "ok");
 	if (path == "/healthz")
 		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
-			   picture_->draining ? "draining" : "the store has not loaded its records yet");
+			   snapshot_->draining ? "draining" : "the store has not loaded its records yet");
 	if (path == "/metrics") {
 		if (!metrics_)
-			metrics_ = std::make_shared<const std::string>(metricsText(*picture_));
+			metrics_ = std::make_shared<const std::string>(metricsText(*snapshot_));
 		return send(connection, MHD_HTTP_OK,
 			    sharedResponse(metrics_, "text/plain; version=0.0.4; charset=utf-8"));
 	}
 	if (!state_)
-		state_ = std::make_shared<const std::string>(lineOf(stateJson(*picture_)));
+		state_ = std::make_shared<const std::string>(lineOf(stateJson(*snapshot_)));
 	return send(connection, MHD_HTTP_OK, sharedResponse(state_, "application/json"));
 }
 
@@ -474,10 +474,10 @@ int HttpServer::events(MHD_Connection *connection)
 		number = std::min(had, lastEvent_);
 	auto stream = std::make_unique<Stream>(Stream{*this, connection, number + 1});
 	stream->text = std::make_shared<const std::string>("retry: 2000\n\n");
-	if (Caller *caller = Calls::callerOf(connection))
+	if (Client *caller = Calls::clientOf(connection))
 		caller->streams = true;
 	streams_.insert(stream.get());
-	MHD_Response *made = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, stream_block, Calls::read,
+	MHD_Response *made = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, streamBlock, Calls::read,
 							       stream.release(), Calls::forget);
 	return send(connection, MHD_HTTP_OK, withHeaders(made, "text/event-stream", "no-store"));
 }

@@ -28,7 +28,7 @@ namespace cdc {
 class HttpServer {
 public:
 	// A listening socket, and whether it accepts connections from this machine only
-	struct Door {
+	struct ListenSocket {
 		int socket;
 		bool loopback;
 	};
@@ -40,35 +40,35 @@ public:
 		std::size_t kept = 256; // latest events, for streams that have not read them yet
 		std::chrono::seconds idle{30}, ping{15}, patience{5};
 		std::chrono::seconds request{5}, answer{60}; // each as a whole, however slowly it progresses
-		std::chrono::milliseconds fresh{100};        // age up to which a picture serves several requests
+		std::chrono::milliseconds fresh{100};        // age up to which a snapshot serves several requests
 	};
 
-	// @wanted: called in the thread of the server; a new picture is to be passed to take().
+	// @wanted: called in the thread of the server; a new snapshot is to be passed to take().
 	explicit HttpServer(std::function<void()> wanted);
 	HttpServer(std::function<void()> wanted, const Limits &limits);
 	~HttpServer();
 	HttpServer(const HttpServer &) = delete;
 	HttpServer &operator=(const HttpServer &) = delete;
 
-	nvmeof::Result<void> start(const std::vector<Door> &doors); // takes ownership of the sockets
+	nvmeof::Result<void> start(const std::vector<ListenSocket> &doors); // takes ownership of the sockets
 
 	// From any thread:
-	void take(PicturePtr picture);
-	void happened(Happening happening);
+	void take(SnapshotPtr snapshot);
+	void onChange(ChangeEvent changeEvent);
 
 private:
 	using Clock = std::chrono::steady_clock;
 	using Text = std::shared_ptr<const std::string>;
-	struct Entrance;
+	struct Listener;
 	struct Request;
 	struct Stream;
-	struct Caller;
+	struct Client;
 	struct Calls;
 
 	void run();
-	int answer(Entrance &entrance, MHD_Connection *connection, const char *path, const char *method,
+	int answer(Listener &listener, MHD_Connection *connection, const char *path, const char *method,
 		   std::unique_ptr<Request> &request);
-	int picture(MHD_Connection *connection, std::string_view path, Request &request);
+	int snapshot(MHD_Connection *connection, std::string_view path, Request &request);
 	int events(MHD_Connection *connection);
 	void wake();
 	void ping();
@@ -77,16 +77,16 @@ private:
 	bool fresh() const;
 	void resume();
 
-	std::function<void()> wanted_;
+	std::function<void()> snapshotRequested_;
 	const Limits limits_;
 	serving::Loop loop_{serving::Loop::Watchdog::none};
 	serving::Mailbox mailbox_{loop_};
 	serving::Timer again_, ping_, patience_, sweep_;
-	std::vector<std::unique_ptr<Entrance>> entrances_;
-	PicturePtr picture_;
-	Text state_, metrics_; // of the picture; made on demand
+	std::vector<std::unique_ptr<Listener>> listeners_;
+	SnapshotPtr snapshot_;
+	Text state_, metrics_; // of the snapshot; made on demand
 	Clock::time_point taken_{};
-	bool asked_ = false; // a picture is on its way
+	bool asked_ = false; // a snapshot is on its way
 	std::vector<MHD_Connection *> waiting_;
 	std::deque<Text> events_;
 	std::uint64_t lastEvent_ = 0; // number of the last one in events_, from 1

@@ -7,13 +7,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "libctl/base/invalid.h"
+#include "libctl/base/invalid_error.h"
 
 namespace cdc {
 
 namespace {
 
-constexpr std::size_t most_named = 20;
+constexpr std::size_t maxNamedHosts = 20;
 
 // Keys of targets by their log entries. A copy of a model shares the entries.
 using EntryKeys = std::unordered_map<const void *, std::string_view>;
@@ -56,7 +56,7 @@ std::vector<Loss> lossesBy(const Model &model, const Model &changed, const ViewR
 				if (!left.contains(key) &&
 				    (removed == Removed::counted || changed.targets().contains(std::string(key)))) {
 					loss->second.lost++;
-					if (loss->second.targets.size() < most_named)
+					if (loss->second.targets.size() < maxNamedHosts)
 						loss->second.targets.emplace_back(nameOf(key));
 				}
 		}
@@ -79,7 +79,7 @@ nvmeof::Error tooLarge(const std::vector<Loss> &losses, std::string_view next)
 {
 	const Loss &worst = *std::ranges::find_if(losses, &Loss::large);
 	const auto others = std::ranges::count_if(losses, &Loss::large) - 1;
-	return nofctl::invalid(
+	return nofctl::invalidError(
 		fmt::format("{} would lose {} of {} targets{}; {}", worst.hostnqn, worst.lost, worst.before,
 			    others ? fmt::format(", and {} other hosts more than half of theirs", others) : "", next));
 }

@@ -6,7 +6,7 @@
 #include <nvmeof/uuid.h>
 
 #include "libctl/base/file.h"
-#include "libctl/base/invalid.h"
+#include "libctl/base/invalid_error.h"
 
 namespace cdc {
 
@@ -23,8 +23,8 @@ Result<std::string> readId(const std::filesystem::path &file)
 		return text;
 	std::erase(*text, '\n');
 	if (!Uuid::parse(*text))
-		return nofctl::invalid(file.string() +
-				       ": it contains no UUID; remove the file, and a new one is created");
+		return nofctl::invalidError(file.string() +
+					    ": it contains no UUID; remove the file, and a new one is created");
 	return text;
 }
 

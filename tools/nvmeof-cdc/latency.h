@@ -30,12 +30,12 @@ private:
 
 // Classes of commands. Asynchronous Event Requests are not counted: they complete with the event.
 enum class Served : std::uint8_t { connect, getLogPage, registration, other };
-constexpr std::size_t served_count = 4;
+constexpr std::size_t servedCount = 4;
 const char *toString(Served command);
 
 struct Latencies {
 	// From the last byte of a command and its data until the socket has accepted the last byte of the response
-	std::array<Latency, served_count> commands;
+	std::array<Latency, servedCount> commands;
 	// From the first change of a publication, as reported by the store, until all workers have notified their hosts
 	Latency publications;
 

@@ -12,7 +12,7 @@
 #include "backup.h"
 #include "control.h"
 #include "instance_id.h"
-#include "libctl/base/invalid.h"
+#include "libctl/base/invalid_error.h"
 #include "move.h"
 #include "service.h"
 #include "serving/journal.h"
@@ -132,7 +132,7 @@ Result<std::unique_ptr<Store>> storeOf(Loop &loop, const std::filesystem::path &
 	if (config.extension() == ".json")
 		return openBackup(config);
 	if (!std::filesystem::exists(config))
-		return nofctl::invalid(config.string() + ": no such file");
+		return nofctl::invalidError(config.string() + ": no such file");
 	Result<Rules> rules = readRules(config);
 	if (!rules)
 		return rules.error();
@@ -145,7 +145,8 @@ int move(const Options &options)
 	Loop loop;
 	Result<std::unique_ptr<Store>> from = storeOf(loop, options.from), to = storeOf(loop, options.to);
 	if (options.to.extension() == ".json")
-		return failWith(nofctl::invalid("--to must be a configuration; 'nvmeofctl cdc backup' writes backups"));
+		return failWith(
+			nofctl::invalidError("--to must be a configuration; 'nvmeofctl cdc backup' writes backups"));
 	for (const auto *store : {&from, &to})
 		if (!*store)
 			return failWith(store->error());

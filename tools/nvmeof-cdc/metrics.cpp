@@ -19,7 +19,7 @@ std::uint64_t sizeOf(const auto &container)
 	return container.size();
 }
 
-constexpr std::size_t most_zones = 256; // with series of their own
+constexpr std::size_t maxZones = 256; // with series of their own
 
 double seconds(std::chrono::nanoseconds time)
 {
@@ -28,8 +28,8 @@ double seconds(std::chrono::nanoseconds time)
 
 class Writer {
 public:
-	explicit Writer(const Picture &picture)
-		: picture_(picture), model_(*picture.model), hosts_(hostPictures(picture))
+	explicit Writer(const Snapshot &snapshot)
+		: snapshot_(snapshot), model_(*snapshot.model), hosts_(hostStatuses(snapshot))
 	{
 	}
 
@@ -40,13 +40,13 @@ public:
 		records();
 		hosts();
 		zones();
-		for (std::size_t i = 0; i < picture_.counters.size(); i++) {
+		for (std::size_t i = 0; i < snapshot_.counters.size(); i++) {
 			const CounterText &text = counterTexts()[i];
-			one(std::string(text.name) + "_total", Type::counter, text.help, picture_.counters[i]);
+			one(std::string(text.name) + "_total", Type::counter, text.help, snapshot_.counters[i]);
 		}
 		latencies();
 		one("exceptions_total", Type::counter, "Exceptions caught in callbacks; each is a defect",
-		    picture_.exceptions);
+		    snapshot_.exceptions);
 		return out_.text();
 	}
 
@@ -66,26 +66,26 @@ private:
 	}
 	void instance()
 	{
-		const Identity &identity = picture_.identity;
+		const Identity &identity = snapshot_.identity;
 		family("info", Type::gauge, "The instance; always 1");
 		out_.sample({{"id", identity.id}, {"nqn", identity.nqn}, {"version", identity.version}},
 			    std::uint64_t(1));
 		gauge("start_time_seconds", "Start time, in seconds since 1970",
-		      static_cast<std::uint64_t>(picture_.since));
+		      static_cast<std::uint64_t>(snapshot_.since));
 		gauge("serving", "Whether the store has loaded its records, so that hosts are served",
-		      picture_.views != nullptr);
-		gauge("draining", "Whether it is draining, which hands its hosts over", picture_.draining);
+		      snapshot_.views != nullptr);
+		gauge("draining", "Whether it is draining, which hands its hosts over", snapshot_.draining);
 		gauge("generation", "Generation of the discovery data, equal on all instances", model_.generation());
 	}
 	void store()
 	{
-		const StoreState &store = picture_.store;
+		const StoreState &store = snapshot_.store;
 		family("store_writable", Type::gauge, "Whether the last write to the store succeeded");
 		out_.sample({{"engine", store.engine}}, std::uint64_t(store.writable));
 		family("store_age_seconds", Type::gauge,
 		       "Seconds since changes of other instances stopped arriving; 0: they arrive");
-		out_.sample({}, store.agedSince ? std::max(picture_.time - static_cast<double>(store.agedSince), 0.0)
-						: 0.0);
+		out_.sample({}, store.staleSince ? std::max(snapshot_.time - static_cast<double>(store.staleSince), 0.0)
+						 : 0.0);
 	}
 	void records()
 	{
@@ -101,14 +101,14 @@ private:
 		gauge("instances", "Instances that share the store", sizeOf(model_.instances()));
 		gauge("hosts_registered", "Hosts that have registered", sizeOf(model_.hosts()));
 		gauge("views", "Sets of zones with a discovery log of their own",
-		      picture_.views ? picture_.views->pages() : 0);
+		      snapshot_.views ? snapshot_.views->pages() : 0);
 	}
 	void hosts()
 	{
 		std::map<std::string, std::uint64_t> states{{"behind", 0}, {"current", 0}, {"unread", 0}};
 		std::uint64_t persistent = 0, cloned = 0;
-		for (const HostPicture &host : hosts_) {
-			if (!host.guests.empty())
+		for (const HostStatus &host : hosts_) {
+			if (!host.sessions.empty())
 				states[host.state()]++;
 			persistent += host.persistent();
 			cloned += host.machines() > 1;
@@ -119,17 +119,17 @@ private:
 			out_.sample({{"log", state}}, count);
 		gauge("hosts_cloned", "Host NQNs that machines with different host IDs use", cloned);
 		gauge("hosts_persistent", "Hosts that wait for events", persistent);
-		gauge("controllers", "Controllers of hosts", sizeOf(picture_.guests));
-		gauge("connections_open", "Open connections", picture_.open);
+		gauge("controllers", "Controllers of hosts", sizeOf(snapshot_.sessions));
+		gauge("connections_open", "Open connections", snapshot_.open);
 	}
 
 	// The first 256 zones by name have series of their own, so that the selection does not change with the hosts.
 	void zones()
 	{
-		if (!picture_.views)
+		if (!snapshot_.views)
 			return;
 		const std::vector<ZoneLine> lines = zoneLines();
-		const std::size_t told = std::min(lines.size(), most_zones);
+		const std::size_t told = std::min(lines.size(), maxZones);
 		auto each = [&](const std::string &name, Type type, std::string_view help, auto value) {
 			family("zone_" + name, type, help);
 			for (std::size_t i = 0; i < told; i++)
@@ -143,7 +143,7 @@ private:
 			if (told < lines.size())
 				out_.sample({{"zone", "other zones"}}, sum); // cannot be a zone name, as it has a blank
 		};
-		auto extent = [&](const ZoneLine &line) { return picture_.views->extentOf(line.name); };
+		auto extent = [&](const ZoneLine &line) { return snapshot_.views->extentOf(line.name); };
 		summed("hosts", Type::gauge, "Hosts of a zone that are connected or have registered",
 		       [](const ZoneLine &line) { return line.hosts; });
 		summed("hosts_connected", Type::gauge, "Hosts of a zone that are connected",
@@ -163,8 +163,8 @@ private:
 	// Zones, sorted by name
 	std::vector<ZoneLine> zoneLines() const
 	{
-		const ZoneTable &table = picture_.views->zoneTable();
-		const auto hosts = hostsOfZones(picture_, hosts_);
+		const ZoneTable &table = snapshot_.views->zoneTable();
+		const auto hosts = hostsOfZones(snapshot_, hosts_);
 		std::vector<ZoneLine> lines;
 		for (const auto &[key, zone] : table.zones()) {
 			const auto its = hosts.find(zone.name);
@@ -179,11 +179,11 @@ private:
 		family("command_latency_seconds", Type::histogram,
 		       "Time from the last byte of a command until the socket has accepted the last byte of its "
 		       "response");
-		for (std::size_t i = 0; i < picture_.commands.size(); i++)
-			latency({{"command", toString(static_cast<Served>(i))}}, picture_.commands[i]);
+		for (std::size_t i = 0; i < snapshot_.commands.size(); i++)
+			latency({{"command", toString(static_cast<Served>(i))}}, snapshot_.commands[i]);
 		family("publication_latency_seconds", Type::histogram,
 		       "Time from a change in the store until the event is sent to the hosts that wait for one");
-		latency({}, picture_.publications);
+		latency({}, snapshot_.publications);
 	}
 	// Prometheus buckets include their upper bound, those of the histogram do not; the difference is one
 	// nanosecond.
@@ -196,17 +196,17 @@ private:
 		out_.histogram(labels, buckets, reading.histogram[last], seconds(reading.sum));
 	}
 
-	const Picture &picture_;
+	const Snapshot &snapshot_;
 	const Model &model_;
-	const std::vector<HostPicture> hosts_;
+	const std::vector<HostStatus> hosts_;
 	Exposition out_;
 };
 
 } // namespace
 
-std::string metricsText(const Picture &picture)
+std::string metricsText(const Snapshot &snapshot)
 {
-	return Writer(picture).text();
+	return Writer(snapshot).text();
 }
 
 } // namespace cdc

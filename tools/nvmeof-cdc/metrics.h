@@ -8,6 +8,6 @@
 
 namespace cdc {
 
-std::string metricsText(const Picture &picture);
+std::string metricsText(const Snapshot &snapshot);
 
 } // namespace cdc

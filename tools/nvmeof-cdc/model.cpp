@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nvmeof/address.h>
 
-#include "libctl/base/invalid.h"
+#include "libctl/base/invalid_error.h"
 #include "peers.h"
 #include "serving/guard.h"
 
@@ -162,11 +162,11 @@ void Model::makeEntries()
 	changed_.clear();
 }
 
-// Keeps records that are in @told, so that unchanged entries stay the same objects.
-void Model::keepOnly(const std::vector<Change> &told)
+// Keeps records that are in @current, so that unchanged entries stay the same objects.
+void Model::keepOnly(const std::vector<Change> &current)
 {
 	std::unordered_set<std::string_view> keys;
-	for (const Change &change : told)
+	for (const Change &change : current)
 		keys.insert(change.key);
 	auto gone = [&](const auto &record) { return !keys.contains(record.first); };
 	std::erase_if(targets_, gone);
@@ -179,7 +179,7 @@ void Model::keepOnly(const std::vector<Change> &told)
 	std::erase_if(instances_, gone);
 }
 
-std::vector<std::string> Model::apply(const News &news)
+std::vector<std::string> Model::apply(const StoreUpdate &news)
 {
 	std::vector<std::string> wrong;
 	if (news.whole)
@@ -189,7 +189,7 @@ std::vector<std::string> Model::apply(const News &news)
 			remove(change.key);
 			continue;
 		}
-		Result<void> done = nofctl::invalid("it is not valid");
+		Result<void> done = nofctl::invalidError("it is not valid");
 		serving::guarded([&] { done = put(change); });
 		if (!done) {
 			remove(change.key);

@@ -27,7 +27,7 @@ public:
 	explicit Model(std::string self = {}) : self_(std::move(self)) {}
 
 	// Skips invalid records; returns a message for each of them.
-	std::vector<std::string> apply(const News &news);
+	std::vector<std::string> apply(const StoreUpdate &news);
 
 	const std::map<std::string, Port> &targets() const { return targets_; } // by key, like the others
 	const std::map<std::string, Zone> &zones() const { return zones_; }
@@ -55,7 +55,7 @@ private:
 	void removeHost(const std::string &key);
 	nvmeof::Result<void> putInstance(const std::string &key, const Json &json);
 	void remove(const std::string &key);
-	void keepOnly(const std::vector<Change> &told);
+	void keepOnly(const std::vector<Change> &current);
 	void makeEntries();
 
 	std::string self_;

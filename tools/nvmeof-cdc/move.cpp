@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "wrong.h"
+#include "make_error.h"
 
 namespace cdc {
 
@@ -12,10 +12,10 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr std::size_t most_records = 500, most_bytes = 256 << 10; // in one write
+constexpr std::size_t maxWriteRecords = 500, maxWriteBytes = 256 << 10; // in one write
 
 // Records by key, without instances
-std::map<std::string, std::string> recordsIn(const News &news)
+std::map<std::string, std::string> recordsIn(const StoreUpdate &news)
 {
 	std::map<std::string, std::string> records;
 	for (const Change &change : news.changes)
@@ -29,8 +29,8 @@ std::map<std::string, std::string> recordsIn(const News &news)
 Move::Move(serving::Loop &loop, Store &from, Store &to, Done done)
 	: from_(from), to_(to), done_(std::move(done)), patience_(loop, [this] {
 		  const StoreState state = (read_ ? to_ : from_).state();
-		  end(wrong(fmt::format("{} {}: {}", state.engine, state.place,
-					state.trouble.empty() ? "no answer" : state.trouble)));
+		  end(makeError(fmt::format("{} {}: {}", state.engine, state.place,
+					    state.trouble.empty() ? "no answer" : state.trouble)));
 	  })
 {
 }
@@ -38,36 +38,36 @@ Move::Move(serving::Loop &loop, Store &from, Store &to, Done done)
 void Move::start()
 {
 	patience_.start(10s);
-	auto told = [this](const News &news) {
+	auto onUpdate = [this](const StoreUpdate &news) {
 		if (!read_)
-			isRead(news);
+			sourceRead(news);
 	};
-	if (Result<void> started = from_.start(told); !started)
+	if (Result<void> started = from_.start(onUpdate); !started)
 		end(started.error());
 }
 
-void Move::isRead(const News &news)
+void Move::sourceRead(const StoreUpdate &news)
 {
 	read_ = true;
 	records_ = recordsIn(news);
 	next_ = records_.begin();
 	moved_.before = news.generation;
-	auto told = [this](const News &there) {
+	auto onUpdate = [this](const StoreUpdate &there) {
 		if (!there_)
-			isThere(there);
+			targetRead(there);
 	};
-	if (Result<void> started = to_.start(told); !started)
+	if (Result<void> started = to_.start(onUpdate); !started)
 		end(started.error());
 }
 
-void Move::isThere(const News &news)
+void Move::targetRead(const StoreUpdate &news)
 {
 	there_ = true;
 	for (const auto &[key, value] : recordsIn(news)) {
 		auto same = records_.find(key);
 		if (same == records_.end() || same->second != value)
-			return end(wrong(fmt::format("{} already has records ({}): move into an empty store",
-						     to_.state().place, key)));
+			return end(makeError(fmt::format("{} already has records ({}): move into an empty store",
+							 to_.state().place, key)));
 	}
 	to_.raise(moved_.before, [this](const Result<void> &raised) { isWritten(raised); });
 }
@@ -85,8 +85,8 @@ void Move::writeNext()
 {
 	patience_.start(10s);
 	std::vector<Change> changes;
-	for (std::size_t bytes = 0; next_ != records_.end() && changes.size() < most_records && bytes < most_bytes;
-	     ++next_) {
+	for (std::size_t bytes = 0;
+	     next_ != records_.end() && changes.size() < maxWriteRecords && bytes < maxWriteBytes; ++next_) {
 		bytes += next_->first.size() + next_->second.size();
 		changes.push_back({next_->first, next_->second});
 	}

@@ -26,8 +26,8 @@ public:
 private:
 	using Records = std::map<std::string, std::string>;
 
-	void isRead(const News &news);
-	void isThere(const News &news);
+	void sourceRead(const StoreUpdate &news);
+	void targetRead(const StoreUpdate &news);
 	void isWritten(const nvmeof::Result<void> &written);
 	void writeNext();
 	void end(nvmeof::Result<Moved> result);

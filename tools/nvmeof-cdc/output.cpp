@@ -11,7 +11,7 @@ namespace cdc {
 
 namespace {
 
-constexpr std::size_t most_pieces = 256; // per call
+constexpr std::size_t maxPieces = 256; // per call
 constexpr std::array<std::uint8_t, 65536> nothing{};
 
 } // namespace
@@ -98,7 +98,7 @@ void Output::countAnswers(Latencies &latencies)
 Output::Sent Output::send(int socket, Latencies &latencies)
 {
 	while (waiting_ > 0) {
-		std::array<iovec, most_pieces> parts;
+		std::array<iovec, maxPieces> parts;
 		std::size_t count = 0;
 		for (std::size_t i = first_; i < pieces_.size() && count < parts.size(); i++) {
 			const std::uint8_t *start = pieces_[i].at ? pieces_[i].at : own_.data();

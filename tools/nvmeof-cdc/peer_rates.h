@@ -21,7 +21,7 @@ public:
 	std::size_t known() const { return buckets_.size(); }
 
 private:
-	static constexpr std::size_t most_known = 65536;
+	static constexpr std::size_t maxKnown = 65536;
 	static constexpr std::chrono::seconds sweepInterval{1};
 
 	const Limits limits_;

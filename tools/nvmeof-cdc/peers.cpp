@@ -7,7 +7,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
-#include "libctl/base/invalid.h"
+#include "libctl/base/invalid_error.h"
 
 namespace cdc {
 
@@ -16,9 +16,9 @@ using nvmeof::Result;
 namespace {
 
 constexpr std::array<std::uint8_t, 12> mapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-constexpr std::size_t network_bytes = 8;
+constexpr std::size_t networkBytes = 8;
 constexpr std::size_t few = 4;
-constexpr unsigned ipv4_bits = 32, ipv6_bits = 128;
+constexpr unsigned ipv4Bits = 32, ipv6Bits = 128;
 
 bool isMapped(const Peer &peer)
 {
@@ -67,7 +67,7 @@ Peer Peer::network() const
 {
 	Peer network = *this;
 	if (!isMapped(*this))
-		std::fill(network.bytes.begin() + network_bytes, network.bytes.end(), std::uint8_t(0));
+		std::fill(network.bytes.begin() + networkBytes, network.bytes.end(), std::uint8_t(0));
 	return network;
 }
 
@@ -77,23 +77,23 @@ Result<Prefix> Prefix::of(std::string_view text)
 	const std::string address(text.substr(0, slash));
 	const std::optional<Peer> first = Peer::parse(address);
 	if (!first)
-		return nofctl::invalid("'" + std::string(text) + "' does not begin with a numeric address");
-	const unsigned most = address.find(':') == address.npos ? ipv4_bits : ipv6_bits;
-	unsigned bits = most;
+		return nofctl::invalidError("'" + std::string(text) + "' does not begin with a numeric address");
+	const unsigned max = address.find(':') == address.npos ? ipv4Bits : ipv6Bits;
+	unsigned bits = max;
 	if (slash != text.npos) {
 		const std::string_view length = text.substr(slash + 1);
 		auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), bits);
-		if (error != std::errc() || end != length.data() + length.size() || bits > most)
-			return nofctl::invalid("'" + std::string(text) +
-					       "' does not end with a prefix length of at most " +
-					       std::to_string(most));
+		if (error != std::errc() || end != length.data() + length.size() || bits > max)
+			return nofctl::invalidError("'" + std::string(text) +
+						    "' does not end with a prefix length of at most " +
+						    std::to_string(max));
 	}
-	const Prefix prefix{*first, bits + ipv6_bits - most};
+	const Prefix prefix{*first, bits + ipv6Bits - max};
 	Peer rest = *first;
-	for (unsigned bit = prefix.bits; bit < ipv6_bits; bit++)
+	for (unsigned bit = prefix.bits; bit < ipv6Bits; bit++)
 		rest.bytes[bit / 8] &= static_cast<std::uint8_t>(~(0x80 >> bit % 8));
 	if (rest != *first)
-		return nofctl::invalid("'" + std::string(text) + "' has bits set behind its prefix length");
+		return nofctl::invalidError("'" + std::string(text) + "' has bits set behind its prefix length");
 	return prefix;
 }
 

@@ -77,8 +77,8 @@ std::string rootOf(const std::string &owner)
 	return at == owner.npos ? owner : owner.substr(at + via.size());
 }
 
-Pull::Pull(serving::Loop &loop, initiator::Who who, const Model &model, Write write, WatchTimes times)
-	: shared_(loop), who_(std::move(who)), model_(model), write_(std::move(write)), times_(times),
+Pull::Pull(serving::Loop &loop, initiator::HostIdentity who, const Model &model, Write write, WatchTimes times)
+	: shared_(loop), identity_(std::move(who)), model_(model), write_(std::move(write)), times_(times),
 	  timer_(loop, [this] { evaluate(); })
 {
 }
@@ -154,9 +154,9 @@ void Pull::addNode(Tree &tree, const std::string &address, unsigned depth)
 	if (!endpoint)
 		return serving::say(LOG_WARNING, fmt::format("cannot read {}: the address is not reachable", address));
 	const std::string owner = depth ? fmt::format("{}{}{}", address, via, tree.source.address.toString()) : address;
-	const std::string nqn = depth || tree.source.nqn.empty() ? discovery_nqn : tree.source.nqn;
+	const std::string nqn = depth || tree.source.nqn.empty() ? discoveryNqn : tree.source.nqn;
 	Node node{owner, depth,
-		  std::make_unique<PullService>(shared_, times_, who_, *endpoint, nqn, [this] { soon(); })};
+		  std::make_unique<PullService>(shared_, times_, identity_, *endpoint, nqn, [this] { soon(); })};
 	node.service->start();
 	tree.nodes.insert_or_assign(address, std::move(node));
 }
@@ -167,12 +167,12 @@ void Pull::follow(Tree &tree)
 	std::vector<std::string> reached{tree.source.address.toString()};
 	for (std::size_t i = 0; i < reached.size(); i++) {
 		const auto at = tree.nodes.find(reached[i]);
-		if (at == tree.nodes.end() || !at->second.service->entries() || at->second.depth >= most_depth)
+		if (at == tree.nodes.end() || !at->second.service->entries() || at->second.depth >= maxDepth)
 			continue;
 		const unsigned depth = at->second.depth + 1;
 		for (const DiscoveryEntry &entry : *at->second.service->entries()) {
 			const auto target = recordOf(entry);
-			if (!target || !isFollowed(*target) || reached.size() >= most_services)
+			if (!target || !isFollowed(*target) || reached.size() >= maxServices)
 				continue;
 			const std::string address = addressOf(*target);
 			const bool source = isSource(address);
@@ -219,7 +219,7 @@ void Pull::addState(Target &target) const
 void Pull::keepPort(Ports &kept, const Target &target)
 {
 	const PortKey key{target.nqn, addressOf(target)};
-	if (kept.contains(key) || kept.size() >= most_ports)
+	if (kept.contains(key) || kept.size() >= maxPorts)
 		return;
 	if (auto before = ports_.extract(key)) {
 		kept.insert(std::move(before));
@@ -228,7 +228,7 @@ void Pull::keepPort(Ports &kept, const Target &target)
 	const auto endpoint = endpointOf(key.second);
 	if (!endpoint)
 		return;
-	auto port = std::make_unique<PullPort>(shared_, times_, who_, *endpoint, target.nqn, [this] { soon(); });
+	auto port = std::make_unique<PullPort>(shared_, times_, identity_, *endpoint, target.nqn, [this] { soon(); });
 	port->start();
 	kept.emplace(key, std::move(port));
 }
@@ -265,24 +265,24 @@ bool Pull::isGone(const std::string &owner) const
 	return !isSource(root) && isOurs(root);
 }
 
-Pulled Pull::pulled() const
+PullResult Pull::pullResult() const
 {
-	Pulled pulled;
+	PullResult pullResult;
 	for (const auto &[address, tree] : trees_)
 		for (const auto &[service, node] : tree.nodes)
-			pulled.services.push_back({node.owner, node.service->entries()
-								       ? std::optional(targetsOf(tree, node))
-								       : std::nullopt});
+			pullResult.services.push_back({node.owner, node.service->entries()
+									   ? std::optional(targetsOf(tree, node))
+									   : std::nullopt});
 	std::set<std::string> owners;
 	for (const auto &[key, port] : model_.targets())
 		if (port.target.origin.source == "pull")
 			owners.insert(port.target.origin.owner);
-	std::ranges::copy_if(owners, std::back_inserter(pulled.gone),
+	std::ranges::copy_if(owners, std::back_inserter(pullResult.gone),
 			     [this](const auto &owner) { return isGone(owner); });
-	return pulled;
+	return pullResult;
 }
 
-void Pull::tellTrouble(Node &node)
+void Pull::logTrouble(Node &node)
 {
 	const std::string &now = node.service->trouble();
 	if (now == node.trouble)
@@ -304,12 +304,12 @@ void Pull::evaluate()
 	for (auto &[address, tree] : trees_) {
 		follow(tree);
 		for (auto &[service, node] : tree.nodes)
-			tellTrouble(node);
+			logTrouble(node);
 	}
 	choosePorts();
 	if (writing_)
 		return;
-	std::vector<Change> changes = difference(pulled(), model_);
+	std::vector<Change> changes = difference(pullResult(), model_);
 	if (changes.empty())
 		return;
 	writing_ = true;

@@ -37,7 +37,7 @@ public:
 	using Write = std::function<void(std::vector<Change> changes, std::function<void(bool written)> done)>;
 
 	// @model has to outlive this object and to be current whenever modelChanged() is called.
-	Pull(serving::Loop &loop, initiator::Who who, const Model &model, Write write, WatchTimes times = {});
+	Pull(serving::Loop &loop, initiator::HostIdentity who, const Model &model, Write write, WatchTimes times = {});
 
 	void setSources(std::vector<PullSource> sources);
 	// @ids: the instances that share the store; @self reads the sources that rendezvous hashing of the address
@@ -46,9 +46,9 @@ public:
 	void modelChanged();
 	std::vector<PullState> state() const;
 
-	static constexpr std::size_t most_services = 256; // per source, including the source
-	static constexpr std::size_t most_ports = 4096;   // whose ANA states are read
-	static constexpr unsigned most_depth = 4;         // of referrals
+	static constexpr std::size_t maxServices = 256; // per source, including the source
+	static constexpr std::size_t maxPorts = 4096;   // whose ANA states are read
+	static constexpr unsigned maxDepth = 4;         // of referrals
 
 private:
 	// A service in a tree of referrals
@@ -78,14 +78,14 @@ private:
 	void addState(Target &target) const;
 	bool isKnown(const Tree &tree) const;
 	bool isGone(const std::string &owner) const;
-	Pulled pulled() const;
-	void tellTrouble(Node &node);
+	PullResult pullResult() const;
+	void logTrouble(Node &node);
 	void soon();
 	void evaluate();
 	void written(bool good);
 
 	initiator::Shared shared_;
-	const initiator::Who who_;
+	const initiator::HostIdentity identity_;
 	const Model &model_;
 	Write write_;
 	const WatchTimes times_;

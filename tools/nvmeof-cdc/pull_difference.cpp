@@ -22,10 +22,10 @@ bool isPulled(const Target &target)
 }
 
 // If several services report a port, the current owner keeps the record, so that it does not flap.
-Wanted wantedOf(const Pulled &pulled, const Model &model)
+Wanted wantedOf(const PullResult &pullResult, const Model &model)
 {
 	Wanted wanted;
-	for (const Telling &service : pulled.services) {
+	for (const ServiceRecords &service : pullResult.services) {
 		if (!service.targets)
 			continue;
 		for (const Target &target : *service.targets) {
@@ -39,10 +39,10 @@ Wanted wantedOf(const Pulled &pulled, const Model &model)
 }
 
 // Owners whose records are removed when no service reports them any more
-std::set<std::string> knownOwners(const Pulled &pulled)
+std::set<std::string> knownOwners(const PullResult &pullResult)
 {
-	std::set<std::string> owners(pulled.gone.begin(), pulled.gone.end());
-	for (const Telling &service : pulled.services)
+	std::set<std::string> owners(pullResult.gone.begin(), pullResult.gone.end());
+	for (const ServiceRecords &service : pullResult.services)
 		if (service.targets)
 			owners.insert(service.owner);
 	return owners;
@@ -50,10 +50,10 @@ std::set<std::string> knownOwners(const Pulled &pulled)
 
 } // namespace
 
-std::vector<Change> difference(const Pulled &pulled, const Model &model)
+std::vector<Change> difference(const PullResult &pullResult, const Model &model)
 {
-	const Wanted wanted = wantedOf(pulled, model);
-	const std::set<std::string> known = knownOwners(pulled);
+	const Wanted wanted = wantedOf(pullResult, model);
+	const std::set<std::string> known = knownOwners(pullResult);
 	std::vector<Change> changes;
 	for (const auto &[key, target] : wanted) {
 		const Target *had = modelled(model, key);

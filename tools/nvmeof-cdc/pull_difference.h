@@ -15,19 +15,19 @@
 namespace cdc {
 
 // The records of one service
-struct Telling {
+struct ServiceRecords {
 	std::string owner;
 	std::optional<std::vector<Target>> targets; // absent: not known
 };
 
 // The known state of all services. Records of services that are in neither list belong to other instances.
-struct Pulled {
-	std::vector<Telling> services; // the first that reports a target owns its record, unless another owns it
+struct PullResult {
+	std::vector<ServiceRecords> services; // the first that reports a target owns its record, unless another owns it
 	// Owners that no longer exist; their records are removed
 	std::vector<std::string> gone;
 };
 
 // Records of other sources are not changed: a manual entry takes precedence.
-std::vector<Change> difference(const Pulled &pulled, const Model &model);
+std::vector<Change> difference(const PullResult &pullResult, const Model &model);
 
 } // namespace cdc

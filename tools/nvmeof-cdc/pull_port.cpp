@@ -10,26 +10,26 @@ using namespace nofctl::wire;
 
 namespace {
 
-constexpr std::uint64_t longest_log = 1u << 20; // bytes: ANAGRPMAX and MNAN may be anything
-constexpr std::uint32_t group_size = 32, header_size = 16;
+constexpr std::uint64_t maxLogSize = 1u << 20; // bytes: ANAGRPMAX and MNAN may be anything
+constexpr std::uint32_t groupSize = 32, headerSize = 16;
 constexpr std::uint8_t asymmetric = 1 << 3; // CMIC
 constexpr AnaState order[] = {ana_optimized, ana_non_optimized, ana_change, ana_inaccessible, ana_persistent_loss};
 
-SessionOptions optionsFor(const std::string &nqn)
+SessionOptions portOptions(const std::string &nqn)
 {
 	SessionOptions options;
 	options.subsysnqn = nqn;
 	options.discovery = false;
-	options.events = want_ana_changes;
+	options.events = wantAnaChanges;
 	return options;
 }
 
 // Length of the log in bytes, from the limits in Identify Controller
-std::uint32_t lengthFor(const Told &told)
+std::uint32_t lengthFor(const ControllerInfo &info)
 {
-	const std::uint64_t namespaces = told.mostNamespaces ? told.mostNamespaces : told.namespaces;
-	const std::uint64_t all = header_size + std::uint64_t(told.anaGroups) * group_size + namespaces * sizeof(Le32);
-	return told.longest(static_cast<std::uint32_t>(std::min(all, longest_log))) & ~3u;
+	const std::uint64_t namespaces = info.maxNamespaces ? info.maxNamespaces : info.namespaces;
+	const std::uint64_t all = headerSize + std::uint64_t(info.anaGroups) * groupSize + namespaces * sizeof(Le32);
+	return info.maxTransfer(static_cast<std::uint32_t>(std::min(all, maxLogSize))) & ~3u;
 }
 
 } // namespace
@@ -43,9 +43,9 @@ AnaState bestState(const AnaLog &log)
 	return ana_optimized;
 }
 
-PullPort::PullPort(Shared &shared, const WatchTimes &times, const Who &who, const Endpoint &endpoint,
-		   const std::string &nqn, std::function<void()> told)
-	: Watcher(shared, times, who, endpoint, optionsFor(nqn)), told_(std::move(told))
+PullPort::PullPort(Shared &shared, const WatchTimes &times, const HostIdentity &who, const Endpoint &endpoint,
+		   const std::string &nqn, std::function<void()> onRead)
+	: Watcher(shared, times, who, endpoint, portOptions(nqn)), onRead_(std::move(onRead))
 {
 }
 
@@ -53,7 +53,7 @@ PullPort::PullPort(Shared &shared, const WatchTimes &times, const Who &who, cons
 void PullPort::read()
 {
 	log_.clear();
-	const std::uint32_t length = lengthFor(session().told());
+	const std::uint32_t length = lengthFor(session().info());
 	session().run(getLog(log_ana, 0, length), length);
 }
 
@@ -72,7 +72,7 @@ Watcher::Outcome PullPort::fail(const Failure &failure)
 Watcher::Outcome PullPort::part(const Completion &completion)
 {
 	const auto status = static_cast<std::uint16_t>(completion.status >> 1);
-	if (status && !(session().told().cmic & asymmetric)) {
+	if (status && !(session().info().cmic & asymmetric)) {
 		state_ = ana_optimized;
 		return Outcome::read;
 	}

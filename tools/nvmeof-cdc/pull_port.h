@@ -14,9 +14,9 @@ nofctl::wire::AnaState bestState(const nofctl::wire::AnaLog &log);
 
 class PullPort final : public Watcher {
 public:
-	// @told: called after each read. It may destroy this object.
-	PullPort(initiator::Shared &shared, const WatchTimes &times, const initiator::Who &who,
-		 const initiator::Endpoint &endpoint, const std::string &nqn, std::function<void()> told);
+	// @onRead: called after each read. It may destroy this object.
+	PullPort(initiator::Shared &shared, const WatchTimes &times, const initiator::HostIdentity &who,
+		 const initiator::Endpoint &endpoint, const std::string &nqn, std::function<void()> onRead);
 
 	// Absent: not read yet
 	const std::optional<nofctl::wire::AnaState> &state() const { return state_; }
@@ -27,14 +27,14 @@ private:
 	Outcome part(const nofctl::wire::Completion &completion) override;
 	initiator::Failure failure() const override { return failure_; }
 	std::uint32_t wanted() const override { return nofctl::wire::event_ana_changed.result(); }
-	void changed() override { told_(); }
+	void changed() override { onRead_(); }
 	void troubled() override {}
 	Outcome fail(const initiator::Failure &failure);
 
 	nofctl::wire::Bytes log_;
 	initiator::Failure failure_;
 	std::optional<nofctl::wire::AnaState> state_;
-	std::function<void()> told_;
+	std::function<void()> onRead_;
 };
 
 } // namespace cdc

@@ -10,28 +10,29 @@ using namespace nofctl::wire;
 
 namespace {
 
-constexpr std::uint32_t longest_piece = 1u << 20;
+constexpr std::uint32_t maxPieceSize = 1u << 20;
 
-SessionOptions optionsFor(const std::string &nqn)
+SessionOptions serviceOptions(const std::string &nqn)
 {
 	SessionOptions options;
 	options.subsysnqn = nqn;
-	options.events = want_discovery_changes;
+	options.events = wantDiscoveryChanges;
 	return options;
 }
 
 } // namespace
 
-PullService::PullService(Shared &shared, const WatchTimes &times, const Who &who, const Endpoint &endpoint,
-			 const std::string &nqn, std::function<void()> told)
-	: Watcher(shared, times, who, endpoint, optionsFor(nqn)), reader_(session(), *this), told_(std::move(told))
+PullService::PullService(Shared &shared, const WatchTimes &times, const HostIdentity &who, const Endpoint &endpoint,
+			 const std::string &nqn, std::function<void()> onRead)
+	: Watcher(shared, times, who, endpoint, serviceOptions(nqn)), reader_(session(), *this),
+	  onRead_(std::move(onRead))
 {
 }
 
 void PullService::read()
 {
 	reading_.clear();
-	reader_.start(longest_piece);
+	reader_.start(maxPieceSize);
 }
 
 Watcher::Outcome PullService::part(const Completion &completion)
@@ -55,7 +56,7 @@ void PullService::changed()
 	std::memcpy(static_cast<void *>(entries.data()), reading_.data(), entries.size() * sizeof(DiscoveryEntry));
 	entries_ = std::move(entries);
 	reading_ = {};
-	told_();
+	onRead_();
 }
 
 } // namespace cdc

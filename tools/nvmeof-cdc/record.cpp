@@ -6,13 +6,13 @@
 
 #include <nvmeof/address.h>
 
-#include "libctl/base/invalid.h"
+#include "libctl/base/invalid_error.h"
 #include "libctl/base/plain.h"
 
 namespace cdc {
 
 using namespace nofctl::wire;
-using nofctl::invalid;
+using nofctl::invalidError;
 using nvmeof::Error;
 using nvmeof::Result;
 
@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::array prefixes{std::string_view("targets/"), std::string_view("zones/"), std::string_view("hosts/"),
 			      std::string_view("instances/")};
-constexpr std::size_t longest_list = 100000, longest_text = 256;
-constexpr const char *not_text = " is not a string, is too long, or contains control characters or invalid UTF-8";
+constexpr std::size_t maxListLength = 100000, maxTextLength = 256;
+constexpr const char *notText = " is not a string, is too long, or contains control characters or invalid UTF-8";
 
 constexpr std::pair<TransportType, const char *> transports[] = {{tr_tcp, "tcp"}, {tr_rdma, "rdma"}};
 constexpr std::pair<AnaState, const char *> states[] = {
@@ -55,9 +55,9 @@ bool hasControls(const std::string &text)
 }
 
 // Reads the members of an object one by one; outcome() reports the first error.
-class Reader {
+class RecordReader {
 public:
-	Reader(const Json &json, const char *what) : json_(json), what_(what)
+	RecordReader(const Json &json, const char *what) : json_(json), what_(what)
 	{
 		if (!json.is_object())
 			fail("must be an object");
@@ -69,7 +69,7 @@ public:
 		if (!member)
 			return;
 		if (!isText(*member))
-			return fail(std::string(key) + not_text);
+			return fail(std::string(key) + notText);
 		to = member->get<std::string>();
 	}
 	template <typename T> void number(const char *key, T &to)
@@ -94,11 +94,11 @@ public:
 		const Json *member = find(key, false);
 		if (!member)
 			return;
-		if (!member->is_array() || member->size() > longest_list)
+		if (!member->is_array() || member->size() > maxListLength)
 			return fail(std::string(key) + " must be a list, and not too long");
 		for (const Json &one : *member) {
 			if (!isText(one))
-				return fail(std::string("an element of ") + key + not_text);
+				return fail(std::string("an element of ") + key + notText);
 			to.push_back(one.get<std::string>());
 		}
 	}
@@ -123,7 +123,7 @@ public:
 	void fail(const std::string &why)
 	{
 		if (!error_)
-			error_ = invalid(std::string(what_) + ": " + why);
+			error_ = invalidError(std::string(what_) + ": " + why);
 	}
 	bool failed() const { return error_.has_value(); }
 	template <typename T> Result<T> outcome(T value) const
@@ -138,7 +138,7 @@ private:
 		if (!json.is_string())
 			return false;
 		const auto &text = json.get_ref<const std::string &>();
-		return text.size() <= longest_text && nofctl::isUtf8(text) && !hasControls(text);
+		return text.size() <= maxTextLength && nofctl::isUtf8(text) && !hasControls(text);
 	}
 
 	const Json *find(const char *key, bool needed)
@@ -187,11 +187,11 @@ bool isPort(std::string_view text)
 Result<void> checkTarget(const Target &target)
 {
 	if (Result<void> nqn = checkName(target.nqn); !nqn)
-		return invalid("target: " + nqn.error().message);
+		return invalidError("target: " + nqn.error().message);
 	if (Result<std::string> traddr = nvmeof::parseTraddr(target.traddr); !traddr)
-		return invalid("target: " + traddr.error().message);
+		return invalidError("target: " + traddr.error().message);
 	if (!isPort(target.trsvcid))
-		return invalid("target: '" + target.trsvcid + "' is not a port");
+		return invalidError("target: '" + target.trsvcid + "' is not a port");
 	return {};
 }
 
@@ -200,7 +200,7 @@ Result<void> checkTarget(const Target &target)
 Result<void> checkName(const std::string &nqn)
 {
 	if (!nofctl::isUtf8(nqn))
-		return invalid("NQN is not UTF-8");
+		return invalidError("NQN is not UTF-8");
 	return nvmeof::checkNqn(nqn);
 }
 
@@ -223,7 +223,7 @@ std::string_view nameOf(std::string_view key)
 	return kind ? key.substr(prefixOf(*kind).size()) : key;
 }
 
-bool toldToHosts(Kind kind)
+bool affectsLogs(Kind kind)
 {
 	return kind != Kind::host;
 }
@@ -299,7 +299,7 @@ Json Target::json() const
 Result<Target> Target::of(const Json &json)
 {
 	Target target;
-	Reader reader(json, "target");
+	RecordReader reader(json, "target");
 	reader.text("nqn", target.nqn, true);
 	reader.word("type", target.type, [](std::string_view name) -> std::optional<SubsystemType> {
 		if (name == "subsystem")
@@ -339,9 +339,9 @@ Result<Target> Target::of(const DiscoveryEntry &entry)
 		target.sectype = entry.sectype();
 	}
 	if (target.type != sub_nvm && target.type != sub_referral)
-		return invalid("an entry that is neither a subsystem nor a referral");
+		return invalidError("an entry that is neither a subsystem nor a referral");
 	if (target.transport != tr_tcp && target.transport != tr_rdma)
-		return invalid("a transport other than TCP and RDMA");
+		return invalidError("a transport other than TCP and RDMA");
 	if (Result<void> checked = checkTarget(target); !checked)
 		return checked.error();
 	return target;
@@ -362,7 +362,7 @@ Json Zone::json() const
 Result<Zone> Zone::of(const Json &json)
 {
 	Zone zone;
-	Reader reader(json, "zone");
+	RecordReader reader(json, "zone");
 	reader.text("name", zone.name, true);
 	reader.texts("hosts", zone.hosts);
 	reader.texts("targets", zone.targets);
@@ -387,7 +387,7 @@ Json Host::json() const
 Result<Host> Host::of(const Json &json)
 {
 	Host host;
-	Reader reader(json, "host");
+	RecordReader reader(json, "host");
 	reader.text("nqn", host.nqn, true);
 	reader.text("hostid", host.hostid);
 	reader.text("name", host.name);
@@ -412,7 +412,7 @@ Json Instance::json() const
 Result<Instance> Instance::of(const Json &json)
 {
 	Instance instance;
-	Reader reader(json, "instance");
+	RecordReader reader(json, "instance");
 	reader.text("id", instance.id, true);
 	reader.text("nqn", instance.nqn, true);
 	reader.texts("addresses", instance.addresses);

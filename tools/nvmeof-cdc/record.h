@@ -28,7 +28,7 @@ std::optional<Kind> kindOf(std::string_view key);
 // The key without its prefix
 std::string_view nameOf(std::string_view key);
 // Whether discovery logs depend on records of this kind, so that a change needs a new generation
-bool toldToHosts(Kind kind);
+bool affectsLogs(Kind kind);
 
 // Source and owner of a record
 struct Origin {

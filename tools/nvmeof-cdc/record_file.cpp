@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "wall_clock.h"
-#include "wrong.h"
+#include "make_error.h"
 
 namespace cdc {
 
@@ -24,7 +24,7 @@ constexpr const char *steps[] = {
 	"CREATE TABLE generation(value INTEGER NOT NULL);",
 	"ALTER TABLE generation ADD COLUMN heard INTEGER NOT NULL DEFAULT 0;",
 };
-constexpr int schema_version = std::size(steps);
+constexpr int schemaVersion = std::size(steps);
 
 // application_id: "nofc", "nofk"
 int idOf(RecordFile::Purpose purpose)
@@ -49,10 +49,10 @@ void bind(sqlite3_stmt *statement, int place, const std::string &value)
 	sqlite3_bind_text64(statement, place, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-bool told(const std::vector<Change> &changes)
+bool affectLogs(const std::vector<Change> &changes)
 {
 	return std::ranges::any_of(
-		changes, [](const Change &change) { return toldToHosts(kindOf(change.key).value_or(Kind::target)); });
+		changes, [](const Change &change) { return affectsLogs(kindOf(change.key).value_or(Kind::target)); });
 }
 
 bool isDamage(int code)
@@ -86,7 +86,7 @@ Error RecordFile::damage(const std::string &found)
 		purpose_ == Purpose::cache
 			? "start with --rebuild to move it aside and rebuild it from etcd"
 			: "restore a copy, or start with --rebuild to move it aside and create an empty one";
-	return wrong(fmt::format("{}: damaged: {}; {}", file_.string(), found, advice));
+	return makeError(fmt::format("{}: damaged: {}; {}", file_.string(), found, advice));
 }
 
 Error RecordFile::failure(const char *what)
@@ -95,7 +95,7 @@ Error RecordFile::failure(const char *what)
 	const std::string why = db_ ? sqlite3_errmsg(db_.get()) : "no memory";
 	if (isDamage(code & 0xff))
 		return damage(why);
-	return wrong(fmt::format("{}: {}: {}{}", file_.string(), what, why, adviceFor(code & 0xff)));
+	return makeError(fmt::format("{}: {}: {}{}", file_.string(), what, why, adviceFor(code & 0xff)));
 }
 
 Result<void> RecordFile::run(const std::string &sql)
@@ -134,21 +134,21 @@ Result<void> RecordFile::check()
 	if (!id || !version)
 		return id ? version.error() : id.error();
 	if (*id && *id != idOf(purpose_))
-		return wrong(fmt::format("{}: this file is {}: configure another file", file_.string(),
-					 *id == idOf(Purpose::cache)   ? "a cache of etcd, not a store"
-					 : *id == idOf(Purpose::store) ? "a store, not a cache of etcd"
-								       : "another program's"));
+		return makeError(fmt::format("{}: this file is {}: configure another file", file_.string(),
+					     *id == idOf(Purpose::cache)   ? "a cache of etcd, not a store"
+					     : *id == idOf(Purpose::store) ? "a store, not a cache of etcd"
+									   : "another program's"));
 	Result<std::int64_t> tables = number("SELECT count(*) FROM sqlite_schema");
 	if (!tables)
 		return tables.error();
 	if (!*id && (*version || *tables))
-		return wrong(fmt::format("{}: this file belongs to another program: configure another file",
-					 file_.string()));
-	if (*version > schema_version)
-		return wrong(
+		return makeError(fmt::format("{}: this file belongs to another program: configure another file",
+					     file_.string()));
+	if (*version > schemaVersion)
+		return makeError(
 			fmt::format("{}: made by a newer version (schema {}, this one knows {}): update nvmeof-cdc, or "
 				    "move a backup of 'nvmeofctl cdc backup' into another file with 'nvmeof-cdc move'",
-				    file_.string(), *version, schema_version));
+				    file_.string(), *version, schemaVersion));
 	Result<Statement> quick = prepare("PRAGMA quick_check(1)");
 	if (!quick)
 		return quick.error();
@@ -163,16 +163,16 @@ Result<void> RecordFile::check()
 Result<void> RecordFile::migrate()
 {
 	Result<std::int64_t> version = number("PRAGMA user_version");
-	if (!version || *version == schema_version)
+	if (!version || *version == schemaVersion)
 		return version ? Result<void>() : version.error();
 	std::string sql = "PRAGMA synchronous = FULL; BEGIN IMMEDIATE;";
-	for (std::int64_t step = *version; step < schema_version; step++)
+	for (std::int64_t step = *version; step < schemaVersion; step++)
 		sql += steps[step];
 	if (*version == 0)
 		sql += fmt::format("INSERT INTO generation(value) VALUES({});",
 				   purpose_ == Purpose::store ? firstGeneration() : 0);
 	sql += fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT", idOf(purpose_),
-			   schema_version);
+			   schemaVersion);
 	return ended(run(sql), sqlite3_get_autocommit(db_.get()));
 }
 
@@ -186,7 +186,7 @@ Result<void> RecordFile::openIt()
 		return failure("cannot open the store");
 	// otherwise SQLite fails only when it locks the file
 	if (sqlite3_db_readonly(db_.get(), "main") == 1)
-		return wrong(fmt::format("{}: it is not writable{}", file_.string(), adviceFor(SQLITE_READONLY)));
+		return makeError(fmt::format("{}: it is not writable{}", file_.string(), adviceFor(SQLITE_READONLY)));
 	// leave a damaged file as it was found
 	sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
 	// hold one exclusive lock until the file is closed
@@ -208,8 +208,8 @@ Result<void> RecordFile::moveAside()
 		std::error_code error;
 		std::filesystem::rename(file_.string() + part, movedTo_.string() + part, error);
 		if (error && (error != std::errc::no_such_file_or_directory || !*part))
-			return wrong(fmt::format("{}: cannot move it to {}: {}", file_.string(), movedTo_.string(),
-						 error.message()));
+			return makeError(fmt::format("{}: cannot move it to {}: {}", file_.string(), movedTo_.string(),
+						     error.message()));
 	}
 	return {};
 }
@@ -294,23 +294,23 @@ Result<std::uint64_t> RecordFile::setGeneration(std::uint64_t generation)
 	return generation;
 }
 
-Result<News> RecordFile::commit(std::vector<Change> changes)
+Result<StoreUpdate> RecordFile::commit(std::vector<Change> changes)
 {
 	// hosts repeat their registrations; all other changes must survive a power failure
-	const char *safety = told(changes) ? "FULL" : "NORMAL";
+	const char *safety = affectLogs(changes) ? "FULL" : "NORMAL";
 	if (Result<void> begun = run(fmt::format("PRAGMA synchronous = {}; BEGIN IMMEDIATE", safety)); !begun)
 		return begun.error();
-	auto work = [&]() -> Result<News> {
+	auto work = [&]() -> Result<StoreUpdate> {
 		Result<std::vector<Change>> applied = applyAll(std::move(changes));
 		if (!applied)
 			return applied.error();
 		Result<std::uint64_t> generation =
-			told(*applied) ? setGeneration(generation_ + 1) : Result<std::uint64_t>(generation_);
+			affectLogs(*applied) ? setGeneration(generation_ + 1) : Result<std::uint64_t>(generation_);
 		if (!generation)
 			return generation.error();
-		return News{.whole = false, .changes = *std::move(applied), .generation = *generation};
+		return StoreUpdate{.whole = false, .changes = *std::move(applied), .generation = *generation};
 	};
-	Result<News> news = ended(work(), false);
+	Result<StoreUpdate> news = ended(work(), false);
 	if (news)
 		generation_ = news->generation;
 	return news;
@@ -328,7 +328,7 @@ Result<std::uint64_t> RecordFile::raise(std::uint64_t above)
 	return raised;
 }
 
-Result<void> RecordFile::keep(const News &news, std::int64_t heard)
+Result<void> RecordFile::keep(const StoreUpdate &news, std::int64_t heard)
 {
 	if (Result<void> begun = run("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE"); !begun)
 		return begun;

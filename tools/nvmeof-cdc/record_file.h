@@ -30,10 +30,10 @@ public:
 	const std::filesystem::path &movedTo() const { return movedTo_; }
 
 	// Applies all of @changes or none. Returns those that had an effect, and the resulting generation
-	nvmeof::Result<News> commit(std::vector<Change> changes);
+	nvmeof::Result<StoreUpdate> commit(std::vector<Change> changes);
 	nvmeof::Result<std::uint64_t> raise(std::uint64_t above);
 	// For a cache: stores @news of another store that was last reachable at @heard, seconds since 1970
-	nvmeof::Result<void> keep(const News &news, std::int64_t heard);
+	nvmeof::Result<void> keep(const StoreUpdate &news, std::int64_t heard);
 
 private:
 	struct Close {

@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 
 #include "feeds.h"
-#include "libctl/base/invalid.h"
+#include "libctl/base/invalid_error.h"
 
 namespace cdc {
 
 using namespace nofctl::wire;
-using nofctl::invalid;
+using nofctl::invalidError;
 using nvmeof::Error;
 using nvmeof::Result;
 
@@ -19,12 +19,12 @@ namespace {
 
 using Ddc = RegistrationRules::Ddc;
 
-constexpr std::size_t longest_interfaces = 64; // per host
-constexpr std::int64_t most_grace = 120;       // seconds that another instance has to renew an expired lease
+constexpr std::size_t maxInterfaces = 64; // per host
+constexpr std::int64_t maxGrace = 120;    // seconds that another instance has to renew an expired lease
 
 Error refusal(std::uint16_t status, std::string message)
 {
-	Error error = invalid(std::move(message));
+	Error error = invalidError(std::move(message));
 	error.nvmeStatus = status;
 	return error;
 }
@@ -82,9 +82,9 @@ Result<void> roomForHost(const Model &model, const RegistrationRules &rules, con
 Result<std::vector<Change>> hostChanges(const Model &model, const RegistrationRules &rules, DimTask task,
 					const Registration &registration, const Origin &origin)
 {
-	if (registration.interfaces.size() > longest_interfaces)
+	if (registration.interfaces.size() > maxInterfaces)
 		return refusal(st_discovery_resources,
-			       fmt::format("a host may register at most {} interfaces", longest_interfaces));
+			       fmt::format("a host may register at most {} interfaces", maxInterfaces));
 	const Host host = hostOf(registration, origin);
 	const auto there = model.hosts().find(host.key());
 	if (task == dim_deregister)
@@ -187,14 +187,14 @@ Result<std::vector<Change>> ddcChanges(const Model &model, const RegistrationRul
 	return task == dim_update ? putAll(model, fresh) : replaceAll(model, origin, fresh);
 }
 
-class Keeper {
+class LeaseUpdater {
 public:
-	Keeper(const Model &model, const RegistrationRules &rules, const Connected &connected, std::int64_t now)
+	LeaseUpdater(const Model &model, const RegistrationRules &rules, const Connected &connected, std::int64_t now)
 		: model_(model), rules_(rules), connected_(connected), now_(now)
 	{
 	}
 
-	Upkeep upkeep()
+	LeaseChanges upkeep()
 	{
 		for (const auto &[key, host] : model_.hosts())
 			look(host, rules_.hosts, connected_.hosts.contains(host.nqn));
@@ -202,7 +202,7 @@ public:
 			if (port.target.origin.source == "push")
 				look(port.target, mayStay(port.target),
 				     connected_.ddcs.contains(port.target.origin.owner));
-		return std::move(upkeep_);
+		return std::move(leaseTimer_);
 	}
 
 private:
@@ -219,15 +219,15 @@ private:
 	{
 		const std::int64_t left = record.origin.ends - now_;
 		const bool endless = record.origin.ends == 0; // record of an earlier version
-		const std::int64_t grace = std::clamp<std::int64_t>(rules_.leaseSeconds / 4, 2, most_grace);
+		const std::int64_t grace = std::clamp<std::int64_t>(rules_.leaseSeconds / 4, 2, maxGrace);
 		if (!allowed)
-			upkeep_.refused.insert(record.origin.owner);
+			leaseTimer_.refused.insert(record.origin.owner);
 		if (!allowed || (!endless && !connected && left < -grace)) {
-			upkeep_.ended.push_back({record.key(), {}});
+			leaseTimer_.ended.push_back({record.key(), {}});
 		} else if (endless || left > rules_.leaseSeconds || (connected && left <= rules_.leaseSeconds / 2)) {
 			T renewed = record;
 			renewed.origin.ends = now_ + rules_.leaseSeconds;
-			upkeep_.renewed.push_back(changeOf(renewed));
+			leaseTimer_.renewed.push_back(changeOf(renewed));
 		}
 	}
 
@@ -236,7 +236,7 @@ private:
 	const Connected &connected_;
 	const std::int64_t now_;
 	std::optional<std::set<std::string_view>> defined_;
-	Upkeep upkeep_;
+	LeaseChanges leaseTimer_;
 };
 
 } // namespace
@@ -263,9 +263,10 @@ Connected everyOwner(const Model &model)
 	return all;
 }
 
-Upkeep upkeepOf(const Model &model, const RegistrationRules &rules, const Connected &connected, std::int64_t now)
+LeaseChanges leaseChanges(const Model &model, const RegistrationRules &rules, const Connected &connected,
+			  std::int64_t now)
 {
-	return Keeper(model, rules, connected, now).upkeep();
+	return LeaseUpdater(model, rules, connected, now).upkeep();
 }
 
 } // namespace cdc

@@ -49,13 +49,14 @@ struct Connected {
 	std::set<std::string> ddcs;  // that have registered over a connection that is still open
 };
 
-struct Upkeep {
+struct LeaseChanges {
 	std::vector<Change> renewed;   // leases of connected owners; records without a lease get one
 	std::vector<Change> ended;     // expired leases, and records that the rules no longer allow
 	std::set<std::string> refused; // owners of the latter
 };
 // All hosts and discovery controllers with registrations, as if they were connected: for renewing all leases.
 Connected everyOwner(const Model &model);
-Upkeep upkeepOf(const Model &model, const RegistrationRules &rules, const Connected &connected, std::int64_t now);
+LeaseChanges leaseChanges(const Model &model, const RegistrationRules &rules, const Connected &connected,
+			  std::int64_t now);
 
 } // namespace cdc

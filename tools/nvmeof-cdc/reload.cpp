@@ -19,11 +19,11 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr std::size_t most_hosts_told = 20; // hosts that the journal lists
+constexpr std::size_t maxListedHosts = 20; // hosts that the journal lists
 
 // Removals of records of services that are no longer configured as sources
-std::vector<Change> unpulled(const Model &model, const std::vector<PullSource> &before,
-			     const std::vector<PullSource> &after)
+std::vector<Change> pullRemovals(const Model &model, const std::vector<PullSource> &before,
+				 const std::vector<PullSource> &after)
 {
 	auto has = [](const std::vector<PullSource> &sources, const std::string &address) {
 		return std::ranges::any_of(sources, [&](const auto &one) { return one.address.toString() == address; });
@@ -40,41 +40,41 @@ std::vector<Change> unpulled(const Model &model, const std::vector<PullSource> &
 }
 
 // Registrations that expire under the new rules and not under the current ones
-std::vector<Change> unregistered(const Service &service, const Model &changed, const RegistrationRules &rules)
+std::vector<Change> registrationRemovals(const Service &service, const Model &changed, const RegistrationRules &rules)
 {
 	const auto now = static_cast<std::int64_t>(wallSeconds());
-	const Upkeep before = upkeepOf(service.model(), service.rules().registration, {}, now);
+	const LeaseChanges before = leaseChanges(service.model(), service.rules().registration, {}, now);
 	std::set<std::string> ended;
 	for (const Change &change : before.ended)
 		ended.insert(change.key);
-	std::vector<Change> changes = upkeepOf(changed, rules, {}, now).ended;
+	std::vector<Change> changes = leaseChanges(changed, rules, {}, now).ended;
 	std::erase_if(changes, [&](const Change &change) { return ended.contains(change.key); });
 	return changes;
 }
 
-struct Future {
+struct Preview {
 	Model model;
 	std::size_t records = 0; // changed
 };
 
-Future futureOf(const Service &service, const Rules &rules)
+Preview previewOf(const Service &service, const Rules &rules)
 {
-	Future future{service.model()};
+	Preview preview{service.model()};
 	auto apply = [&](const std::vector<Change> &changes) {
-		future.records += changes.size();
-		future.model.apply({false, changes, future.model.generation()});
+		preview.records += changes.size();
+		preview.model.apply({false, changes, preview.model.generation()});
 	};
-	apply(unpulled(future.model, service.rules().pulls, rules.pulls));
-	apply(fileChanges(future.model, service.identity().id, rules.targets, rules.zones));
-	apply(unregistered(service, future.model, rules.registration));
-	return future;
+	apply(pullRemovals(preview.model, service.rules().pulls, rules.pulls));
+	apply(fileChanges(preview.model, service.identity().id, rules.targets, rules.zones));
+	apply(registrationRemovals(service, preview.model, rules.registration));
+	return preview;
 }
 
 void tell(const std::vector<Loss> &losses)
 {
 	std::size_t told = 0;
 	for (const Loss &loss : losses)
-		if (loss.large() && told++ < most_hosts_told)
+		if (loss.large() && told++ < maxListedHosts)
 			serving::say(LOG_ERR, "the configuration is not applied: " + textOf(loss));
 }
 
@@ -91,11 +91,11 @@ void reload(Service &service, Rules rules, ReloadMode mode, std::function<void(c
 	// each worker copies the callback
 	auto shared = std::make_shared<Rules>(std::move(rules));
 	service.knownHosts([&service, shared, mode, done = std::move(done)](const std::set<std::string> &hosts) {
-		const Future future = futureOf(service, *shared);
-		Reloaded reloaded{future.records, {}};
+		const Preview preview = previewOf(service, *shared);
+		Reloaded reloaded{preview.records, {}};
 		if (mode != ReloadMode::forced)
-			reloaded.losses =
-				lossesBy(service.model(), future.model, service.rules().views, hosts, Removed::counted);
+			reloaded.losses = lossesBy(service.model(), preview.model, service.rules().views, hosts,
+						   Removed::counted);
 		const bool large = std::ranges::any_of(reloaded.losses, &Loss::large);
 		if (mode == ReloadMode::judged && large) {
 			tell(reloaded.losses);

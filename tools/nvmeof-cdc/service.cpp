@@ -27,20 +27,20 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr std::size_t most_happenings = 256, most_named = 100; // of each change
+constexpr std::size_t maxChangeEvents = 256, maxNamedKeys = 100; // of each change
 // A single change is published at once; frequent changes are published together.
-constexpr TokenBucket::Limits publish_rate{20, 0.5};
-constexpr std::chrono::milliseconds publish_apart = 20ms;           // minimum interval
-constexpr std::size_t most_registering = 256;                       // being written
-constexpr std::size_t most_part = 500, most_part_bytes = 256 << 10; // of a write; etcd allows 4,032 and 1 MiB
-constexpr auto watch_every = 5s;
-constexpr unsigned watch_most = 6;                         // missed heartbeats: half a minute
-constexpr double jump_tolerated = 5;                       // seconds; of the wall clock
-constexpr PeerRates::Limits registration_rates{1024, 100}; // per address
+constexpr TokenBucket::Limits publishRate{20, 0.5};
+constexpr std::chrono::milliseconds publishInterval = 20ms;           // minimum interval
+constexpr std::size_t maxRegistering = 256;                           // being written
+constexpr std::size_t maxPartRecords = 500, maxPartBytes = 256 << 10; // of a write; etcd allows 4,032 and 1 MiB
+constexpr auto watchInterval = 5s;
+constexpr unsigned maxMissedHeartbeats = 6;               // missed heartbeats: half a minute
+constexpr double jump_tolerated = 5;                      // seconds; of the wall clock
+constexpr PeerRates::Limits registrationRates{1024, 100}; // per address
 
-initiator::Who whoReads(const Rules &rules, const Identity &identity)
+initiator::HostIdentity readerIdentity(const Rules &rules, const Identity &identity)
 {
-	initiator::Who who{rules.hostnqn.empty() ? nqnOf(identity.id) : rules.hostnqn, {}};
+	initiator::HostIdentity who{rules.hostnqn.empty() ? nqnOf(identity.id) : rules.hostnqn, {}};
 	if (const auto id = nvmeof::Uuid::parse(identity.id))
 		who.hostid = id->bytes;
 	return who;
@@ -54,11 +54,11 @@ bool everywhere(const Address &address)
 } // namespace
 
 Service::Service(Loop &loop, Rules rules, Identity identity, std::unique_ptr<Store> store)
-	: rules_(std::move(rules)), hall_(std::move(identity), rules_.front), store_(std::move(store)),
-	  model_(hall_.identity.id), mailbox_(loop), upkeep_(loop, [this] { keepRegistrations(); }),
+	: rules_(std::move(rules)), context_(std::move(identity), rules_.front), store_(std::move(store)),
+	  model_(context_.identity.id), mailbox_(loop), leaseTimer_(loop, [this] { updateLeases(); }),
 	  publish_(loop, [this] { publishLater(); }), watch_(loop, [this] { watchWorkers(); }),
-	  publishes_(publish_rate, TokenBucket::Clock::now()), rates_(registration_rates), audit_(1000),
-	  pull_(loop, whoReads(rules_, hall_.identity), model_,
+	  publishes_(publishRate, TokenBucket::Clock::now()), rates_(registrationRates), audit_(1000),
+	  pull_(loop, readerIdentity(rules_, context_.identity), model_,
 		[this](std::vector<Change> changes, const std::function<void(bool)> &done) {
 			write(std::move(changes), [done](const Result<void> &written) { done(written.ok()); },
 			      {"a pull", &audit_});
@@ -66,7 +66,7 @@ Service::Service(Loop &loop, Rules rules, Identity identity, std::unique_ptr<Sto
 	  started_(static_cast<std::int64_t>(wallSeconds()))
 {
 	clock_.since(wallSeconds(), bootSeconds());
-	hall_.registration = [this](Worker &worker, RegistrationRequest request) {
+	context_.registration = [this](Worker &worker, RegistrationRequest request) {
 		mailbox_.post([this, &worker, request = std::move(request)] { take(worker, request); });
 	};
 }
@@ -97,7 +97,7 @@ Result<void> Service::start(std::function<void()> serving)
 	serving_ = std::move(serving);
 	if (Result<void> listening = listen(); !listening)
 		return listening;
-	return store_->start([this](const News &news) { told(news); });
+	return store_->start([this](const StoreUpdate &news) { applyUpdate(news); });
 }
 
 std::vector<std::string> Service::ownAddresses() const
@@ -126,25 +126,25 @@ void Service::join()
 	else if (addresses != advertised_)
 		say(LOG_INFO, fmt::format("advertises {}", fmt::join(addresses, ", ")));
 	advertised_ = addresses;
-	store_->join({hall_.identity.id, hall_.identity.nqn, addresses, draining_});
+	store_->join({context_.identity.id, context_.identity.nqn, addresses, draining_});
 }
 
 // Called when the store has loaded.
 void Service::begin()
 {
 	for (auto &sockets : std::exchange(sockets_, {}))
-		workers_.push_back(std::make_unique<Worker>(hall_, std::move(sockets), views_));
+		workers_.push_back(std::make_unique<Worker>(context_, std::move(sockets), views_));
 	join();
 	writeFile();
 	pull_.setSources(rules_.pulls);
-	nextUpkeep();
+	scheduleLeaseUpdate();
 	watchWorkers();
 	serving_();
 }
 
 std::vector<Change> Service::fileChanges(const Model &model) const
 {
-	return cdc::fileChanges(model, hall_.identity.id, rules_.targets, rules_.zones);
+	return cdc::fileChanges(model, context_.identity.id, rules_.targets, rules_.zones);
 }
 
 void Service::writeFile()
@@ -165,12 +165,12 @@ void Service::shareSources()
 	for (const auto &[key, service] : model_.instances())
 		if (!service.instance.draining)
 			ids.push_back(service.instance.id);
-	pull_.setInstances(std::move(ids), hall_.identity.id);
+	pull_.setInstances(std::move(ids), context_.identity.id);
 	pull_.modelChanged();
 }
 
 // The steps are guarded one by one: a failure of one does not prevent the others.
-void Service::told(const News &news)
+void Service::applyUpdate(const StoreUpdate &news)
 {
 	for (const std::string &problem : model_.apply(news))
 		say(failures_, LOG_WARNING, problem);
@@ -179,7 +179,7 @@ void Service::told(const News &news)
 	auto kindOfChange = [](const Change &change) { return kindOf(change.key).value_or(Kind::target); };
 	const bool before = unpublished_;
 	unpublished_ = unpublished_ || first || news.whole || news.generation != views_->generation() ||
-		       std::ranges::any_of(news.changes, toldToHosts, kindOfChange);
+		       std::ranges::any_of(news.changes, affectsLogs, kindOfChange);
 	if (!before)
 		changed_ = Latency::Clock::now();
 	const bool instances = std::ranges::find(news.changes, Kind::instance, kindOfChange) != news.changes.end();
@@ -200,14 +200,14 @@ std::shared_ptr<const Model> Service::sharedModel()
 void Service::publish()
 {
 	views_ = std::make_shared<const Views>(model_, rules_.views, views_.get());
-	std::shared_ptr<void> told;
+	std::shared_ptr<void> published;
 	if (!workers_.empty()) // otherwise no host is served yet
-		told = {nullptr, [this, since = changed_](void *) {
-				hall_.latencies.publications.add(Latency::Clock::now() - since);
-			}};
+		published = {nullptr, [this, since = changed_](void *) {
+				     context_.latencies.publications.add(Latency::Clock::now() - since);
+			     }};
 	for (auto &worker : workers_)
-		worker->publish(views_, told);
-	count(hall_.counters.pushed);
+		worker->publish(views_, published);
+	count(context_.counters.pushed);
 	unpublished_ = false;
 	publish_.stop();
 }
@@ -219,36 +219,36 @@ void Service::publishSoon(bool atOnce)
 	if (atOnce)
 		return publish();
 	if (publish_.running())
-		return count(hall_.counters.merged);
+		return count(context_.counters.merged);
 	const auto now = TokenBucket::Clock::now();
-	const bool apart = now - published_ >= publish_apart;
+	const bool apart = now - published_ >= publishInterval;
 	published_ = now;
-	if (apart && publishes_.take(publish_rate, now))
+	if (apart && publishes_.take(publishRate, now))
 		return publish();
-	const auto wait = std::chrono::ceil<std::chrono::milliseconds>(publishes_.wait(publish_rate, now));
-	publish_.start(std::max(publish_apart, wait));
+	const auto wait = std::chrono::ceil<std::chrono::milliseconds>(publishes_.wait(publishRate, now));
+	publish_.start(std::max(publishInterval, wait));
 }
 
 void Service::publishLater()
 {
 	publish_.start(1s); // retry if this throws
 	published_ = TokenBucket::Clock::now();
-	publishes_.take(publish_rate, published_);
+	publishes_.take(publishRate, published_);
 	publish();
 }
 
-void Service::note(const News &news)
+void Service::note(const StoreUpdate &news)
 {
-	Happening happening{++lastHappening_, wallSeconds(), news.generation, {}, {}, 0, news.whole};
-	const std::size_t named = news.whole ? 0 : std::min(news.changes.size(), most_named);
+	ChangeEvent changeEvent{++lastChangeEvent_, wallSeconds(), news.generation, {}, {}, 0, news.whole};
+	const std::size_t named = news.whole ? 0 : std::min(news.changes.size(), maxNamedKeys);
 	for (std::size_t i = 0; i < named; i++)
-		(news.changes[i].value ? happening.put : happening.removed).push_back(news.changes[i].key);
-	happening.more = news.whole ? 0 : news.changes.size() - named;
-	happenings_.push_back(std::move(happening));
-	if (happenings_.size() > most_happenings)
-		happenings_.pop_front();
+		(news.changes[i].value ? changeEvent.put : changeEvent.removed).push_back(news.changes[i].key);
+	changeEvent.more = news.whole ? 0 : news.changes.size() - named;
+	changeEvents_.push_back(std::move(changeEvent));
+	if (changeEvents_.size() > maxChangeEvents)
+		changeEvents_.pop_front();
 	for (const auto &listener : listeners_)
-		listener(happenings_.back());
+		listener(changeEvents_.back());
 }
 
 void Service::write(std::vector<Change> changes, Done done, Author author)
@@ -257,7 +257,7 @@ void Service::write(std::vector<Change> changes, Done done, Author author)
 		return done({});
 	if (author.who.empty())
 		return store_->write(std::move(changes), std::move(done));
-	auto lines = auditLines(model_, changes, author.limit && author.limit->full() ? 0 : most_audited);
+	auto lines = auditLines(model_, changes, author.limit && author.limit->full() ? 0 : maxAudited);
 	store_->write(std::move(changes), [done = std::move(done), lines = std::move(lines),
 					   author = std::move(author)](const Result<void> &written) {
 		const std::string end = fmt::format(", by {}{}", author.who, written ? "" : ": not written");
@@ -280,7 +280,7 @@ void Service::refuse(Worker &worker, const RegistrationRequest &request, std::ui
 
 void Service::take(Worker &worker, const RegistrationRequest &request)
 {
-	if (registering_ >= most_registering || !rates_.allow(request.from))
+	if (registering_ >= maxRegistering || !rates_.allow(request.from))
 		return worker.registered(request.connection, request.cid, st_interrupted | st_crd1);
 	auto changes = registrationChanges(model_, rules_.registration, request.task, request.registration,
 					   request.from, static_cast<std::int64_t>(wallSeconds()));
@@ -306,15 +306,15 @@ void Service::take(Worker &worker, const RegistrationRequest &request)
 }
 
 // Renews leases of connected owners and ends expired ones. Rendezvous hashing selects the instance that ends a lease.
-void Service::keepRegistrations()
+void Service::updateLeases()
 {
-	nextUpkeep();
-	census([this](const std::vector<Guest> &guests) {
+	scheduleLeaseUpdate();
+	listSessions([this](const std::vector<HostSession> &sessions) {
 		Connected connected;
-		for (const Guest &guest : guests) {
-			connected.hosts.insert(guest.hostnqn);
-			if (!guest.registered.empty())
-				connected.ddcs.insert(guest.registered);
+		for (const HostSession &session : sessions) {
+			connected.hosts.insert(session.hostnqn);
+			if (!session.registered.empty())
+				connected.ddcs.insert(session.registered);
 		}
 		renew(connected);
 	});
@@ -330,12 +330,12 @@ void Service::renew(const Connected &connected)
 	const bool set = jump > jump_tolerated;
 	if (set)
 		say(LOG_NOTICE, fmt::format("the clock was set forward by {:.0f} s: no lease ends by that", jump));
-	Upkeep upkeep = upkeepOf(model_, rules_.registration, set ? everyOwner(model_) : connected,
-				 static_cast<std::int64_t>(now));
+	LeaseChanges upkeep = leaseChanges(model_, rules_.registration, set ? everyOwner(model_) : connected,
+					   static_cast<std::int64_t>(now));
 	std::erase_if(upkeep.renewed, [this](const Change &change) { return writing_.contains(change.key); });
 	std::erase_if(upkeep.ended, [&](const Change &change) {
 		return writing_.contains(change.key) ||
-		       (!ids.empty() && ids[nvmeof::rendezvousOrder(change.key, ids)[0]] != hall_.identity.id);
+		       (!ids.empty() && ids[nvmeof::rendezvousOrder(change.key, ids)[0]] != context_.identity.id);
 	});
 	for (const std::string &owner : upkeep.refused)
 		say(failures_, LOG_WARNING,
@@ -358,7 +358,7 @@ void Service::writeInParts(std::vector<Change> changes, const Author &author)
 	for (Change &change : changes) {
 		bytes += change.key.size() + change.value.value_or("").size();
 		part.push_back(std::move(change));
-		if (part.size() < most_part && bytes < most_part_bytes)
+		if (part.size() < maxPartRecords && bytes < maxPartBytes)
 			continue;
 		write(std::exchange(part, {}), done, author);
 		bytes = 0;
@@ -369,19 +369,19 @@ void Service::writeInParts(std::vector<Change> changes, const Author &author)
 // The watchdog of the service manager covers the main thread only.
 void Service::watchWorkers()
 {
-	watch_.start(watch_every);
+	watch_.start(watchInterval);
 	for (auto &worker : workers_) {
-		if (worker->runs(watch_most))
+		if (worker->runs(maxMissedHeartbeats))
 			continue;
 		say(LOG_CRIT, "a worker thread has not responded for 30 s: aborting for a restart");
 		std::abort(); // the core dump shows where it hangs
 	}
 }
 
-void Service::nextUpkeep()
+void Service::scheduleLeaseUpdate()
 {
 	const std::chrono::seconds part(rules_.registration.leaseSeconds / 8);
-	upkeep_.start(std::clamp<std::chrono::milliseconds>(part, 500ms, 60s));
+	leaseTimer_.start(std::clamp<std::chrono::milliseconds>(part, 500ms, 60s));
 }
 
 void Service::reload(Rules rules)
@@ -399,7 +399,7 @@ void Service::reload(Rules rules)
 	join();
 	writeFile();
 	pull_.setSources(rules_.pulls);
-	keepRegistrations();
+	updateLeases();
 }
 
 void Service::drain(std::function<void()> done)
@@ -431,31 +431,31 @@ void Service::leave(std::function<void()> done)
 
 void Service::knownHosts(const std::function<void(const std::set<std::string> &)> &done)
 {
-	census([this, done](const std::vector<Guest> &guests) {
+	listSessions([this, done](const std::vector<HostSession> &sessions) {
 		std::set<std::string> hosts;
-		for (const Guest &guest : guests)
-			hosts.insert(guest.hostnqn);
+		for (const HostSession &session : sessions)
+			hosts.insert(session.hostnqn);
 		for (const auto &[key, host] : model_.hosts())
 			hosts.insert(host.nqn);
 		done(hosts);
 	});
 }
 
-void Service::census(std::function<void(std::vector<Guest>)> done)
+void Service::listSessions(std::function<void(std::vector<HostSession>)> done)
 {
 	struct Count {
 		std::size_t left;
-		std::vector<Guest> guests;
+		std::vector<HostSession> sessions;
 	};
 	auto all = std::make_shared<Count>(Count{workers_.size(), {}});
 	if (workers_.empty())
 		return done({});
 	for (auto &worker : workers_)
-		worker->census([this, all, done](std::vector<Guest> guests) {
-			mailbox_.post([all, done, guests = std::move(guests)]() mutable {
-				std::ranges::move(guests, std::back_inserter(all->guests));
+		worker->listSessions([this, all, done](std::vector<HostSession> sessions) {
+			mailbox_.post([all, done, sessions = std::move(sessions)]() mutable {
+				std::ranges::move(sessions, std::back_inserter(all->sessions));
 				if (--all->left == 0)
-					done(std::move(all->guests));
+					done(std::move(all->sessions));
 			});
 		});
 }

@@ -19,7 +19,7 @@
 namespace cdc {
 
 // A change of the store, as users see it
-struct Happening {
+struct ChangeEvent {
 	std::uint64_t number; // from 1
 	double time;          // seconds since 1970
 	std::uint64_t generation;
@@ -50,35 +50,35 @@ public:
 	// Hands the hosts over to other instances and leaves the store, then calls @done.
 	void drain(std::function<void()> done);
 	// Called after each change of the store; hosts may be notified later.
-	void onHappening(std::function<void(const Happening &)> call) { listeners_.push_back(std::move(call)); }
+	void onChangeEvent(std::function<void(const ChangeEvent &)> call) { listeners_.push_back(std::move(call)); }
 
 	const Rules &rules() const { return rules_; }
 	// The changes by which @model would match the configuration
 	std::vector<Change> fileChanges(const Model &model) const;
 	// Hosts that are connected or registered; @done is called in this thread
 	void knownHosts(const std::function<void(const std::set<std::string> &)> &done);
-	const Identity &identity() const { return hall_.identity; }
+	const Identity &identity() const { return context_.identity; }
 	const Model &model() const { return model_; }
 	const Views &views() const { return *views_; }
 	// Current views, for other threads; null: the store has not loaded yet
 	std::shared_ptr<const Views> sharedViews() const { return views_; }
 	std::shared_ptr<const Model> sharedModel();
-	const Counters &counters() const { return hall_.counters; }
-	const Latencies &latencies() const { return hall_.latencies; }
+	const Counters &counters() const { return context_.counters; }
+	const Latencies &latencies() const { return context_.latencies; }
 	std::vector<PullState> pulls() const { return pull_.state(); }
 	StoreState storeState() const { return store_->state(); }
-	const std::deque<Happening> &happenings() const { return happenings_; }
+	const std::deque<ChangeEvent> &changeEvents() const { return changeEvents_; }
 	bool draining() const { return draining_; }
 	std::int64_t startedAt() const { return started_; }
 	// The connected hosts; @done is called in this thread
-	void census(std::function<void(std::vector<Guest>)> done);
+	void listSessions(std::function<void(std::vector<HostSession>)> done);
 
 private:
 	nvmeof::Result<void> listen();
 	void begin();
-	void told(const News &news);
+	void applyUpdate(const StoreUpdate &news);
 	void publish();
-	void note(const News &news);
+	void note(const StoreUpdate &news);
 	void writeFile();
 	void shareSources();
 	void leave(std::function<void()> done);
@@ -87,21 +87,21 @@ private:
 	void join();
 	void publishSoon(bool atOnce);
 	void publishLater();
-	void keepRegistrations();
+	void updateLeases();
 	void renew(const Connected &connected);
 	void writeInParts(std::vector<Change> changes, const Author &author);
-	void nextUpkeep();
+	void scheduleLeaseUpdate();
 	void watchWorkers();
 	std::vector<std::string> ownAddresses() const;
 
 	Rules rules_;
-	Hall hall_;
+	ServerContext context_;
 	std::unique_ptr<Store> store_;
 	Model model_;
 	std::shared_ptr<const Model> copy_; // of model_, made on demand; null after a change
 	std::shared_ptr<const Views> views_;
 	serving::Mailbox mailbox_;
-	serving::Timer upkeep_, publish_, watch_;
+	serving::Timer leaseTimer_, publish_, watch_;
 	bool unpublished_ = false;           // not all changes were published to hosts
 	Latency::Clock::time_point changed_; // when the first unpublished change arrived
 	TokenBucket publishes_;
@@ -114,9 +114,9 @@ private:
 	std::vector<std::vector<int>> sockets_; // for each worker, until it is started
 	std::vector<std::unique_ptr<Worker>> workers_;
 	std::function<void()> serving_;
-	std::deque<Happening> happenings_;
-	std::uint64_t lastHappening_ = 0;
-	std::vector<std::function<void(const Happening &)>> listeners_;
+	std::deque<ChangeEvent> changeEvents_;
+	std::uint64_t lastChangeEvent_ = 0;
+	std::vector<std::function<void(const ChangeEvent &)>> listeners_;
 	bool draining_ = false;
 	std::int64_t started_;
 	std::vector<std::string> advertised_; // last addresses in the log

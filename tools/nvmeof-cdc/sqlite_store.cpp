@@ -16,9 +16,9 @@ SqliteStore::SqliteStore(serving::Loop &loop, std::filesystem::path file, bool r
 {
 }
 
-Result<void> SqliteStore::start(Told told)
+Result<void> SqliteStore::start(OnUpdate onUpdate)
 {
-	told_ = std::move(told);
+	onUpdate_ = std::move(onUpdate);
 	Result<RecordFile::Contents> contents = file_.open(rebuild_);
 	if (!contents)
 		return contents.error();
@@ -29,7 +29,7 @@ Result<void> SqliteStore::start(Told told)
 		if (kindOf(record.key) == Kind::instance)
 			instances_.push_back(record.key);
 	generation_ = contents->generation;
-	told_({.whole = true, .changes = std::move(contents->records), .generation = generation_});
+	onUpdate_({.whole = true, .changes = std::move(contents->records), .generation = generation_});
 	return {};
 }
 
@@ -43,13 +43,13 @@ Result<void> SqliteStore::commit(std::vector<Change> changes)
 {
 	if (changes.empty())
 		return {};
-	Result<News> news = file_.commit(std::move(changes));
+	Result<StoreUpdate> news = file_.commit(std::move(changes));
 	trouble_ = news ? "" : news.error().message;
 	if (!news)
 		return news.error();
 	generation_ = news->generation;
 	if (!news->changes.empty())
-		told_(*std::move(news));
+		onUpdate_(*std::move(news));
 	return {};
 }
 
@@ -73,7 +73,7 @@ void SqliteStore::raise(std::uint64_t above, Done done)
 		return done(raised.error());
 	if (*raised != generation_) {
 		generation_ = *raised;
-		told_({.whole = false, .changes = {}, .generation = generation_});
+		onUpdate_({.whole = false, .changes = {}, .generation = generation_});
 	}
 	done({});
 }
@@ -89,7 +89,7 @@ void SqliteStore::join(const Instance &instance)
 	instances_ = {instance.key()};
 	write(std::move(changes), [this, instance](const Result<void> &done) {
 		if (!done) // hosts need the instance's own entry even if it cannot be stored
-			told_({.whole = false, .changes = {changeOf(instance)}, .generation = generation_});
+			onUpdate_({.whole = false, .changes = {changeOf(instance)}, .generation = generation_});
 	});
 }
 

@@ -14,7 +14,7 @@ public:
 	SqliteStore(serving::Loop &loop, std::filesystem::path file, bool rebuild = false);
 
 	// Reports the records before it returns.
-	nvmeof::Result<void> start(Told told) override;
+	nvmeof::Result<void> start(OnUpdate onUpdate) override;
 	void write(std::vector<Change> changes, Done done) override;
 	void raise(std::uint64_t above, Done done) override;
 	void join(const Instance &instance) override;
@@ -32,7 +32,7 @@ private:
 
 	RecordFile file_;
 	bool rebuild_;
-	Told told_;
+	OnUpdate onUpdate_;
 	std::vector<Write> writes_;
 	serving::Timer turn_;                // end of the turn
 	std::vector<std::string> instances_; // keys of instance records in the file

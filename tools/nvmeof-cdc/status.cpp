@@ -13,7 +13,7 @@ namespace cdc {
 
 namespace {
 
-constexpr CounterText counter_texts[] = {
+constexpr CounterText counterTable[] = {
 	{"connections", &Counters::accepted, "Accepted connections"},
 	{"connections_refused", &Counters::tooMany, "Connections closed at once because of a limit"},
 	{"hosts", &Counters::hosts, "Connect commands that succeeded"},
@@ -40,12 +40,12 @@ template <typename T> void putUnless(Json &json, const char *key, const T &value
 		json[key] = value;
 }
 
-Json instanceJson(const Picture &picture)
+Json instanceJson(const Snapshot &snapshot)
 {
-	Json json{{"id", picture.identity.id}, {"nqn", picture.identity.nqn},  {"version", picture.identity.version},
-		  {"since", picture.since},    {"draining", picture.draining}, {"addresses", Json::array()}};
-	auto found = picture.model->instances().find(std::string(prefixOf(Kind::instance)) + picture.identity.id);
-	if (found != picture.model->instances().end())
+	Json json{{"id", snapshot.identity.id}, {"nqn", snapshot.identity.nqn},  {"version", snapshot.identity.version},
+		  {"since", snapshot.since},    {"draining", snapshot.draining}, {"addresses", Json::array()}};
+	auto found = snapshot.model->instances().find(std::string(prefixOf(Kind::instance)) + snapshot.identity.id);
+	if (found != snapshot.model->instances().end())
 		json["addresses"] = found->second.instance.addresses;
 	return json;
 }
@@ -54,8 +54,8 @@ Json storeJson(const StoreState &store)
 {
 	Json json{{"engine", store.engine}, {"place", store.place}, {"writable", store.writable}};
 	putUnless(json, "trouble", store.trouble, std::string());
-	putUnless(json, "stale_since", store.agedSince, std::int64_t(0)); // the old name follows, for one version
-	putUnless(json, "aged_since", store.agedSince, std::int64_t(0));
+	putUnless(json, "stale_since", store.staleSince, std::int64_t(0)); // the old name follows, for one version
+	putUnless(json, "aged_since", store.staleSince, std::int64_t(0));
 	return json;
 }
 
@@ -76,78 +76,78 @@ Json pullsJson(const std::vector<PullState> &pulls)
 	return list;
 }
 
-Json countersJson(const Picture &picture)
+Json countersJson(const Snapshot &snapshot)
 {
 	Json json = Json::object();
-	for (std::size_t i = 0; i < picture.counters.size(); i++)
-		json[counter_texts[i].name] = picture.counters[i];
-	json["exceptions"] = picture.exceptions;
+	for (std::size_t i = 0; i < snapshot.counters.size(); i++)
+		json[counterTable[i].name] = snapshot.counters[i];
+	json["exceptions"] = snapshot.exceptions;
 	return json;
 }
 
-Json countsJson(const Picture &picture, const Sight &sight)
+Json countsJson(const Snapshot &snapshot, const Visibility &visibility)
 {
 	std::map<std::string, std::size_t> states{{"current", 0}, {"behind", 0}, {"unread", 0}, {"away", 0}};
-	for (const HostPicture &host : sight.hosts())
+	for (const HostStatus &host : visibility.hosts())
 		states[host.state()]++;
-	return {{"hosts", sight.hosts().size()},
+	return {{"hosts", visibility.hosts().size()},
 		{"current", states["current"]},
 		{"behind", states["behind"]},
 		{"unread", states["unread"]},
 		{"away", states["away"]},
 		{"cloned",
-		 std::ranges::count_if(sight.hosts(), [](const HostPicture &host) { return host.machines() > 1; })},
-		{"registered", picture.model->hosts().size()},
-		{"controllers", picture.guests.size()},
-		{"connections", picture.open},
-		{"targets", picture.model->targets().size()},
-		{"zones", picture.model->zones().size()},
-		{"instances", picture.model->instances().size()},
-		{"views", picture.views ? picture.views->pages() : 0}};
+		 std::ranges::count_if(visibility.hosts(), [](const HostStatus &host) { return host.machines() > 1; })},
+		{"registered", snapshot.model->hosts().size()},
+		{"controllers", snapshot.sessions.size()},
+		{"connections", snapshot.open},
+		{"targets", snapshot.model->targets().size()},
+		{"zones", snapshot.model->zones().size()},
+		{"instances", snapshot.model->instances().size()},
+		{"views", snapshot.views ? snapshot.views->pages() : 0}};
 }
 
-Json statusOf(const Picture &picture, const Sight &sight)
+Json statusOf(const Snapshot &snapshot, const Visibility &visibility)
 {
-	return {{"instance", instanceJson(picture)},         {"time", picture.time},
-		{"generation", picture.model->generation()}, {"serving", picture.views != nullptr},
-		{"store", storeJson(picture.store)},         {"pulls", pullsJson(picture.pulls)},
-		{"counts", countsJson(picture, sight)},      {"counters", countersJson(picture)}};
+	return {{"instance", instanceJson(snapshot)},         {"time", snapshot.time},
+		{"generation", snapshot.model->generation()}, {"serving", snapshot.views != nullptr},
+		{"store", storeJson(snapshot.store)},         {"pulls", pullsJson(snapshot.pulls)},
+		{"counts", countsJson(snapshot, visibility)}, {"counters", countersJson(snapshot)}};
 }
 
 // A document with one list: the generation and the list
-Json listOf(const Picture &picture, const char *name, Json list)
+Json listOf(const Snapshot &snapshot, const char *name, Json list)
 {
-	return {{"generation", picture.model->generation()}, {name, std::move(list)}};
+	return {{"generation", snapshot.model->generation()}, {name, std::move(list)}};
 }
 
-Json hostLine(const Picture &picture, const Sight &sight, std::size_t i)
+Json hostLine(const Snapshot &snapshot, const Visibility &visibility, std::size_t i)
 {
-	const HostPicture &host = sight.hosts()[i];
+	const HostStatus &host = visibility.hosts()[i];
 	Json json{{"nqn", host.nqn}, {"state", host.state()}};
 	putUnless(json, "generation", host.generation(), std::uint64_t(0));
 	json["persistent"] = host.persistent();
 	if (host.machines() > 1)
 		json["machines"] = host.machines();
-	json["first_choice"] = picture.views && picture.views->firstChoice(host.nqn);
+	json["first_choice"] = snapshot.views && snapshot.views->firstChoice(host.nqn);
 	return json;
 }
 
-Json hostJson(const Picture &picture, const Sight &sight, std::size_t i)
+Json hostJson(const Snapshot &snapshot, const Visibility &visibility, std::size_t i)
 {
-	const HostPicture &host = sight.hosts()[i];
-	Json json = hostLine(picture, sight, i);
-	if (const std::size_t view = sight.viewOf(i); view != Sight::npos) {
-		json["zones"] = sight.views()[view].zones->zones;
-		json["targets"] = sight.views()[view].targets.size();
+	const HostStatus &host = visibility.hosts()[i];
+	Json json = hostLine(snapshot, visibility, i);
+	if (const std::size_t view = visibility.viewOf(i); view != Visibility::npos) {
+		json["zones"] = visibility.views()[view].zones->zones;
+		json["targets"] = visibility.views()[view].targets.size();
 	}
 	json["connections"] = Json::array();
-	for (const Guest *guest : host.guests)
-		json["connections"].push_back({{"address", guest->address},
-					       {"hostid", guest->hostid},
-					       {"cntlid", guest->cntlid},
-					       {"generation", guest->generation},
-					       {"current", guest->current},
-					       {"persistent", guest->persistent}});
+	for (const HostSession *session : host.sessions)
+		json["connections"].push_back({{"address", session->address},
+					       {"hostid", session->hostid},
+					       {"cntlid", session->cntlid},
+					       {"generation", session->generation},
+					       {"current", session->current},
+					       {"persistent", session->persistent}});
 	if (host.registered) {
 		json["registration"] = host.registered->json();
 		json["registration"].erase("nqn");
@@ -155,11 +155,11 @@ Json hostJson(const Picture &picture, const Sight &sight, std::size_t i)
 	return json;
 }
 
-Json targetList(const Picture &picture, const Sight &sight)
+Json targetList(const Snapshot &snapshot, const Visibility &visibility)
 {
-	const std::vector<std::size_t> seen = sight.seenBy();
+	const std::vector<std::size_t> seen = visibility.visibleTo();
 	Json list = Json::array();
-	for (const auto &[key, port] : picture.model->targets()) {
+	for (const auto &[key, port] : snapshot.model->targets()) {
 		Json json = port.target.json();
 		json["visible_to"] = seen[list.size()];
 		json["seen_by"] = seen[list.size()]; // the old name, for one version
@@ -168,29 +168,29 @@ Json targetList(const Picture &picture, const Sight &sight)
 	return list;
 }
 
-Json instanceList(const Picture &picture)
+Json instanceList(const Snapshot &snapshot)
 {
 	Json list = Json::array();
-	for (const auto &[key, service] : picture.model->instances()) {
+	for (const auto &[key, service] : snapshot.model->instances()) {
 		Json json = service.instance.json();
-		json["self"] = service.instance.id == picture.identity.id;
+		json["self"] = service.instance.id == snapshot.identity.id;
 		list.push_back(std::move(json));
 	}
 	return list;
 }
 
-Json changeList(const Picture &picture)
+Json changeList(const Snapshot &snapshot)
 {
 	Json list = Json::array();
-	for (const Happening &happening : picture.happenings)
-		list.push_back(happeningJson(happening));
+	for (const ChangeEvent &changeEvent : snapshot.changeEvents)
+		list.push_back(changeEventJson(changeEvent));
 	return list;
 }
 
-Json viewList(const Sight &sight)
+Json viewList(const Visibility &visibility)
 {
 	Json list = Json::array();
-	for (const Sight::View &view : sight.views())
+	for (const Visibility::View &view : visibility.views())
 		list.push_back({{"zones", view.zones->zones}, {"all", view.zones->all}, {"targets", view.targets}});
 	return list;
 }
@@ -199,72 +199,73 @@ Json viewList(const Sight &sight)
 
 std::span<const CounterText> counterTexts()
 {
-	return counter_texts;
+	return counterTable;
 }
 
-void takePicture(Service &service, std::function<void(PicturePtr)> done)
+void takeSnapshot(Service &service, std::function<void(SnapshotPtr)> done)
 {
-	service.census([&service, done = std::move(done)](std::vector<Guest> guests) {
-		auto picture = std::make_shared<Picture>();
-		picture->identity = service.identity();
-		picture->time = wallSeconds();
-		picture->since = service.startedAt();
-		picture->draining = service.draining();
-		picture->store = service.storeState();
-		picture->pulls = service.pulls();
-		for (const CounterText &text : counter_texts)
-			picture->counters.push_back((service.counters().*text.counter).load(std::memory_order_relaxed));
+	service.listSessions([&service, done = std::move(done)](std::vector<HostSession> sessions) {
+		auto snapshot = std::make_shared<Snapshot>();
+		snapshot->identity = service.identity();
+		snapshot->time = wallSeconds();
+		snapshot->since = service.startedAt();
+		snapshot->draining = service.draining();
+		snapshot->store = service.storeState();
+		snapshot->pulls = service.pulls();
+		for (const CounterText &text : counterTable)
+			snapshot->counters.push_back(
+				(service.counters().*text.counter).load(std::memory_order_relaxed));
 		for (const Latency &latency : service.latencies().commands)
-			picture->commands.push_back(latency.read());
-		picture->publications = service.latencies().publications.read();
-		picture->exceptions = serving::caughtExceptions();
-		picture->open = service.counters().open.load(std::memory_order_relaxed);
-		picture->model = service.sharedModel();
-		picture->views = service.sharedViews();
-		picture->guests = std::move(guests);
-		picture->happenings.assign(service.happenings().begin(), service.happenings().end());
-		done(std::move(picture));
+			snapshot->commands.push_back(latency.read());
+		snapshot->publications = service.latencies().publications.read();
+		snapshot->exceptions = serving::caughtExceptions();
+		snapshot->open = service.counters().open.load(std::memory_order_relaxed);
+		snapshot->model = service.sharedModel();
+		snapshot->views = service.sharedViews();
+		snapshot->sessions = std::move(sessions);
+		snapshot->changeEvents.assign(service.changeEvents().begin(), service.changeEvents().end());
+		done(std::move(snapshot));
 	});
 }
 
-std::uint64_t HostPicture::generation() const
+std::uint64_t HostStatus::generation() const
 {
 	std::uint64_t newest = 0;
-	for (const Guest *guest : guests)
-		newest = std::max(newest, guest->generation);
+	for (const HostSession *session : sessions)
+		newest = std::max(newest, session->generation);
 	return newest;
 }
 
-bool HostPicture::persistent() const
+bool HostStatus::persistent() const
 {
-	return std::ranges::any_of(guests, &Guest::persistent);
+	return std::ranges::any_of(sessions, &HostSession::persistent);
 }
 
-std::size_t HostPicture::machines() const
+std::size_t HostStatus::machines() const
 {
 	std::set<std::string_view> ids;
-	for (const Guest *guest : guests)
-		ids.insert(guest->hostid);
+	for (const HostSession *session : sessions)
+		ids.insert(session->hostid);
 	return ids.size();
 }
 
-const char *HostPicture::state() const
+const char *HostStatus::state() const
 {
-	if (guests.empty())
+	if (sessions.empty())
 		return "away";
-	if (std::ranges::any_of(guests, &Guest::current))
+	if (std::ranges::any_of(sessions, &HostSession::current))
 		return "current";
 	return generation() ? "behind" : "unread";
 }
 
-std::vector<HostPicture> hostPictures(const Picture &picture)
+std::vector<HostStatus> hostStatuses(const Snapshot &snapshot)
 {
-	std::map<std::string_view, HostPicture> hosts;
-	for (const Guest &guest : picture.guests)
-		hosts[guest.hostnqn].guests.push_back(&guest);
-	for (const auto &[key, host] : picture.model->hosts())
+	std::map<std::string_view, HostStatus> hosts;
+	for (const HostSession &session : snapshot.sessions)
+		hosts[session.hostnqn].sessions.push_back(&session);
+	for (const auto &[key, host] : snapshot.model->hosts())
 		hosts[host.nqn].registered = &host;
-	std::vector<HostPicture> list;
+	std::vector<HostStatus> list;
 	for (auto &[nqn, host] : hosts) {
 		host.nqn = nqn;
 		list.push_back(std::move(host));
@@ -272,35 +273,36 @@ std::vector<HostPicture> hostPictures(const Picture &picture)
 	return list;
 }
 
-std::map<std::string, ZoneHosts> hostsOfZones(const Picture &picture, const std::vector<HostPicture> &hosts)
+std::map<std::string, ZoneHosts> hostsOfZones(const Snapshot &snapshot, const std::vector<HostStatus> &hosts)
 {
 	std::map<std::string, ZoneHosts> zones;
-	if (!picture.views)
+	if (!snapshot.views)
 		return zones;
-	for (const HostPicture &host : hosts)
-		for (const std::string &name : picture.views->zonesOf(host.nqn)->zones) {
+	for (const HostStatus &host : hosts)
+		for (const std::string &name : snapshot.views->zonesOf(host.nqn)->zones) {
 			ZoneHosts &zone = zones[name];
 			zone.hosts++;
-			zone.connected += !host.guests.empty();
+			zone.connected += !host.sessions.empty();
 		}
 	return zones;
 }
 
-Sight::Sight(const Picture &picture) : targets_(picture.model->targets().size()), hosts_(hostPictures(picture))
+Visibility::Visibility(const Snapshot &snapshot)
+	: targets_(snapshot.model->targets().size()), hosts_(hostStatuses(snapshot))
 {
 	viewOf_.assign(hosts_.size(), npos);
-	if (!picture.views)
+	if (!snapshot.views)
 		return;
 	std::unordered_map<const void *, std::size_t> places; // index of each target by its log entry
-	for (const auto &[key, port] : picture.model->targets())
+	for (const auto &[key, port] : snapshot.model->targets())
 		places.emplace(port.entry.get(), places.size());
 	std::unordered_map<const ZoneSet *, std::size_t> known;
 	for (std::size_t i = 0; i < hosts_.size(); i++) {
-		const ZoneSet *zones = picture.views->zonesOf(hosts_[i].nqn);
+		const ZoneSet *zones = snapshot.views->zonesOf(hosts_[i].nqn);
 		auto [found, added] = known.emplace(zones, views_.size());
 		if (added) {
 			View view{zones, {}};
-			for (const Block &entry : picture.views->of(zones)->entries())
+			for (const Block &entry : snapshot.views->of(zones)->entries())
 				if (auto place = places.find(entry.get()); place != places.end())
 					view.targets.push_back(place->second);
 			views_.push_back(std::move(view));
@@ -310,7 +312,7 @@ Sight::Sight(const Picture &picture) : targets_(picture.model->targets().size())
 	}
 }
 
-std::vector<std::size_t> Sight::seenBy() const
+std::vector<std::size_t> Visibility::visibleTo() const
 {
 	std::vector<std::size_t> seen(targets_);
 	for (const View &view : views_)
@@ -319,79 +321,79 @@ std::vector<std::size_t> Sight::seenBy() const
 	return seen;
 }
 
-Json statusJson(const Picture &picture)
+Json statusJson(const Snapshot &snapshot)
 {
-	return statusOf(picture, Sight(picture));
+	return statusOf(snapshot, Visibility(snapshot));
 }
 
-Json hostsJson(const Picture &picture)
+Json hostsJson(const Snapshot &snapshot)
 {
-	const Sight sight(picture);
+	const Visibility visibility(snapshot);
 	Json list = Json::array();
-	for (std::size_t i = 0; i < sight.hosts().size(); i++)
-		list.push_back(hostJson(picture, sight, i));
-	return listOf(picture, "hosts", std::move(list));
+	for (std::size_t i = 0; i < visibility.hosts().size(); i++)
+		list.push_back(hostJson(snapshot, visibility, i));
+	return listOf(snapshot, "hosts", std::move(list));
 }
 
-Json targetsJson(const Picture &picture)
+Json targetsJson(const Snapshot &snapshot)
 {
-	return listOf(picture, "targets", targetList(picture, Sight(picture)));
+	return listOf(snapshot, "targets", targetList(snapshot, Visibility(snapshot)));
 }
 
-Json zonesJson(const Picture &picture)
+Json zonesJson(const Snapshot &snapshot)
 {
-	const auto hosts = hostsOfZones(picture, hostPictures(picture));
+	const auto hosts = hostsOfZones(snapshot, hostStatuses(snapshot));
 	Json list = Json::array();
-	for (const auto &[key, zone] : picture.model->zones()) {
+	for (const auto &[key, zone] : snapshot.model->zones()) {
 		Json json = zone.json();
 		auto found = hosts.find(zone.name);
 		json["hosts_now"] = found == hosts.end() ? 0 : found->second.hosts;
 		list.push_back(std::move(json));
 	}
-	return listOf(picture, "zones", std::move(list));
+	return listOf(snapshot, "zones", std::move(list));
 }
 
-Json instancesJson(const Picture &picture)
+Json instancesJson(const Snapshot &snapshot)
 {
-	return listOf(picture, "instances", instanceList(picture));
+	return listOf(snapshot, "instances", instanceList(snapshot));
 }
 
-Json changesJson(const Picture &picture)
+Json changesJson(const Snapshot &snapshot)
 {
-	return listOf(picture, "changes", changeList(picture));
+	return listOf(snapshot, "changes", changeList(snapshot));
 }
 
-Json stateJson(const Picture &picture)
+Json stateJson(const Snapshot &snapshot)
 {
-	const Sight sight(picture);
-	Json json = statusOf(picture, sight);
-	json["targets"] = targetList(picture, sight);
-	json["views"] = viewList(sight);
+	const Visibility visibility(snapshot);
+	Json json = statusOf(snapshot, visibility);
+	json["targets"] = targetList(snapshot, visibility);
+	json["views"] = viewList(visibility);
 	json["hosts"] = Json::array();
-	for (std::size_t i = 0; i < sight.hosts().size(); i++) {
-		const HostPicture &host = sight.hosts()[i];
-		Json line = hostLine(picture, sight, i);
-		if (sight.viewOf(i) != Sight::npos)
-			line["view"] = sight.viewOf(i);
-		if (!host.guests.empty())
-			line["address"] = host.guests.front()->address;
+	for (std::size_t i = 0; i < visibility.hosts().size(); i++) {
+		const HostStatus &host = visibility.hosts()[i];
+		Json line = hostLine(snapshot, visibility, i);
+		if (visibility.viewOf(i) != Visibility::npos)
+			line["view"] = visibility.viewOf(i);
+		if (!host.sessions.empty())
+			line["address"] = host.sessions.front()->address;
 		if (host.registered)
 			putUnless(line, "name", host.registered->name, std::string());
 		json["hosts"].push_back(std::move(line));
 	}
-	json["instances"] = instanceList(picture);
-	json["changes"] = changeList(picture);
+	json["instances"] = instanceList(snapshot);
+	json["changes"] = changeList(snapshot);
 	return json;
 }
 
-Json happeningJson(const Happening &happening)
+Json changeEventJson(const ChangeEvent &changeEvent)
 {
-	Json json{{"number", happening.number}, {"time", happening.time}, {"generation", happening.generation}};
-	if (happening.whole)
+	Json json{{"number", changeEvent.number}, {"time", changeEvent.time}, {"generation", changeEvent.generation}};
+	if (changeEvent.whole)
 		json["whole"] = true;
-	json["put"] = happening.put;
-	json["removed"] = happening.removed;
-	putUnless(json, "more", happening.more, std::size_t(0));
+	json["put"] = changeEvent.put;
+	json["removed"] = changeEvent.removed;
+	putUnless(json, "more", changeEvent.more, std::size_t(0));
 	return json;
 }
 

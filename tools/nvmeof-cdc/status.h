@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The state of an instance as JSON, for the control socket and the web server; see Documentation/json.md. A picture is
- * a snapshot taken in the thread of the service; any thread may read it.
+ * The state of an instance as JSON, for the control socket and the web server; see Documentation/json.md. A snapshot is
+ * taken in the thread of the service; any thread may read it.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ struct CounterText {
 };
 std::span<const CounterText> counterTexts(); // monotonic counters
 
-struct Picture {
+struct Snapshot {
 	Identity identity;
 	double time = 0; // of the snapshot; seconds since 1970, like all times here
 	std::int64_t since = 0;
@@ -37,19 +37,19 @@ struct Picture {
 	std::uint64_t open = 0;       // connections
 	std::shared_ptr<const Model> model;
 	std::shared_ptr<const Views> views; // null: the store has not loaded yet
-	std::vector<Guest> guests;
-	std::vector<Happening> happenings; // the latest ones
+	std::vector<HostSession> sessions;
+	std::vector<ChangeEvent> changeEvents; // the latest ones
 };
-using PicturePtr = std::shared_ptr<const Picture>;
+using SnapshotPtr = std::shared_ptr<const Snapshot>;
 
 // @done may be called before this returns.
-void takePicture(Service &service, std::function<void(PicturePtr)> done);
+void takeSnapshot(Service &service, std::function<void(SnapshotPtr)> done);
 
 // All that is known of a host, from its connections and its registration
-struct HostPicture {
+struct HostStatus {
 	std::string nqn;
-	const Host *registered = nullptr; // points into the picture's model
-	std::vector<const Guest *> guests;
+	const Host *registered = nullptr; // points into the snapshot's model
+	std::vector<const HostSession *> sessions;
 
 	std::uint64_t generation() const; // newest one that it has read
 	bool persistent() const;
@@ -59,17 +59,17 @@ struct HostPicture {
 	const char *state() const;
 };
 
-std::vector<HostPicture> hostPictures(const Picture &picture); // by NQN
+std::vector<HostStatus> hostStatuses(const Snapshot &snapshot); // by NQN
 
 struct ZoneHosts {
 	std::size_t hosts = 0, connected = 0;
 };
 
 // By zone name; only zones of @hosts. Empty until the store has loaded
-std::map<std::string, ZoneHosts> hostsOfZones(const Picture &picture, const std::vector<HostPicture> &hosts);
+std::map<std::string, ZoneHosts> hostsOfZones(const Snapshot &snapshot, const std::vector<HostStatus> &hosts);
 
 // Visibility of targets to hosts. Hosts in the same zones share a view.
-class Sight {
+class Visibility {
 public:
 	struct View {
 		const ZoneSet *zones;
@@ -77,33 +77,33 @@ public:
 		std::size_t hosts = 0;
 	};
 
-	explicit Sight(const Picture &picture);
+	explicit Visibility(const Snapshot &snapshot);
 
-	const std::vector<HostPicture> &hosts() const { return hosts_; }
+	const std::vector<HostStatus> &hosts() const { return hosts_; }
 	const std::vector<View> &views() const { return views_; }
 	std::size_t viewOf(std::size_t host) const { return viewOf_[host]; } // npos: not known yet
-	std::vector<std::size_t> seenBy() const;                             // for each target, how many hosts see it
+	std::vector<std::size_t> visibleTo() const;                          // for each target, how many hosts see it
 
 	static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
 private:
 	std::size_t targets_;
-	std::vector<HostPicture> hosts_;
+	std::vector<HostStatus> hosts_;
 	std::vector<View> views_;
 	std::vector<std::size_t> viewOf_;
 };
 
 // JSON documents
-Json statusJson(const Picture &picture);
-Json hostsJson(const Picture &picture);
-Json targetsJson(const Picture &picture);
-Json zonesJson(const Picture &picture);
-Json instancesJson(const Picture &picture);
-Json changesJson(const Picture &picture);
+Json statusJson(const Snapshot &snapshot);
+Json hostsJson(const Snapshot &snapshot);
+Json targetsJson(const Snapshot &snapshot);
+Json zonesJson(const Snapshot &snapshot);
+Json instancesJson(const Snapshot &snapshot);
+Json changesJson(const Snapshot &snapshot);
 // All of the above in one document, with the views for a map of hosts and targets
-Json stateJson(const Picture &picture);
+Json stateJson(const Snapshot &snapshot);
 
-Json happeningJson(const Happening &happening);
+Json changeEventJson(const ChangeEvent &changeEvent);
 // On one line; invalid UTF-8 is replaced.
 std::string lineOf(const Json &json);
 

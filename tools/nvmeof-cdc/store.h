@@ -28,29 +28,29 @@ template <typename T> Change changeOf(const T &record)
 	return {record.key(), storedText(record.json())};
 }
 
-struct News {
+struct StoreUpdate {
 	bool whole = false; // @changes are all records
 	std::vector<Change> changes;
 	std::uint64_t generation = 0; // GENCTR after the changes: rises with each change that hosts see, never falls
 };
 
 struct StoreState {
-	std::string engine;         // "sqlite", "etcd"
-	std::string place;          // the file; or the current etcd member and the prefix
-	bool writable = true;       // the last write succeeded, and the next one will not be refused at once
-	std::string trouble = {};   // why not writable, or another problem, for messages
-	std::int64_t agedSince = 0; // when changes of other instances stopped arriving, s since 1970; 0: they arrive
+	std::string engine;          // "sqlite", "etcd"
+	std::string place;           // the file; or the current etcd member and the prefix
+	bool writable = true;        // the last write succeeded, and the next one will not be refused at once
+	std::string trouble = {};    // why not writable, or another problem, for messages
+	std::int64_t staleSince = 0; // when changes of other instances stopped arriving, s since 1970; 0: they arrive
 };
 
 class Store {
 public:
-	using Told = std::function<void(News)>;
+	using OnUpdate = std::function<void(StoreUpdate)>;
 	using Done = std::function<void(nvmeof::Result<void>)>;
 
 	virtual ~Store() = default;
 	// Reports all records, at once or when they are known, and later each change; may report all records again.
 	// Errors: permanent ones, with advice
-	virtual nvmeof::Result<void> start(Told told) = 0;
+	virtual nvmeof::Result<void> start(OnUpdate onUpdate) = 0;
 	// Writes all of @changes or none. @done may be called at once. Errors: nothing was changed or, where the
 	// message says so, the outcome is unknown
 	virtual void write(std::vector<Change> changes, Done done) = 0;

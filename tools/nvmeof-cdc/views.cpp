@@ -39,7 +39,7 @@ Page::Page(std::vector<Block> entries) : entries_(std::move(entries))
 		if (i > 0 && entries_[i].get() == entries_[i - 1].get() + 1)
 			runs_.back().bytes = {runs_.back().bytes.data(), runs_.back().bytes.size() + bytes.size()};
 		else
-			runs_.push_back({i * discovery_block, bytes});
+			runs_.push_back({i * discoveryBlock, bytes});
 	}
 }
 
@@ -144,12 +144,12 @@ std::shared_ptr<const Page> Views::of(const std::string &hostnqn) const
 bool Views::firstChoice(const std::string &hostnqn) const
 {
 	const Member *first = nullptr;
-	std::uint64_t most = 0;
+	std::uint64_t max = 0;
 	for (const Member &member : members_) {
 		const std::uint64_t weight = nvmeof::rendezvousWeight(hostnqn, member.name);
-		if (!first || weight > most) {
+		if (!first || weight > max) {
 			first = &member;
-			most = weight;
+			max = weight;
 		}
 	}
 	return !first || first->own;

@@ -12,16 +12,16 @@ using namespace nofctl::wire;
 
 namespace {
 
-constexpr int most_torn = 10;
-constexpr std::chrono::milliseconds torn_rest{50};
-constexpr std::uint32_t event_bits = 0xffffff;
+constexpr int maxTorn = 10;
+constexpr std::chrono::milliseconds tornRetryDelay{50};
+constexpr std::uint32_t eventBits = 0xffffff;
 
 } // namespace
 
-Watcher::Watcher(Shared &shared, const WatchTimes &times, const Who &who, const Endpoint &endpoint,
+Watcher::Watcher(Shared &shared, const WatchTimes &times, const HostIdentity &who, const Endpoint &endpoint,
 		 SessionOptions options)
-	: shared_(shared), times_(times), who_(who), endpoint_(endpoint), options_(std::move(options)),
-	  session_(shared, *this), backoff_(times.first, times.most)
+	: shared_(shared), times_(times), identity_(who), endpoint_(endpoint), options_(std::move(options)),
+	  session_(shared, *this), backoff_(times.first, times.max)
 {
 	options_.kato = static_cast<std::uint32_t>(times.kato.count());
 	options_.patience = times.patience;
@@ -30,10 +30,10 @@ Watcher::Watcher(Shared &shared, const WatchTimes &times, const Who &who, const 
 // Jittered, so that many watchers do not start at once
 void Watcher::start()
 {
-	again(nofctl::jittered(times_.soak));
+	again(nofctl::jittered(times_.debounce));
 }
 
-void Watcher::rang()
+void Watcher::onDeadline()
 {
 	if (session_.isLive() && !session_.busy())
 		return read();
@@ -44,7 +44,7 @@ void Watcher::rang()
 void Watcher::open()
 {
 	torn_ = 0;
-	session_.open(endpoint_, who_, options_);
+	session_.open(endpoint_, identity_, options_);
 }
 
 void Watcher::live()
@@ -53,9 +53,9 @@ void Watcher::live()
 }
 
 // Without a keep-alive timer, the controller would soon drop an idle connection.
-bool Watcher::keeps() const
+bool Watcher::staysConnected() const
 {
-	return options_.kato && session_.told().kas && session_.told().events && eventful_;
+	return options_.kato && session_.info().kas && session_.info().events && eventsSupported_;
 }
 
 void Watcher::done(const Completion &completion)
@@ -66,7 +66,7 @@ void Watcher::done(const Completion &completion)
 	case Outcome::read:
 		return hasRead();
 	case Outcome::torn:
-		return isTorn();
+		return readTorn();
 	case Outcome::failed:
 		return fail(failure());
 	}
@@ -79,7 +79,7 @@ void Watcher::hasRead()
 	backoff_.reset();
 	trouble_.clear();
 	readAt_ = std::time(nullptr);
-	if (keeps()) {
+	if (staysConnected()) {
 		if (!session_.armed())
 			session_.arm();
 		again(nofctl::jittered(times_.check));
@@ -90,21 +90,21 @@ void Watcher::hasRead()
 	changed();
 }
 
-void Watcher::isTorn()
+void Watcher::readTorn()
 {
-	if (++torn_ < most_torn)
-		return again(nofctl::jittered(torn_ * torn_rest));
+	if (++torn_ < maxTorn)
+		return again(nofctl::jittered(torn_ * tornRetryDelay));
 	fail({Reason::unusable, Step::live, 0, "it changes each time it is read"});
 }
 
 void Watcher::event(const Completion &completion)
 {
 	if (completion.status >> 1) { // poll instead
-		eventful_ = false;
+		eventsSupported_ = false;
 		return;
 	}
-	if ((completion.result & event_bits) == wanted())
-		return again(nofctl::jittered(times_.soak));
+	if ((completion.result & eventBits) == wanted())
+		return again(nofctl::jittered(times_.debounce));
 	session_.arm();
 }
 

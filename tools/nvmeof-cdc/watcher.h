@@ -15,16 +15,16 @@ namespace cdc {
 
 struct WatchTimes {
 	std::chrono::milliseconds kato{15000};
-	std::chrono::milliseconds poll{60000};              // between reads, without events
-	std::chrono::milliseconds check{600000};            // between reads, with events, as one may be lost
-	std::chrono::milliseconds soak{20};                 // delay after an event, as more may follow
-	std::chrono::milliseconds first{1000}, most{60000}; // back-off
+	std::chrono::milliseconds poll{60000};             // between reads, without events
+	std::chrono::milliseconds check{600000};           // between reads, with events, as one may be lost
+	std::chrono::milliseconds debounce{20};            // delay after an event, as more may follow
+	std::chrono::milliseconds first{1000}, max{60000}; // back-off
 	std::chrono::milliseconds patience{10000};
 };
 
 class Watcher : protected initiator::Session::User, serving::Wheel::Alarm {
 public:
-	Watcher(initiator::Shared &shared, const WatchTimes &times, const initiator::Who &who,
+	Watcher(initiator::Shared &shared, const WatchTimes &times, const initiator::HostIdentity &who,
 		const initiator::Endpoint &endpoint, initiator::SessionOptions options);
 	virtual ~Watcher() = default;
 
@@ -55,19 +55,19 @@ private:
 	void done(const nofctl::wire::Completion &completion) override;
 	void event(const nofctl::wire::Completion &completion) override;
 	void failed(const initiator::Failure &failure) override;
-	void odd(const char *) override {}
-	void rang() override;
+	void onViolation(const char *) override {}
+	void onDeadline() override;
 
 	void open();
 	void hasRead();
-	void isTorn();
+	void readTorn();
 	void fail(const initiator::Failure &failure);
 	void again(std::chrono::milliseconds delay) { shared_.wheel.set(*this, delay); }
-	bool keeps() const; // whether to keep the connection
+	bool staysConnected() const; // whether to keep the connection
 
 	initiator::Shared &shared_;
 	const WatchTimes &times_;
-	const initiator::Who &who_;
+	const initiator::HostIdentity &identity_;
 	initiator::Endpoint endpoint_;
 	initiator::SessionOptions options_;
 	initiator::Session session_;
@@ -75,7 +75,7 @@ private:
 	std::string trouble_;
 	std::int64_t readAt_ = 0;
 	int torn_ = 0;
-	bool eventful_ = true; // false: the controller has failed an event request
+	bool eventsSupported_ = true; // false: the controller has failed an event request
 };
 
 } // namespace cdc

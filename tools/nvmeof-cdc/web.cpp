@@ -21,9 +21,9 @@ bool isLoopback(const Address &address)
 
 Web::Web(serving::Loop &loop, Service &service) : service_(service), mailbox_(loop)
 {
-	service_.onHappening([this, alive = std::weak_ptr(alive_)](const Happening &happening) {
+	service_.onChangeEvent([this, alive = std::weak_ptr(alive_)](const ChangeEvent &changeEvent) {
 		if (!alive.expired() && server_)
-			server_->happened(happening);
+			server_->onChange(changeEvent);
 	});
 }
 
@@ -31,11 +31,11 @@ Web::~Web() = default;
 
 Result<void> Web::start(const std::vector<Address> &addresses)
 {
-	std::vector<HttpServer::Door> doors;
+	std::vector<HttpServer::ListenSocket> doors;
 	for (const Address &address : addresses) {
 		Result<std::vector<int>> sockets = listenAt(address, 1);
 		if (!sockets) {
-			for (const HttpServer::Door &door : doors)
+			for (const HttpServer::ListenSocket &door : doors)
 				::close(door.socket);
 			return sockets.error();
 		}
@@ -43,15 +43,15 @@ Result<void> Web::start(const std::vector<Address> &addresses)
 	}
 	if (doors.empty())
 		return {};
-	server_ = std::make_unique<HttpServer>([this] { mailbox_.post([this] { takePicture(); }); });
+	server_ = std::make_unique<HttpServer>([this] { mailbox_.post([this] { takeSnapshot(); }); });
 	return server_->start(doors);
 }
 
-void Web::takePicture()
+void Web::takeSnapshot()
 {
-	cdc::takePicture(service_, [this, alive = std::weak_ptr(alive_)](PicturePtr picture) {
+	cdc::takeSnapshot(service_, [this, alive = std::weak_ptr(alive_)](SnapshotPtr snapshot) {
 		if (!alive.expired())
-			server_->take(std::move(picture));
+			server_->take(std::move(snapshot));
 	});
 }
 

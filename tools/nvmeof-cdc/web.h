@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The web page and the metrics of an instance. HTTP requests are handled in a thread of their own; the thread of the
-// service only takes pictures for it, one at a time.
+// service only takes snapshots for it, one at a time.
 #pragma once
 
 #include "http_server.h"
@@ -18,7 +18,7 @@ public:
 	nvmeof::Result<void> start(const std::vector<nvmeof::Address> &addresses);
 
 private:
-	void takePicture();
+	void takeSnapshot();
 
 	Service &service_;
 	serving::Mailbox mailbox_;

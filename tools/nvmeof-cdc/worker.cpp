@@ -17,11 +17,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t least_reserved = 4096; // minimum memory charged per registration
-constexpr std::size_t receive_room = 65536;  // free space after an incomplete PDU
-constexpr auto sweep_every = 250ms;
-constexpr auto accept_again = 100ms; // after running out of descriptors
-constexpr int most_at_once = 64;     // connections accepted in a row, before existing ones are served
+constexpr std::size_t minReserved = 4096;   // minimum memory charged per registration
+constexpr std::size_t receiveSpace = 65536; // free space after an incomplete PDU
+constexpr auto workerSweepInterval = 250ms;
+constexpr auto acceptRetryDelay = 100ms; // after running out of descriptors
+constexpr int maxAtOnce = 64;            // connections accepted in a row, before existing ones are served
 
 void reset(int socket)
 {
@@ -39,10 +39,10 @@ void prepare(int socket)
 
 } // namespace
 
-std::shared_ptr<void> Hall::reserve(const Peer &from, std::size_t bytes)
+std::shared_ptr<void> ServerContext::reserve(const Peer &from, std::size_t bytes)
 {
 	const Peer network = from.network();
-	bytes = std::max(bytes, least_reserved);
+	bytes = std::max(bytes, minReserved);
 	std::lock_guard lock(mutex_);
 	const auto found = reservedFrom_.find(network);
 	const std::size_t its = found == reservedFrom_.end() ? 0 : found->second;
@@ -50,10 +50,11 @@ std::shared_ptr<void> Hall::reserve(const Peer &from, std::size_t bytes)
 		return nullptr;
 	reservedFrom_[network] += bytes;
 	reserved_ += bytes;
-	return {this, [network, bytes](void *hall) { static_cast<Hall *>(hall)->release(network, bytes); }};
+	return {this,
+		[network, bytes](void *context) { static_cast<ServerContext *>(context)->release(network, bytes); }};
 }
 
-void Hall::release(const Peer &network, std::size_t bytes)
+void ServerContext::release(const Peer &network, std::size_t bytes)
 {
 	std::lock_guard lock(mutex_);
 	reserved_ -= bytes;
@@ -61,7 +62,7 @@ void Hall::release(const Peer &network, std::size_t bytes)
 		reservedFrom_.erase(found);
 }
 
-std::size_t Hall::reserved() const
+std::size_t ServerContext::reserved() const
 {
 	std::lock_guard lock(mutex_);
 	return reserved_;
@@ -86,16 +87,16 @@ private:
 	int socket_;
 };
 
-Moment Worker::now()
+SteadyMs Worker::now()
 {
 	const auto since = std::chrono::steady_clock::now().time_since_epoch();
 	return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
 }
 
-Worker::Worker(Hall &hall, std::vector<int> sockets, std::shared_ptr<const Views> views)
-	: hall_(hall), views_(std::move(views)), admission_(hall.rules.admission), buffer_(4 * receive_room),
-	  sweep_(loop_, [this] { sweep(); }), settle_(loop_, [this] { settle(); }), again_(loop_, [this] { listen(); }),
-	  leaving_(loop_, [this] { leaveOneByOne(); })
+Worker::Worker(ServerContext &context, std::vector<int> sockets, std::shared_ptr<const Views> views)
+	: context_(context), views_(std::move(views)), admission_(context.rules.admission), buffer_(4 * receiveSpace),
+	  sweep_(loop_, [this] { sweep(); }), deferredTimer_(loop_, [this] { runDeferred(); }),
+	  acceptTimer_(loop_, [this] { listen(); }), leaving_(loop_, [this] { disconnectGradually(); })
 {
 	for (int socket : sockets)
 		listeners_.push_back(std::make_unique<Listener>(*this, socket));
@@ -116,13 +117,13 @@ template <typename Call> void Worker::serve(Connection &connection, Call &&call)
 		connection.threw();
 }
 
-void Worker::publish(std::shared_ptr<const Views> views, std::shared_ptr<void> told)
+void Worker::publish(std::shared_ptr<const Views> views, std::shared_ptr<void> published)
 {
-	mailbox_.post([this, views = std::move(views), told = std::move(told)]() mutable {
+	mailbox_.post([this, views = std::move(views), published = std::move(published)]() mutable {
 		views_ = views;
 		for (const auto &entry : connections_)
 			serve(*entry.second, [&] { entry.second->tell(views_); });
-		told.reset();
+		published.reset();
 	});
 }
 
@@ -134,22 +135,22 @@ void Worker::registered(std::uint64_t connection, std::uint16_t cid, std::uint16
 	});
 }
 
-void Worker::census(std::function<void(std::vector<Guest>)> done)
+void Worker::listSessions(std::function<void(std::vector<HostSession>)> done)
 {
 	mailbox_.post([this, done = std::move(done)] {
-		std::vector<Guest> guests;
+		std::vector<HostSession> sessions;
 		for (const auto &[id, connection] : connections_)
 			if (const Controller *one = connection->controller())
-				guests.push_back({one->hostnqn(), connection->peer().text(), one->generation(),
-						  one->current(), one->wantsEvents(), one->cntlid(),
-						  connection->registered(), nvmeof::Uuid{one->hostid()}.toString()});
-		done(std::move(guests));
+				sessions.push_back({one->hostnqn(), connection->peer().text(), one->generation(),
+						    one->current(), one->wantsEvents(), one->cntlid(),
+						    connection->registered(), nvmeof::Uuid{one->hostid()}.toString()});
+		done(std::move(sessions));
 	});
 }
 
-bool Worker::runs(unsigned most)
+bool Worker::runs(unsigned max)
 {
-	if (unanswered_.fetch_add(1) >= most)
+	if (unanswered_.fetch_add(1) >= max)
 		return false;
 	mailbox_.post([this] { unanswered_ = 0; });
 	return true;
@@ -163,7 +164,7 @@ void Worker::listen()
 
 void Worker::accept(int socket)
 {
-	for (int i = 0; i < most_at_once; i++) {
+	for (int i = 0; i < maxAtOnce; i++) {
 		sockaddr_storage address{};
 		socklen_t length = sizeof(address);
 		const int accepted = ::accept4(socket, reinterpret_cast<sockaddr *>(&address), &length,
@@ -172,51 +173,51 @@ void Worker::accept(int socket)
 			if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
 				for (auto &listener : listeners_)
 					listener->rest();
-				again_.start(accept_again);
+				acceptTimer_.start(acceptRetryDelay);
 			}
 			return;
 		}
 		const Peer peer = Peer::of(address);
-		if (!hall_.peers.come(peer)) {
-			count(hall_.counters.tooMany);
+		if (!context_.peers.come(peer)) {
+			count(context_.counters.tooMany);
 			reset(accepted);
 			continue;
 		}
-		count(hall_.counters.accepted);
+		count(context_.counters.accepted);
 		prepare(accepted);
 		const std::uint64_t id = ++lastId_;
 		connections_.emplace(id, std::make_unique<Connection>(*this, id, accepted, peer, now()));
-		hall_.counters.open.fetch_add(1, std::memory_order_relaxed);
-		sweep_.startUnlessRunning(sweep_every);
+		context_.counters.open.fetch_add(1, std::memory_order_relaxed);
+		sweep_.startUnlessRunning(workerSweepInterval);
 	}
 }
 
 Admission::Verdict Worker::ask(const Connection &connection, const std::string &hostnqn)
 {
 	const Admission::Verdict verdict = admission_.ask(connection.id(), hostnqn, views_->firstChoice(hostnqn));
-	settle_.startUnlessRunning(0ms); // also handles connections that were displaced
+	deferredTimer_.startUnlessRunning(0ms); // also handles connections that were displaced
 	return verdict;
 }
 
 void Worker::leave(std::uint64_t connection)
 {
 	if (admission_.leave(connection) && admission_.waiting() > 0)
-		settle_.startUnlessRunning(0ms);
+		deferredTimer_.startUnlessRunning(0ms);
 }
 
 void Worker::end(std::uint64_t connection)
 {
-	dead_.push_back(connection);
-	settle_.startUnlessRunning(0ms);
+	closed_.push_back(connection);
+	deferredTimer_.startUnlessRunning(0ms);
 }
 
 // Deferred work: connections cannot be destroyed or admitted while they are on the call stack.
-void Worker::settle()
+void Worker::runDeferred()
 {
-	for (std::uint64_t id : std::exchange(dead_, {})) {
+	for (std::uint64_t id : std::exchange(closed_, {})) {
 		admission_.leave(id);
 		if (connections_.erase(id))
-			hall_.counters.open.fetch_sub(1, std::memory_order_relaxed);
+			context_.counters.open.fetch_sub(1, std::memory_order_relaxed);
 	}
 	for (std::uint64_t id : admission_.displaced())
 		if (auto found = connections_.find(id); found != connections_.end())
@@ -228,49 +229,49 @@ void Worker::settle()
 		else
 			admission_.leave(*id);
 	}
-	if (!dead_.empty())
-		settle_.start(0ms);
+	if (!closed_.empty())
+		deferredTimer_.start(0ms);
 	if (drained_ && connections_.empty())
 		std::exchange(drained_, {})();
 }
 
 void Worker::sweep()
 {
-	const Moment time = now();
+	const SteadyMs time = now();
 	if (!connections_.empty())
-		sweep_.start(sweep_every);
+		sweep_.start(workerSweepInterval);
 	for (auto &[id, connection] : connections_) {
 		if (connection->late(time)) {
-			count(hall_.counters.late);
+			count(context_.counters.late);
 			end(id);
-		} else if (connection->lingers(time)) {
-			connection->leavePlace();
+		} else if (connection->admissionExpired(time)) {
+			connection->releaseAdmission();
 		}
 	}
 }
 
-void Worker::drain(Moment ms, std::function<void()> done)
+void Worker::drain(SteadyMs ms, std::function<void()> done)
 {
 	mailbox_.post([=, this] {
 		listeners_.clear();
 		drained_ = done;
 		leaveBy_ = now() + ms;
-		settle_.start(0ms);
+		deferredTimer_.start(0ms);
 		leaving_.start(std::chrono::milliseconds(ms / 4)); // by then, hosts may have read the new referrals
 	});
 }
 
 // Spreads the disconnects over the remaining time, so that hosts do not all turn to other instances at once.
-void Worker::leaveOneByOne()
+void Worker::disconnectGradually()
 {
-	constexpr Moment step = 20;
-	const Moment left = std::max<Moment>(leaveBy_ - now(), 0);
-	const std::size_t there = connections_.size() - std::min(dead_.size(), connections_.size());
+	constexpr SteadyMs step = 20;
+	const SteadyMs left = std::max<SteadyMs>(leaveBy_ - now(), 0);
+	const std::size_t there = connections_.size() - std::min(closed_.size(), connections_.size());
 	std::size_t share = there / static_cast<std::size_t>(left / step + 1) + 1;
 	for (auto &[id, connection] : connections_) {
 		if (share == 0)
 			break;
-		if (std::ranges::find(dead_, id) != dead_.end())
+		if (std::ranges::find(closed_, id) != closed_.end())
 			continue;
 		end(id);
 		share--;

@@ -26,7 +26,7 @@ struct FrontRules {
 	Admission::Limits admission; // of each worker
 	// Memory limit of registrations that are being written; an eighth of it per address
 	std::size_t registrationBytes = 64u << 20;
-	Moment stepMs = 5000, idleMs = 120000; // to finish a step; without keep-alive
+	SteadyMs stepMs = 5000, idleMs = 120000; // to finish a step; without keep-alive
 };
 
 struct RegistrationRequest {
@@ -35,11 +35,11 @@ struct RegistrationRequest {
 	nofctl::wire::DimTask task;
 	nofctl::wire::Registration registration;
 	Peer from;
-	std::shared_ptr<void> reservation; // from Hall::reserve(); held until the write is done
+	std::shared_ptr<void> reservation; // from ServerContext::reserve(); held until the write is done
 };
 
 // A connected host, for status output
-struct Guest {
+struct HostSession {
 	std::string hostnqn, address;
 	std::uint64_t generation; // generation that the host has read; 0: none
 	bool current;             // the host's log has not changed since
@@ -50,8 +50,8 @@ struct Guest {
 };
 
 // State shared by all workers
-struct Hall {
-	Hall(Identity identity, const FrontRules &rules)
+struct ServerContext {
+	ServerContext(Identity identity, const FrontRules &rules)
 		: identity(std::move(identity)), rules(rules), peers(rules.connections)
 	{
 	}
@@ -80,31 +80,31 @@ private:
 class Worker {
 public:
 	// @sockets: listening sockets; the worker takes ownership
-	Worker(Hall &hall, std::vector<int> sockets, std::shared_ptr<const Views> views);
+	Worker(ServerContext &context, std::vector<int> sockets, std::shared_ptr<const Views> views);
 	~Worker(); // stops the thread
 
 	// From any thread:
-	// @told is released when each connection has the views.
-	void publish(std::shared_ptr<const Views> views, std::shared_ptr<void> told = {});
+	// @published is released when each connection has the views.
+	void publish(std::shared_ptr<const Views> views, std::shared_ptr<void> published = {});
 	void registered(std::uint64_t connection, std::uint16_t cid, std::uint16_t status);
-	void census(std::function<void(std::vector<Guest>)> done); // @done is called in the worker's thread
-	// Sends a heartbeat. False: the last @most of them were not answered.
-	bool runs(unsigned most);
+	void listSessions(std::function<void(std::vector<HostSession>)> done); // @done is called in the worker's thread
+	// Sends a heartbeat. False: the last @max of them were not answered.
+	bool runs(unsigned max);
 	// Accepts no more hosts and closes all connections within @ms. @done: called in the worker's thread at the end
-	void drain(Moment ms, std::function<void()> done);
+	void drain(SteadyMs ms, std::function<void()> done);
 
 	// For connections:
-	Hall &hall() { return hall_; }
+	ServerContext &context() { return context_; }
 	serving::Poller &poller() { return poller_; }
 	const std::shared_ptr<const Views> &views() const { return views_; }
 	Output &scratch() { return scratch_; }
 	std::span<std::uint8_t> buffer() { return buffer_; }
 	Admission::Verdict ask(const Connection &connection, const std::string &hostnqn);
 	void leave(std::uint64_t connection); // ends its admission
-	void submit(RegistrationRequest request) { hall_.registration(*this, std::move(request)); }
+	void submit(RegistrationRequest request) { context_.registration(*this, std::move(request)); }
 	void end(std::uint64_t connection); // deferred
 
-	static Moment now();
+	static SteadyMs now();
 
 private:
 	class Listener;
@@ -112,11 +112,11 @@ private:
 	template <typename Call> void serve(Connection &connection, Call &&call);
 	void listen();
 	void accept(int socket);
-	void settle();
+	void runDeferred();
 	void sweep();
-	void leaveOneByOne();
+	void disconnectGradually();
 
-	Hall &hall_;
+	ServerContext &context_;
 	serving::Loop loop_{serving::Loop::Watchdog::none};
 	serving::Mailbox mailbox_{loop_};
 	serving::Poller poller_{loop_};
@@ -128,10 +128,10 @@ private:
 	std::atomic<unsigned> unanswered_{0};
 	std::vector<std::unique_ptr<Listener>> listeners_;
 	std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
-	std::vector<std::uint64_t> dead_;
-	serving::Timer sweep_, settle_, again_, leaving_;
+	std::vector<std::uint64_t> closed_;
+	serving::Timer sweep_, deferredTimer_, acceptTimer_, leaving_;
 	std::function<void()> drained_;
-	Moment leaveBy_ = 0;
+	SteadyMs leaveBy_ = 0;
 	std::thread thread_; // last, as it uses the other members
 };
 

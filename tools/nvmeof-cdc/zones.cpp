@@ -7,8 +7,8 @@ namespace cdc {
 
 namespace {
 
-constexpr std::size_t most_sets = 10000;   // zone sets
-constexpr std::size_t most_known = 100000; // hosts; further names are looked up each time
+constexpr std::size_t maxSets = 10000;        // zone sets
+constexpr std::size_t maxKnownHosts = 100000; // hosts; further names are looked up each time
 
 } // namespace
 
@@ -62,12 +62,12 @@ const ZoneSet *ZoneTable::of(const std::string &hostnqn) const
 		return known->second;
 	const ZoneSet wanted = find(hostnqn);
 	auto found = sets_.find(wanted);
-	if (found == sets_.end() && sets_.size() >= most_sets)
+	if (found == sets_.end() && sets_.size() >= maxSets)
 		return &none_; // reached only by a client that invents names to match the patterns in many combinations
 	if (found == sets_.end())
 		found = sets_.insert(wanted).first;
 	const ZoneSet *set = &*found;
-	if (known_.size() < most_known)
+	if (known_.size() < maxKnownHosts)
 		known_.emplace(hostnqn, set);
 	return set;
 }

@@ -62,20 +62,22 @@ inline grpc::Status checkCapability(const v1::VolumeCapability &capability)
 {
 	using Mode = v1::VolumeCapability::AccessMode;
 	if (!capability.has_mount() && !capability.has_block())
-		return lacks("volume_capability: the access type");
+		return missing("volume_capability: the access type");
 	if (capability.access_mode().mode() == Mode::UNKNOWN)
-		return lacks("volume_capability: the access mode");
+		return missing("volume_capability: the access mode");
 	if (!capability.has_mount())
 		return grpc::Status::OK;
 	if (!capability.mount().volume_mount_group().empty())
-		return invalid("volume_mount_group: ext4 and xfs have no mount option for it; the orchestrator changes "
-			       "the owners of the files (fsGroupPolicy: File)");
+		return invalidArgument(
+			"volume_mount_group: ext4 and xfs have no mount option for it; the orchestrator changes "
+			"the owners of the files (fsGroupPolicy: File)");
 	if (capability.access_mode().mode() == Mode::MULTI_NODE_MULTI_WRITER ||
 	    capability.access_mode().mode() == Mode::MULTI_NODE_SINGLE_WRITER)
-		return invalid("a file system allows one node that writes, or several nodes that only read; a block "
-			       "volume allows several that write");
+		return invalidArgument(
+			"a file system allows one node that writes, or several nodes that only read; a block "
+			"volume allows several that write");
 	nvmeof::Result<MountOptions> options = mountOptions(fileSystemOf(capability), optionsOf(capability));
-	return options ? grpc::Status::OK : invalid(options.error().message);
+	return options ? grpc::Status::OK : invalidArgument(options.error().message);
 }
 
 } // namespace csi

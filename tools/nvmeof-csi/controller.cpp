@@ -21,7 +21,7 @@ template <typename Map> Texts textsOf(const Map &map)
 grpc::Status checkAll(const auto &capabilities)
 {
 	if (capabilities.empty())
-		return lacks("volume_capabilities");
+		return missing("volume_capabilities");
 	for (const v1::VolumeCapability &capability : capabilities)
 		if (grpc::Status status = checkCapability(capability); !status.ok())
 			return status;
@@ -45,22 +45,22 @@ grpc::Status ControllerService::CreateVolume(grpc::ServerContext *, const v1::Cr
 					     v1::CreateVolumeResponse *response)
 {
 	if (request->name().empty())
-		return lacks("name");
+		return missing("name");
 	if (grpc::Status status = checkAll(request->volume_capabilities()); !status.ok())
 		return status;
 	if (request->has_volume_content_source())
-		return invalid("volume_content_source: snapshots and clones are not supported");
+		return invalidArgument("volume_content_source: snapshots and clones are not supported");
 	const v1::CapacityRange &range = request->capacity_range();
 	if (range.required_bytes() < 0 || range.limit_bytes() < 0 ||
 	    (range.limit_bytes() && range.limit_bytes() < range.required_bytes()))
 		return {grpc::StatusCode::OUT_OF_RANGE,
 			"capacity_range: the limit is below the required size, or a value is negative"};
-	Texts context = ofClass(textsOf(request->parameters()), request->name());
+	Texts context = contextOfClass(textsOf(request->parameters()), request->name());
 	if (range.required_bytes())
 		context["requiredBytes"] = std::to_string(range.required_bytes());
 	Result<VolumeSpec> spec = parseVolume(context);
 	if (!spec)
-		return invalid(spec.error().message);
+		return invalidArgument(spec.error().message);
 	if (std::optional<std::string> before = created_.read(request->name()); before && *before != keyOf(*request))
 		return {grpc::StatusCode::ALREADY_EXISTS, "a volume of that name was created with other parameters"};
 	if (Result<void> kept = created_.write(request->name(), keyOf(*request)); !kept)
@@ -77,7 +77,7 @@ grpc::Status ControllerService::DeleteVolume(grpc::ServerContext *, const v1::De
 					     v1::DeleteVolumeResponse *)
 {
 	if (request->volume_id().empty())
-		return lacks("volume_id");
+		return missing("volume_id");
 	const std::lock_guard lock(publishing_);
 	const std::optional<Publications> all = publications(request->volume_id());
 	if (!all)
@@ -112,7 +112,7 @@ grpc::Status ControllerService::checkVolume(const std::string &volume, const Tex
 	if (context.empty())
 		return grpc::Status::OK;
 	Result<VolumeSpec> spec = parseVolume(context);
-	return spec ? grpc::Status::OK : invalid(spec.error().message);
+	return spec ? grpc::Status::OK : invalidArgument(spec.error().message);
 }
 
 /*
@@ -125,11 +125,11 @@ grpc::Status ControllerService::ControllerPublishVolume(grpc::ServerContext *,
 {
 	const std::string &volume = request->volume_id();
 	if (volume.empty())
-		return lacks("volume_id");
+		return missing("volume_id");
 	if (request->node_id().empty())
-		return lacks("node_id");
+		return missing("node_id");
 	if (!request->has_volume_capability())
-		return lacks("volume_capability");
+		return missing("volume_capability");
 	if (grpc::Status status = checkCapability(request->volume_capability()); !status.ok())
 		return status;
 	if (grpc::Status status = checkVolume(volume, textsOf(request->volume_context())); !status.ok())
@@ -149,7 +149,7 @@ grpc::Status ControllerService::ControllerPublishVolume(grpc::ServerContext *,
 		if (node != request->node_id() && (one.exclusive || wish.exclusive))
 			return {grpc::StatusCode::FAILED_PRECONDITION, volume + " is published to node " + node};
 	auto there = all.nodes.find(request->node_id());
-	if (there != all.nodes.end() && !there->second.sameWish(wish))
+	if (there != all.nodes.end() && !there->second.sameRequest(wish))
 		return {grpc::StatusCode::ALREADY_EXISTS, volume + " is published to that node with other parameters"};
 	if (there != all.nodes.end()) {
 		wish.key = there->second.key;
@@ -170,7 +170,7 @@ grpc::Status ControllerService::ControllerUnpublishVolume(grpc::ServerContext *,
 							  v1::ControllerUnpublishVolumeResponse *)
 {
 	if (request->volume_id().empty())
-		return lacks("volume_id");
+		return missing("volume_id");
 	const std::lock_guard lock(publishing_);
 	std::optional<Publications> all = publications(request->volume_id());
 	if (!all)
@@ -197,9 +197,9 @@ grpc::Status ControllerService::ValidateVolumeCapabilities(grpc::ServerContext *
 							   v1::ValidateVolumeCapabilitiesResponse *response)
 {
 	if (request->volume_id().empty())
-		return lacks("volume_id");
+		return missing("volume_id");
 	if (request->volume_capabilities().empty())
-		return lacks("volume_capabilities");
+		return missing("volume_capabilities");
 	if (grpc::Status status = checkVolume(request->volume_id(), textsOf(request->volume_context())); !status.ok())
 		return status;
 	if (grpc::Status status = checkAll(request->volume_capabilities()); !status.ok()) {

@@ -82,10 +82,10 @@ private:
 };
 
 // The name of a block device; empty: no such device
-std::string diskOf(const volume::Places &places, dev_t device)
+std::string diskOf(const volume::SystemPaths &systemPaths, dev_t device)
 {
 	std::error_code error;
-	const fs::path link = places.sys / "dev/block" / fmt::format("{}:{}", major(device), minor(device));
+	const fs::path link = systemPaths.sys / "dev/block" / fmt::format("{}:{}", major(device), minor(device));
 	return fs::read_symlink(link, error).filename();
 }
 
@@ -136,18 +136,18 @@ ConnectSettings LocalMachine::connectDefaults(const std::string &nqn)
 Result<volume::Attached> LocalMachine::attach(const volume::AttachOptions &options)
 {
 	Result<Client> client = Client::open({"nvmeof_" + options.paths.front().transport});
-	return client ? volume::attach(*client, options, places_) : Result<volume::Attached>(client.error());
+	return client ? volume::attach(*client, options, systemPaths_) : Result<volume::Attached>(client.error());
 }
 
 Result<volume::Detached> LocalMachine::detach(const volume::Entry &entry)
 {
 	Result<Client> client = Client::open();
-	return client ? volume::detach(*client, entry, places_) : Result<volume::Detached>(client.error());
+	return client ? volume::detach(*client, entry, systemPaths_) : Result<volume::Detached>(client.error());
 }
 
 bool LocalMachine::isAttached(const volume::Entry &entry)
 {
-	const std::vector<volume::Entry> all = volume::allEntries(places_);
+	const std::vector<volume::Entry> all = volume::allAttachments(systemPaths_);
 	return std::ranges::find(all, entry) != all.end();
 }
 
@@ -168,12 +168,12 @@ Result<void> LocalMachine::dropFence(const Namespace &ns)
 	Result<Client> client = Client::open();
 	if (!client)
 		return client.error();
-	Result<std::vector<volume::User>> users = volume::allUsersOf(places_, *client, ns.name);
+	Result<std::vector<volume::User>> users = volume::allUsersOf(systemPaths_, *client, ns.name);
 	if (!users)
 		return users.error();
 	if (!users->empty())
 		return errorFromErrno(EBUSY, ns.name + " stays registered: it is " + volume::toString(*users));
-	const volume::Claim claim(places_, ns.name); // prevents a mount until the registration is removed
+	const volume::ExclusiveOpen claim(systemPaths_, ns.name); // prevents a mount until the registration is removed
 	if (claim.refused())
 		return errorFromErrno(EBUSY, ns.name + " stays registered: a program has opened it exclusively");
 	Result<std::optional<Uuid>> self = hostIdOf(ns);
@@ -227,10 +227,10 @@ Result<void> LocalMachine::grow(const std::string &device, const std::string &mo
 
 std::vector<volume::User> LocalMachine::usersOf(const std::string &disk, const std::string &except)
 {
-	const Result<std::vector<volume::Mount>> mounts = volume::mountsOf(places_);
+	const Result<std::vector<volume::Mount>> mounts = volume::mountsOf(systemPaths_);
 	const std::vector<std::string> excepted =
 		mounts ? volume::copiesOf(*mounts, except) : std::vector<std::string>{except};
-	std::vector<volume::User> users = volume::usersOf(places_, disk);
+	std::vector<volume::User> users = volume::usersOf(systemPaths_, disk);
 	std::erase_if(users, [&](const volume::User &user) {
 		return user.kind == "program" || ((user.kind == "mount" || user.kind == "bind") &&
 						  std::ranges::find(excepted, user.what) != excepted.end());
@@ -243,7 +243,7 @@ Result<std::vector<volume::Entry>> LocalMachine::entriesOf(const std::string &di
 	Result<Client> client = Client::open();
 	if (!client)
 		return client.error();
-	Result<std::vector<volume::Listed>> all = volume::list(*client, places_);
+	Result<std::vector<volume::Listed>> all = volume::list(*client, systemPaths_);
 	if (!all)
 		return all.error();
 	std::vector<volume::Entry> entries;
@@ -273,7 +273,7 @@ Result<void> LocalMachine::setReadOnly(const std::string &device, bool on)
 
 Result<std::optional<Mounted>> LocalMachine::mountedAt(const std::string &target)
 {
-	Result<std::optional<volume::Mount>> mount = volume::mountAt(places_, target);
+	Result<std::optional<volume::Mount>> mount = volume::mountAt(systemPaths_, target);
 	if (!mount)
 		return mount.error();
 	if (!*mount)
@@ -282,7 +282,7 @@ Result<std::optional<Mounted>> LocalMachine::mountedAt(const std::string &target
 	struct stat node; // only a device file system has nodes; stat() on others could hang if their target is dead
 	const bool mayBeNode = is.type == "devtmpfs" || is.type == "tmpfs";
 	const bool isNode = mayBeNode && ::stat(target.c_str(), &node) == 0 && S_ISBLK(node.st_mode);
-	const std::string name = diskOf(places_, isNode ? node.st_rdev : is.device);
+	const std::string name = diskOf(systemPaths_, isNode ? node.st_rdev : is.device);
 	return std::optional(Mounted{name.empty() ? is.source : "/dev/" + name, is.point, is.readOnly});
 }
 
@@ -323,7 +323,7 @@ Result<void> LocalMachine::bind(const std::string &from, const std::string &targ
 Result<void> LocalMachine::makeReadOnly(const std::string &target)
 {
 	constexpr unsigned long kept = MS_NOSUID | MS_NODEV | MS_NOEXEC;
-	Result<std::optional<volume::Mount>> mount = volume::mountAt(places_, target);
+	Result<std::optional<volume::Mount>> mount = volume::mountAt(systemPaths_, target);
 	if (!mount)
 		return mount.error();
 	const unsigned long flags = *mount ? (*mount)->flags & kept : 0;

@@ -9,7 +9,7 @@ namespace csi {
 // Opens a client per call, as gRPC calls from many threads.
 class LocalMachine : public Machine {
 public:
-	explicit LocalMachine(nofctl::volume::Places places = {}) : places_(std::move(places)) {}
+	explicit LocalMachine(nofctl::volume::SystemPaths systemPaths = {}) : systemPaths_(std::move(systemPaths)) {}
 
 	nvmeof::Result<void> ready() override;
 	nvmeof::ConnectSettings connectDefaults(const std::string &nqn) override;
@@ -41,7 +41,7 @@ public:
 private:
 	nvmeof::Result<void> makeReadOnly(const std::string &target);
 
-	nofctl::volume::Places places_;
+	nofctl::volume::SystemPaths systemPaths_;
 };
 
 } // namespace csi

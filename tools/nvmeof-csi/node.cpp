@@ -172,7 +172,7 @@ Status NodeService::fence(const v1::NodeStageVolumeRequest &request, const Volum
 	}
 	std::optional<nofctl::volume::FenceKey> key = nofctl::volume::FenceKey::parse(given->second);
 	if (!key)
-		return invalid(std::string("publish_context: ") + fenceName + " is not a key of this plugin");
+		return invalidArgument(std::string("publish_context: ") + fenceName + " is not a key of this plugin");
 	Result<void> done = machine_.takeFence(ns, *key);
 	return done ? Status::OK : statusOf(done.error());
 }
@@ -272,23 +272,23 @@ Status NodeService::NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVo
 {
 	const std::string &volume = request->volume_id();
 	if (volume.empty())
-		return lacks("volume_id");
+		return missing("volume_id");
 	if (request->staging_target_path().empty())
-		return lacks("staging_target_path");
+		return missing("staging_target_path");
 	if (!request->has_volume_capability())
-		return lacks("volume_capability");
+		return missing("volume_capability");
 	if (Status status = checkCapability(request->volume_capability()); !status.ok())
 		return status;
 	Staged wish = wishOf(*request);
 	Result<VolumeSpec> spec = parseVolume(wish.context);
 	if (!spec)
-		return invalid("volume_context: " + spec.error().message);
+		return invalidArgument("volume_context: " + spec.error().message);
 	spec->complete(machine_.connectDefaults(spec->entry().nqn));
 	Busy::Hold hold(busy_, volume);
 	if (!hold)
 		return busy(volume);
 	const std::optional<Staged> before = staged_.find(volume);
-	const bool same = before && before->sameWish(wish) && samePlace(before->path, wish.path);
+	const bool same = before && before->sameRequest(wish) && samePlace(before->path, wish.path);
 	const bool complete = before && before->complete;
 	if (complete && !same)
 		return {StatusCode::ALREADY_EXISTS,
@@ -401,9 +401,9 @@ Status NodeService::NodeUnstageVolume(grpc::ServerContext *, const v1::NodeUnsta
 {
 	const std::string &volume = request->volume_id();
 	if (volume.empty())
-		return lacks("volume_id");
+		return missing("volume_id");
 	if (request->staging_target_path().empty())
-		return lacks("staging_target_path");
+		return missing("staging_target_path");
 	Busy::Hold hold(busy_, volume);
 	if (!hold)
 		return busy(volume);
@@ -474,11 +474,11 @@ Status NodeService::NodePublishVolume(grpc::ServerContext *, const v1::NodePubli
 {
 	const std::string &volume = request->volume_id();
 	if (volume.empty())
-		return lacks("volume_id");
+		return missing("volume_id");
 	if (request->target_path().empty())
-		return lacks("target_path");
+		return missing("target_path");
 	if (!request->has_volume_capability())
-		return lacks("volume_capability");
+		return missing("volume_capability");
 	if (Status status = checkCapability(request->volume_capability()); !status.ok())
 		return status;
 	if (request->staging_target_path().empty())
@@ -500,9 +500,9 @@ Status NodeService::NodeUnpublishVolume(grpc::ServerContext *, const v1::NodeUnp
 					v1::NodeUnpublishVolumeResponse *)
 {
 	if (request->volume_id().empty())
-		return lacks("volume_id");
+		return missing("volume_id");
 	if (request->target_path().empty())
-		return lacks("target_path");
+		return missing("target_path");
 	Busy::Hold hold(busy_, request->volume_id());
 	if (!hold)
 		return busy(request->volume_id());
@@ -517,9 +517,9 @@ Status NodeService::NodeGetVolumeStats(grpc::ServerContext *, const v1::NodeGetV
 				       v1::NodeGetVolumeStatsResponse *response)
 {
 	if (request->volume_id().empty())
-		return lacks("volume_id");
+		return missing("volume_id");
 	if (request->volume_path().empty())
-		return lacks("volume_path");
+		return missing("volume_path");
 	Found found = find(request->volume_id());
 	if (!found.status.ok())
 		return found.status;
@@ -545,9 +545,9 @@ Status NodeService::NodeExpandVolume(grpc::ServerContext *, const v1::NodeExpand
 				     v1::NodeExpandVolumeResponse *response)
 {
 	if (request->volume_id().empty())
-		return lacks("volume_id");
+		return missing("volume_id");
 	if (request->volume_path().empty())
-		return lacks("volume_path");
+		return missing("volume_path");
 	Busy::Hold hold(busy_, request->volume_id());
 	if (!hold)
 		return busy(request->volume_id());

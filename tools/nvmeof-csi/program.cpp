@@ -18,9 +18,9 @@ std::string readAll(int fd)
 {
 	std::string text;
 	char piece[512];
-	constexpr std::size_t most = 4096;
+	constexpr std::size_t max = 4096;
 	for (ssize_t n; (n = ::read(fd, piece, sizeof(piece))) > 0 || (n < 0 && errno == EINTR);)
-		if (n > 0 && text.size() < most)
+		if (n > 0 && text.size() < max)
 			text.append(piece, static_cast<std::size_t>(n));
 	while (!text.empty() && text.back() == '\n')
 		text.pop_back();
@@ -29,7 +29,7 @@ std::string readAll(int fd)
 
 } // namespace
 
-Result<void> runProgram(const std::vector<std::string> &words, int mostStatus)
+Result<void> runProgram(const std::vector<std::string> &words, int maxStatus)
 {
 	std::vector<char *> arguments;
 	for (const std::string &word : words)
@@ -58,7 +58,7 @@ Result<void> runProgram(const std::vector<std::string> &words, int mostStatus)
 	int status = 0;
 	while (::waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	if (WIFEXITED(status) && WEXITSTATUS(status) <= mostStatus)
+	if (WIFEXITED(status) && WEXITSTATUS(status) <= maxStatus)
 		return {};
 	error.message += said.empty() ? "it failed" : said;
 	return error;

@@ -9,7 +9,7 @@
 
 namespace csi {
 
-// Waits for its end. Error: the exit status is above @mostStatus; the message has its output
-nvmeof::Result<void> runProgram(const std::vector<std::string> &words, int mostStatus = 0);
+// Waits for its end. Error: the exit status is above @maxStatus; the message has its output
+nvmeof::Result<void> runProgram(const std::vector<std::string> &words, int maxStatus = 0);
 
 } // namespace csi

@@ -13,7 +13,7 @@ namespace csi {
 using Json = nlohmann::json;
 using nofctl::volume::FenceKey;
 
-bool Publication::sameWish(const Publication &other) const
+bool Publication::sameRequest(const Publication &other) const
 {
 	return sameAccess(accessMode, other.accessMode) && block == other.block && readOnly == other.readOnly;
 }

@@ -18,7 +18,7 @@ struct Publication {
 	bool exclusive = false; // for one node only
 	nofctl::volume::FenceKey key;
 
-	bool sameWish(const Publication &other) const; // all members but the key are equal
+	bool sameRequest(const Publication &other) const; // all members but the key are equal
 };
 
 struct Publications {

@@ -30,7 +30,7 @@ std::optional<std::string> textOf(const fs::path &file)
 
 } // namespace
 
-bool Staged::sameWish(const Staged &other) const
+bool Staged::sameRequest(const Staged &other) const
 {
 	return context == other.context && fileSystem == other.fileSystem && options == other.options &&
 	       sameAccess(accessMode, other.accessMode);
@@ -68,7 +68,7 @@ void Folder::remove(const std::string &name) const
 	fs::remove(file(name), ignored);
 }
 
-std::vector<std::string> Folder::textsBut(const std::string &name) const
+std::vector<std::string> Folder::textsExcept(const std::string &name) const
 {
 	const fs::path but = file(name).filename();
 	std::vector<std::string> all;
@@ -114,7 +114,7 @@ std::optional<Staged> StagedVolumes::find(const std::string &volume) const
 std::vector<Staged> StagedVolumes::others(const std::string &volume) const
 {
 	std::vector<Staged> all;
-	for (const std::string &text : folder_.textsBut(volume))
+	for (const std::string &text : folder_.textsExcept(volume))
 		if (std::optional<Staged> staged = parse(text))
 			all.push_back(*staged);
 	return all;

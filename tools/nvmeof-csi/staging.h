@@ -26,7 +26,7 @@ struct Staged {
 	int accessMode = 0;
 	bool complete = false; // the stage has succeeded; otherwise it has to be undone or repeated
 
-	bool sameWish(const Staged &other) const; // equal, except for the path
+	bool sameRequest(const Staged &other) const; // equal, except for the path
 };
 
 // A directory of files whose names may have any characters.
@@ -37,7 +37,7 @@ public:
 	std::optional<std::string> read(const std::string &name) const;
 	nvmeof::Result<void> write(const std::string &name, const std::string &text) const;
 	void remove(const std::string &name) const;
-	std::vector<std::string> textsBut(const std::string &name) const; // of all files except that of @name
+	std::vector<std::string> textsExcept(const std::string &name) const; // of all files except that of @name
 	std::filesystem::path file(const std::string &name) const;
 
 private:

@@ -11,15 +11,15 @@ namespace csi {
 
 grpc::Status statusOf(const nvmeof::Error &error);
 
-inline grpc::Status invalid(const std::string &text)
+inline grpc::Status invalidArgument(const std::string &text)
 {
 	return {grpc::StatusCode::INVALID_ARGUMENT, text};
 }
 
 // A required member of a request is missing
-inline grpc::Status lacks(const std::string &member)
+inline grpc::Status missing(const std::string &member)
 {
-	return invalid(member + " is missing");
+	return invalidArgument(member + " is missing");
 }
 
 } // namespace csi

@@ -17,7 +17,7 @@ using nofctl::volume::VolumeId;
 
 namespace {
 
-Error invalidError(std::string message)
+Error invalidSpec(std::string message)
 {
 	Error error;
 	error.code = ErrorCode::invalid;
@@ -70,10 +70,10 @@ Result<VolumeId> Reader::id()
 		if (std::string text = take(name); !text.empty())
 			ids.push_back(kind + text);
 	if (ids.size() != 1)
-		return invalidError("exactly one of uuid, nguid, eui64 and nsid is required");
+		return invalidSpec("exactly one of uuid, nguid, eui64 and nsid is required");
 	std::optional<VolumeId> id = VolumeId::parse(ids.front());
 	return id ? Result<VolumeId>(*id)
-		  : Result<VolumeId>(invalidError("'" + ids.front() + "' is not the identifier of a namespace"));
+		  : Result<VolumeId>(invalidSpec("'" + ids.front() + "' is not the identifier of a namespace"));
 }
 
 std::optional<std::int64_t> valueOf(const ConnectSetting &setting, const std::string &text)
@@ -101,7 +101,7 @@ Result<ConnectSettings> Reader::settings()
 			continue;
 		std::optional<std::int64_t> value = valueOf(setting, text);
 		if (!value || !putConnectSetting(settings, setting, *value))
-			return invalidError(std::string(setting.name) + ": '" + text + "' is not valid");
+			return invalidSpec(std::string(setting.name) + ": '" + text + "' is not valid");
 	}
 	return settings;
 }
@@ -124,23 +124,23 @@ Result<std::vector<ConnectOptions>> Reader::paths(const ConnectSettings &setting
 	common.hostTraddr = take("host-traddr");
 	common.hostIface = take("host-iface");
 	if (common.subsysnqn.empty())
-		return invalidError("nqn is missing");
+		return invalidSpec("nqn is missing");
 	if (Result<void> good = checkNqn(common.subsysnqn); !good)
 		return good.error();
 	if (common.transport != "tcp" && common.transport != "rdma")
-		return invalidError("transport: '" + common.transport + "' is neither tcp nor rdma");
+		return invalidSpec("transport: '" + common.transport + "' is neither tcp nor rdma");
 	settings.apply(common);
 	const std::string port = take("port", defaultPort);
 	std::vector<ConnectOptions> paths;
 	for (const std::string &text : split(take("addresses"), ',')) {
 		Result<Address> address = parseAddress(text, port);
 		if (!address)
-			return invalidError("addresses: " + address.error().message);
+			return invalidSpec("addresses: " + address.error().message);
 		paths.push_back(common);
 		paths.back().address = *address;
 	}
 	if (paths.empty())
-		return invalidError("addresses are missing");
+		return invalidSpec("addresses are missing");
 	return paths;
 }
 
@@ -151,7 +151,7 @@ Result<Reserve> Reader::reserve()
 	     {std::pair{"auto", Reserve::automatic}, {"required", Reserve::required}, {"off", Reserve::off}})
 		if (text == name)
 			return value;
-	return invalidError("reservation: '" + text + "' is not one of auto, required, off");
+	return invalidSpec("reservation: '" + text + "' is not one of auto, required, off");
 }
 
 Result<VolumeSpec> Reader::read()
@@ -179,9 +179,9 @@ Result<VolumeSpec> Reader::read()
 	const std::string bytes = take("requiredBytes", "0");
 	auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), spec.requiredBytes);
 	if (error != std::errc() || end != bytes.data() + bytes.size())
-		return invalidError("requiredBytes: '" + bytes + "' is not a number");
+		return invalidSpec("requiredBytes: '" + bytes + "' is not a number");
 	if (!texts_.empty())
-		return invalidError("'" + texts_.begin()->first + "' is not a known parameter");
+		return invalidSpec("'" + texts_.begin()->first + "' is not a known parameter");
 	return spec;
 }
 
@@ -206,7 +206,7 @@ Result<VolumeSpec> parseVolume(const Texts &texts)
 	return Reader(texts).read();
 }
 
-Texts ofClass(Texts parameters, const std::string &name)
+Texts contextOfClass(Texts parameters, const std::string &name)
 {
 	constexpr std::string_view variable = "${name}";
 	std::string &nqn = parameters["nqn"];

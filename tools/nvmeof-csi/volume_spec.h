@@ -52,6 +52,6 @@ struct VolumeSpec {
 nvmeof::Result<VolumeSpec> parseVolume(const Texts &texts);
 // Converts StorageClass parameters: "${name}" in nqn becomes the volume name; without a namespace identifier, nsid is
 // 1.
-Texts ofClass(Texts parameters, const std::string &name);
+Texts contextOfClass(Texts parameters, const std::string &name);
 
 } // namespace csi

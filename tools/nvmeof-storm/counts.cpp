@@ -8,11 +8,10 @@ namespace storm {
 
 namespace {
 
-constexpr const char *names[mark_count + 1] = {"tcp",     "hello", "connect",  "cap",    "vs",
-					       "enable",  "ready", "identify", "events", "header",
-					       "entries", "check", "arm",      "waiting"};
+constexpr const char *names[stepCount + 1] = {"tcp",      "hello",  "connect", "cap",     "vs",    "enable", "ready",
+					      "identify", "events", "header",  "entries", "check", "arm",    "waiting"};
 
-void append(Times &to, const Times &from)
+void appendTimes(Times &to, const Times &from)
 {
 	to.insert(to.end(), from.begin(), from.end());
 }
@@ -27,33 +26,33 @@ void addRounds(std::vector<Round> &to, const std::vector<Round> &from)
 {
 	to.resize(std::max(to.size(), from.size()));
 	for (std::size_t i = 0; i < from.size(); i++) {
-		append(to[i].events, from[i].events);
-		append(to[i].reads, from[i].reads);
+		appendTimes(to[i].events, from[i].events);
+		appendTimes(to[i].reads, from[i].reads);
 		to[i].missed += from[i].missed;
 	}
 }
 
 } // namespace
 
-const char *toString(Mark mark)
+const char *toString(HostStep mark)
 {
 	return names[static_cast<std::size_t>(mark)];
 }
 
 // A live session reads the log header next.
-Mark markOf(initiator::Step step)
+HostStep stepOf(initiator::Step step)
 {
-	return static_cast<Mark>(step);
+	return static_cast<HostStep>(step);
 }
-static_assert(static_cast<int>(Mark::header) == static_cast<int>(initiator::Step::live));
+static_assert(static_cast<int>(HostStep::header) == static_cast<int>(initiator::Step::live));
 
 void Counts::add(const Counts &other)
 {
 	attempts += other.attempts;
-	fellOver += other.fellOver;
+	failovers += other.failovers;
 	retries += other.retries;
 	torn += other.torn;
-	told += other.told;
+	events += other.events;
 	lost += other.lost;
 	good += other.good;
 	failed += other.failed;
@@ -63,13 +62,13 @@ void Counts::add(const Counts &other)
 	exchanges += other.exchanges;
 	writes += other.writes;
 	for (std::size_t mark = 0; mark < failures.size(); mark++)
-		for (std::size_t reason = 0; reason < reason_count; reason++)
+		for (std::size_t reason = 0; reason < reasonCount; reason++)
 			failures[mark][reason] += other.failures[mark][reason];
-	storm::add(endings, other.endings);
-	storm::add(oddities, other.oddities);
-	for (std::size_t mark = 0; mark < mark_count; mark++)
-		append(marks[mark], other.marks[mark]);
-	append(whole, other.whole);
+	storm::add(failureReasons, other.failureReasons);
+	storm::add(violations, other.violations);
+	for (std::size_t mark = 0; mark < stepCount; mark++)
+		appendTimes(stepTimes[mark], other.stepTimes[mark]);
+	appendTimes(whole, other.whole);
 	served.resize(std::max(served.size(), other.served.size()));
 	for (std::size_t i = 0; i < other.served.size(); i++)
 		served[i] += other.served[i];

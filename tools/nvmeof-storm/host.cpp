@@ -6,23 +6,23 @@
 
 #include <nvmeof/rendezvous.h>
 
-#include "crowd.h"
+#include "host_pool.h"
 
 namespace storm {
 
 using namespace initiator;
 using namespace nofctl::wire;
 using namespace std::chrono_literals;
-using Outcome = DiscoveryReader::Outcome;
+using ReadOutcome = DiscoveryReader::Outcome;
 
 namespace {
 
 constexpr std::uint32_t none = ~0u; // not measured
-constexpr auto first_rest = 20ms, longest_rest = 2000ms, torn_rest = 10ms;
-constexpr std::uint8_t most_torn = 10;
-constexpr std::uint32_t event_bits = 0xffffff; // of dword 0: type, information, log page
+constexpr auto minRetryDelay = 20ms, maxRetryDelay = 2000ms, tornRetryDelay = 10ms;
+constexpr std::uint8_t maxTorn = 10;
+constexpr std::uint32_t eventBits = 0xffffff; // of dword 0: type, information, log page
 
-std::uint32_t microseconds(Host::Clock::duration span)
+std::uint32_t elapsedMicroseconds(Host::Clock::duration span)
 {
 	const auto count = std::chrono::duration_cast<std::chrono::microseconds>(span).count();
 	return static_cast<std::uint32_t>(std::clamp<std::int64_t>(count, 0, none - 1));
@@ -30,35 +30,35 @@ std::uint32_t microseconds(Host::Clock::duration span)
 
 } // namespace
 
-Host::Host(Crowd &crowd, unsigned number)
-	: crowd_(crowd), who_{hostnqnOf(crowd.options().hostnqn, number), hostidOf(number)},
-	  session_(crowd.shared(), *this), reader_(session_, *this), backoff_(first_rest, longest_rest)
+Host::Host(HostPool &pool, unsigned number)
+	: pool_(pool), identity_{hostnqnOf(pool.options().hostnqn, number), hostidOf(number)},
+	  session_(pool.shared(), *this), reader_(session_, *this), backoff_(minRetryDelay, maxRetryDelay)
 {
-	took_.fill(none);
+	stepTimes_.fill(none);
 }
 
-std::size_t Host::place() const
+std::size_t Host::addressIndex() const
 {
-	const auto &members = crowd_.options().members;
-	return members.size() == 1 ? 0 : nvmeof::rendezvousOrder(who_.hostnqn, members)[tried_];
+	const auto &members = pool_.options().members;
+	return members.size() == 1 ? 0 : nvmeof::rendezvousOrder(identity_.hostnqn, members)[tried_];
 }
 
 bool Host::prepare()
 {
-	return session_.prepare(crowd_.options().endpoints[place()]);
+	return session_.prepare(pool_.options().endpoints[addressIndex()]);
 }
 
 void Host::connect()
 {
-	owes_ = pause_ = true;
+	reportDue_ = pause_ = true;
 	state_ = State::coming;
 	open();
 }
 
 void Host::go()
 {
-	owes_ = true;
-	start_ = crowd_.options().ramp > 0 ? Clock::now() : crowd_.instant();
+	reportDue_ = true;
+	start_ = pool_.options().ramp > 0 ? Clock::now() : pool_.instant();
 	if (state_ == State::failed)
 		return report();
 	if (!std::exchange(pause_, false)) {
@@ -66,35 +66,35 @@ void Host::go()
 		return open();
 	}
 	since_ = start_;
-	if (doing_ == Mark::hello)
+	if (step_ == HostStep::hello)
 		session_.greet();
 }
 
 void Host::goLater(Clock::duration delay)
 {
-	owes_ = true;
-	crowd_.shared().wheel.set(*this, delay);
+	reportDue_ = true;
+	pool_.shared().wheel.set(*this, delay);
 }
 
 void Host::open()
 {
-	doing_ = Mark::tcp;
+	step_ = HostStep::tcp;
 	since_ = Clock::now();
 	torn_ = 0;
-	if (!came_)
-		took_.fill(none);
-	crowd_.mutableCounts().attempts++;
-	session_.open(crowd_.options().endpoints[place()], who_, crowd_.session(), true);
+	if (!wasConnected_)
+		stepTimes_.fill(none);
+	pool_.countsForUpdate().attempts++;
+	session_.open(pool_.options().endpoints[addressIndex()], identity_, pool_.session(), true);
 }
 
 void Host::leave()
 {
-	crowd_.shared().wheel.stop(*this);
+	pool_.shared().wheel.stop(*this);
 	session_.close();
 	state_ = State::idle;
 }
 
-void Host::rang()
+void Host::onDeadline()
 {
 	switch (state_) {
 	case State::idle:
@@ -103,7 +103,7 @@ void Host::rang()
 		state_ = State::coming;
 		return open();
 	case State::coming:
-	case State::there:
+	case State::connected:
 		return readLog();
 	case State::failed:
 		break;
@@ -112,24 +112,24 @@ void Host::rang()
 
 void Host::report()
 {
-	if (std::exchange(owes_, false))
-		crowd_.reported();
+	if (std::exchange(reportDue_, false))
+		pool_.reported();
 }
 
-void Host::note(Mark next)
+void Host::note(HostStep next)
 {
 	const auto now = Clock::now();
-	if (!came_ && doing_ != Mark::waiting) {
-		auto &took = took_[static_cast<std::size_t>(doing_)];
-		took = (took == none ? 0 : took) + microseconds(now - since_);
+	if (!wasConnected_ && step_ != HostStep::waiting) {
+		auto &took = stepTimes_[static_cast<std::size_t>(step_)];
+		took = (took == none ? 0 : took) + elapsedMicroseconds(now - since_);
 	}
 	since_ = now;
-	doing_ = next;
+	step_ = next;
 }
 
 void Host::passed(Step step)
 {
-	note(static_cast<Mark>(static_cast<int>(markOf(step)) + 1));
+	note(static_cast<HostStep>(static_cast<int>(stepOf(step)) + 1));
 	if (step == Step::tcp && !pause_)
 		session_.greet();
 	else if (step == Step::tcp)
@@ -138,18 +138,18 @@ void Host::passed(Step step)
 
 void Host::live()
 {
-	doing_ = Mark::header; // the step for events may have been skipped
+	step_ = HostStep::header; // the step for events may have been skipped
 	readLog();
 }
 
-void Host::odd(const char *what)
+void Host::onViolation(const char *what)
 {
-	crowd_.mutableCounts().odd(what);
+	pool_.countsForUpdate().addViolation(what);
 }
 
 void Host::readLog()
 {
-	reader_.start(crowd_.options().piece);
+	reader_.start(pool_.options().piece);
 }
 
 // At the second read, the header has to be identical unless the generation has changed.
@@ -157,29 +157,29 @@ void Host::header(Data data)
 {
 	const auto told = *decode<DiscoveryHeader>(data);
 	if (reader_.part() == DiscoveryReader::Part::header)
-		return crowd_.mutableLogs().begin(log_, data, told.genctr, told.numrec);
+		return pool_.logsForUpdate().begin(log_, data, told.genctr, told.numrec);
 	const KnownLogs::Log *log = log_.log();
 	if (log && log->generation == told.genctr && std::memcmp(log->header.data(), data.data(), data.size()) != 0)
-		odd("the header of the log differs when it is read again");
+		onViolation("the header of the log differs when it is read again");
 }
 
 void Host::entries(std::uint64_t, Data data)
 {
-	crowd_.mutableLogs().take(log_, data);
+	pool_.logsForUpdate().take(log_, data);
 }
 
 void Host::done(const Completion &completion)
 {
-	constexpr int first = static_cast<int>(Mark::header);
+	constexpr int first = static_cast<int>(HostStep::header);
 	const auto before = reader_.part();
-	const Outcome outcome = reader_.done(completion);
-	if (outcome == Outcome::going && reader_.part() != before)
-		note(static_cast<Mark>(first + static_cast<int>(reader_.part())));
-	if (outcome == Outcome::whole)
-		return hasRead();
-	if (outcome == Outcome::torn)
+	const ReadOutcome outcome = reader_.done(completion);
+	if (outcome == ReadOutcome::going && reader_.part() != before)
+		note(static_cast<HostStep>(first + static_cast<int>(reader_.part())));
+	if (outcome == ReadOutcome::whole)
+		return logRead();
+	if (outcome == ReadOutcome::torn)
 		return readAgain();
-	if (outcome != Outcome::failed)
+	if (outcome != ReadOutcome::failed)
 		return;
 	session_.close();
 	failed(reader_.failure());
@@ -187,137 +187,137 @@ void Host::done(const Completion &completion)
 
 void Host::readAgain()
 {
-	crowd_.mutableCounts().torn++;
-	note(Mark::header);
-	if (++torn_ < most_torn)
-		return crowd_.shared().wheel.set(*this, nofctl::jittered(torn_ * torn_rest));
+	pool_.countsForUpdate().torn++;
+	note(HostStep::header);
+	if (++torn_ < maxTorn)
+		return pool_.shared().wheel.set(*this, nofctl::jittered(torn_ * tornRetryDelay));
 	session_.close();
 	failed({Reason::unusable, Step::live, 0, "the discovery log changes each time it is read"});
 }
 
-void Host::hasRead()
+void Host::logRead()
 {
 	torn_ = 0;
-	note(Mark::arm);
-	crowd_.mutableLogs().end(log_);
-	if (session_.told().events)
+	note(HostStep::arm);
+	pool_.logsForUpdate().end(log_);
+	if (session_.info().events)
 		session_.arm();
-	note(Mark::waiting);
-	if (state_ == State::there)
-		hasReadAgain();
+	note(HostStep::waiting);
+	if (state_ == State::connected)
+		logReadAgain();
 	else
-		becomeThere();
+		becomeConnected();
 	generation_ = reader_.generation();
 }
 
-void Host::becomeThere()
+void Host::becomeConnected()
 {
-	whole_ = came_ ? whole_ : microseconds(since_ - start_);
-	crowd_.mutableCounts().served[place()]++;
-	came_ = true;
-	state_ = State::there;
+	whole_ = wasConnected_ ? whole_ : elapsedMicroseconds(since_ - start_);
+	pool_.countsForUpdate().served[addressIndex()]++;
+	wasConnected_ = true;
+	state_ = State::connected;
 	backoff_.reset();
-	if (!crowd_.options().keeps())
+	if (!pool_.options().keeps())
 		session_.close();
 	report();
 }
 
-void Host::hasReadAgain()
+void Host::logReadAgain()
 {
 	if (reader_.generation() == generation_)
-		odd("an event reports a change, but the log has its old generation");
-	if (!waits_ || !hadEvent_)
+		onViolation("an event reports a change, but the log has its old generation");
+	if (!awaitsEvent_ || !hadEvent_)
 		return;
-	waits_ = false;
-	crowd_.roundNow().reads.push_back(microseconds(since_ - crowd_.instant()));
+	awaitsEvent_ = false;
+	pool_.currentRound().reads.push_back(elapsedMicroseconds(since_ - pool_.instant()));
 	report();
 }
 
 void Host::expectEvent()
 {
-	owes_ = waits_ = true;
+	reportDue_ = awaitsEvent_ = true;
 	hadEvent_ = false;
-	if (state_ != State::there || !session_.told().events)
+	if (state_ != State::connected || !session_.info().events)
 		miss();
 }
 
 void Host::miss()
 {
-	if (std::exchange(waits_, false))
-		crowd_.roundNow().missed++;
+	if (std::exchange(awaitsEvent_, false))
+		pool_.currentRound().missed++;
 	report();
 }
 
 void Host::endRound()
 {
-	if (std::exchange(waits_, false))
-		crowd_.roundNow().missed++;
-	owes_ = true;
+	if (std::exchange(awaitsEvent_, false))
+		pool_.currentRound().missed++;
+	reportDue_ = true;
 	report();
 }
 
 void Host::event(const Completion &completion)
 {
-	crowd_.mutableCounts().told++;
+	pool_.countsForUpdate().events++;
 	if (completion.status >> 1)
-		return odd("a refused request for an event");
-	if ((completion.result & event_bits) != event_discovery_changed.result()) {
-		odd("an event about something other than the discovery log");
+		return onViolation("a refused request for an event");
+	if ((completion.result & eventBits) != event_discovery_changed.result()) {
+		onViolation("an event about something other than the discovery log");
 		return session_.arm();
 	}
-	if (waits_ && !std::exchange(hadEvent_, true))
-		crowd_.roundNow().events.push_back(microseconds(Clock::now() - crowd_.instant()));
-	doing_ = Mark::header;
+	if (awaitsEvent_ && !std::exchange(hadEvent_, true))
+		pool_.currentRound().events.push_back(elapsedMicroseconds(Clock::now() - pool_.instant()));
+	step_ = HostStep::header;
 	since_ = Clock::now();
 	readLog();
 }
 
 void Host::failed(const Failure &failure)
 {
-	Counts &counts = crowd_.mutableCounts();
-	counts.failures[static_cast<std::size_t>(doing_)][static_cast<std::size_t>(failure.reason)]++;
+	Counts &counts = pool_.countsForUpdate();
+	counts.failures[static_cast<std::size_t>(step_)][static_cast<std::size_t>(failure.reason)]++;
 	log_ = {};
-	crowd_.shared().wheel.stop(*this);
-	if (state_ == State::there) {
+	pool_.shared().wheel.stop(*this);
+	if (state_ == State::connected) {
 		counts.lost++;
 		miss();
 	}
-	fallOver(failure);
+	failOver(failure);
 }
 
-void Host::fallOver(const Failure &failure)
+void Host::failOver(const Failure &failure)
 {
-	const bool was = std::exchange(state_, State::coming) == State::there;
-	Counts &counts = crowd_.mutableCounts();
-	if (!was && tried_ + 1u < crowd_.options().members.size()) {
-		counts.fellOver++;
+	const bool was = std::exchange(state_, State::coming) == State::connected;
+	Counts &counts = pool_.countsForUpdate();
+	if (!was && tried_ + 1u < pool_.options().members.size()) {
+		counts.failovers++;
 		tried_++;
 		return open();
 	}
-	if (Clock::now() >= crowd_.retryUntil())
+	if (Clock::now() >= pool_.retryUntil())
 		return giveUp(failure);
 	counts.retries++;
 	tried_ = 0;
 	state_ = State::resting;
-	crowd_.shared().wheel.set(*this, backoff_.next());
+	pool_.shared().wheel.set(*this, backoff_.next());
 }
 
 void Host::giveUp(const Failure &failure)
 {
 	state_ = State::failed;
-	crowd_.mutableCounts().endings[describe(failure)]++;
+	pool_.countsForUpdate().failureReasons[describe(failure)]++;
 	report();
 }
 
 void Host::account(Counts &counts) const
 {
-	(came_ ? counts.good : counts.failed)++;
-	if (!came_)
+	(wasConnected_ ? counts.good : counts.failed)++;
+	if (!wasConnected_)
 		return;
 	counts.whole.push_back(whole_);
-	for (std::size_t mark = 0; mark < mark_count; mark++)
-		if (took_[mark] != none)
-			counts.marks[mark].push_back(took_[mark]);
+	for (std::size_t mark = 0; mark < stepCount; mark++)
+		if (stepTimes_[mark] != none)
+			counts.stepTimes[mark].push_back(stepTimes_[mark]);
 }
 
 } // namespace storm

@@ -12,7 +12,7 @@ namespace {
 
 using Data = std::span<const std::uint8_t>;
 
-constexpr std::uint64_t most_kept = 512u << 20; // bytes
+constexpr std::uint64_t maxKept = 512u << 20; // bytes
 
 // Compares the common length
 bool agree(Data known, Data data)
@@ -30,7 +30,7 @@ Data from(const Bytes &bytes, std::uint64_t at)
 
 KnownLogs::Log *KnownLogs::add(const Log &log)
 {
-	if (kept_ > most_kept) {
+	if (kept_ > maxKept) {
 		unkept_++;
 		return nullptr;
 	}

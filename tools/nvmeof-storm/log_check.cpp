@@ -9,7 +9,7 @@ using namespace nofctl::wire;
 
 namespace {
 
-constexpr std::size_t longest_nqn = 223;
+constexpr std::size_t maxNqnLength = 223;
 
 bool zero(std::span<const std::uint8_t> bytes)
 {
@@ -62,13 +62,13 @@ void checkEntry(const DiscoveryEntry &e, const Complain &complain)
 		complain("an entry that is neither a subsystem nor a service");
 	if ((e.treq & treq_channel) == treq_channel || e.treq & ~(treq_channel | treq_sqflow_off))
 		complain("an entry with a reserved TREQ");
-	if (e.cntlid >= first_reserved_cntlid && e.cntlid <= last_reserved_cntlid)
+	if (e.cntlid >= firstReservedCntlid && e.cntlid <= lastReservedCntlid)
 		complain("an entry with a reserved controller ID");
 	if (e.trtype == tr_tcp && e.sectype() > sec_tls13)
 		complain("an entry with a reserved SECTYPE");
 	if (!isText(e.traddr, true) || !isText(e.trsvcid, true, e.trtype == tr_fc || e.trtype == tr_loop))
 		complain("an entry whose address is not text");
-	if (!isText(e.subnqn, false) || text(e.subnqn).size() > longest_nqn)
+	if (!isText(e.subnqn, false) || text(e.subnqn).size() > maxNqnLength)
 		complain("an entry with an invalid NQN");
 }
 

@@ -14,7 +14,7 @@ namespace storm {
 
 namespace {
 
-constexpr unsigned most_hosts = 1000000, most_threads = 256;
+constexpr unsigned maxHosts = 1000000, maxThreads = 256;
 constexpr double longest = 86400; // s
 
 std::string uuidOf(unsigned number)
@@ -36,11 +36,11 @@ void describeHosts(CLI::App &app, Options &o)
 		->required()
 		->type_name("ADDR[:PORT]");
 	app.add_option("-n,--hosts", o.hosts, "number of hosts")
-		->check(CLI::Range(1u, most_hosts))
+		->check(CLI::Range(1u, maxHosts))
 		->type_name("HOSTS")
 		->capture_default_str();
 	app.add_option("--first", o.first, "number of the first host, for several storms at once")
-		->check(CLI::Range(0u, most_hosts))
+		->check(CLI::Range(0u, maxHosts))
 		->type_name("NUMBER")
 		->capture_default_str();
 	app.add_option("--hostnqn", o.hostnqn, "NQNs of the hosts: {} is the number of the host, {uuid} its host ID")
@@ -49,7 +49,7 @@ void describeHosts(CLI::App &app, Options &o)
 	app.add_option("--nqn", o.subsysnqn, "NQN of the discovery subsystem, if not the well-known one")
 		->type_name("NQN");
 	app.add_option("--threads", o.threads, "threads of this program")
-		->check(CLI::Range(1u, most_threads))
+		->check(CLI::Range(1u, maxThreads))
 		->type_name("N")
 		->capture_default_str();
 }
@@ -84,7 +84,7 @@ void describeExchange(CLI::App &app, Options &o)
 		->type_name("S")
 		->capture_default_str();
 	app.add_option("--piece", o.piece, "maximum bytes of the log per read, if MDTS allows that much")
-		->check(CLI::Range(std::uint32_t(nofctl::wire::discovery_block), 16u << 20))
+		->check(CLI::Range(std::uint32_t(nofctl::wire::discoveryBlock), 16u << 20))
 		->type_name("BYTES")
 		->capture_default_str();
 }

@@ -42,10 +42,10 @@ std::chrono::nanoseconds CpuTime::user() const
 
 std::optional<CpuTime> cpuTimeOf(int pid)
 {
-	constexpr int before_times = 11; // fields, from the third on
+	constexpr int fieldsBeforeTimes = 11; // fields, from the third on
 	std::istringstream fields(fieldsOf(pid));
 	std::string skipped;
-	for (int i = 0; i < before_times; i++)
+	for (int i = 0; i < fieldsBeforeTimes; i++)
 		fields >> skipped;
 	CpuTime its;
 	clockid_t clock{};

@@ -62,7 +62,7 @@ public:
 				::close(fd_);
 			throw std::system_error(error, std::generic_category(), path);
 		}
-		const timeval limit{longest_reply, 0};
+		const timeval limit{maxReplySeconds, 0};
 		::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	}
 	~Socket() override { ::close(fd_); }
@@ -83,7 +83,7 @@ public:
 	}
 
 private:
-	static constexpr int longest_reply = 60; // s
+	static constexpr int maxReplySeconds = 60; // s
 
 	std::string line_;
 	int fd_;

@@ -15,7 +15,7 @@ using initiator::Reason;
 
 namespace {
 
-constexpr int schema_version = 1;
+constexpr int schemaVersion = 1;
 
 double milliseconds(std::uint64_t microseconds)
 {
@@ -36,9 +36,10 @@ double microseconds(std::chrono::nanoseconds time)
 template <typename Fn> void eachFailure(const Counts &counts, Fn tell)
 {
 	for (std::size_t mark = 0; mark < counts.failures.size(); mark++)
-		for (std::size_t reason = 0; reason < reason_count; reason++)
+		for (std::size_t reason = 0; reason < reasonCount; reason++)
 			if (const auto count = counts.failures[mark][reason])
-				tell(toString(static_cast<Mark>(mark)), toString(static_cast<Reason>(reason)), count);
+				tell(toString(static_cast<HostStep>(mark)), toString(static_cast<Reason>(reason)),
+				     count);
 }
 
 std::string line(const std::string &name, const Summary &s)
@@ -51,9 +52,9 @@ std::string timesText(const Counts &counts)
 {
 	std::string out =
 		fmt::format("\n{:<12}{:>9}{:>11}{:>11}{:>11}{:>11}\n", "ms", "hosts", "p50", "p90", "p99", "last");
-	for (std::size_t mark = 0; mark < mark_count; mark++)
-		if (const Summary s = summarize(counts.marks[mark]); s.count)
-			out += line(toString(static_cast<Mark>(mark)), s);
+	for (std::size_t mark = 0; mark < stepCount; mark++)
+		if (const Summary s = summarize(counts.stepTimes[mark]); s.count)
+			out += line(toString(static_cast<HostStep>(mark)), s);
 	return out + line("whole", summarize(counts.whole));
 }
 
@@ -111,9 +112,9 @@ std::string troubleText(const Outcome &outcome)
 	eachFailure(outcome.counts, [&](const char *mark, const char *reason, std::uint64_t count) {
 		out += fmt::format("attempts that failed: {} at {}, {}\n", count, mark, reason);
 	});
-	for (const auto &[why, hosts] : outcome.counts.endings)
+	for (const auto &[why, hosts] : outcome.counts.failureReasons)
 		out += fmt::format("hosts that failed: {}: {}\n", hosts, nofctl::printable(why));
-	for (const auto &[what, count] : outcome.counts.oddities)
+	for (const auto &[what, count] : outcome.counts.violations)
 		out += fmt::format("defect: {} times {}\n", count, what);
 	if (!outcome.trouble.empty())
 		out += outcome.trouble + "\n";
@@ -128,9 +129,9 @@ Json jsonOf(const Summary &s)
 Json timesJson(const Counts &counts)
 {
 	Json times = Json::object();
-	for (std::size_t mark = 0; mark < mark_count; mark++)
-		if (!counts.marks[mark].empty())
-			times[toString(static_cast<Mark>(mark))] = jsonOf(summarize(counts.marks[mark]));
+	for (std::size_t mark = 0; mark < stepCount; mark++)
+		if (!counts.stepTimes[mark].empty())
+			times[toString(static_cast<HostStep>(mark))] = jsonOf(summarize(counts.stepTimes[mark]));
 	times["whole"] = jsonOf(summarize(counts.whole));
 	return times;
 }
@@ -209,7 +210,7 @@ std::string text(const Options &options, const Outcome &outcome, ExitCode code)
 		fmt::format("{} hosts: {} have their log, {} failed, {} lost it; after {:.3f} ms: {}\n", options.hosts,
 			    counts.good, counts.failed, counts.lost, milliseconds(outcome.elapsed), toString(code));
 	out += fmt::format("{} attempts, {} to the next address, {} again; {} logs torn; {} events\n", counts.attempts,
-			   counts.fellOver, counts.retries, counts.torn, counts.told);
+			   counts.failovers, counts.retries, counts.torn, counts.events);
 	out += fmt::format("{} bytes received, {} sent\n", counts.bytesIn, counts.bytesOut);
 	out += costText(outcome);
 	out += servedText(options, counts) + logsText(outcome.logs);
@@ -225,7 +226,7 @@ std::string text(const Options &options, const Outcome &outcome, ExitCode code)
 std::string json(const Options &options, const Outcome &outcome, ExitCode code)
 {
 	const Counts &counts = outcome.counts;
-	Json whole{{"schema_version", schema_version}, {"verdict", toString(code)}};
+	Json whole{{"schema_version", schemaVersion}, {"verdict", toString(code)}};
 	whole["hosts"] = options.hosts;
 	whole["threads"] = options.threads;
 	whole["good"] = counts.good;
@@ -233,10 +234,10 @@ std::string json(const Options &options, const Outcome &outcome, ExitCode code)
 	whole["lost"] = counts.lost;
 	whole["elapsed_ms"] = milliseconds(outcome.elapsed);
 	whole["attempts"] = counts.attempts;
-	whole["fell_over"] = counts.fellOver;
+	whole["fell_over"] = counts.failovers;
 	whole["retries"] = counts.retries;
 	whole["torn"] = counts.torn;
-	whole["events"] = counts.told;
+	whole["events"] = counts.events;
 	whole["bytes_received"] = counts.bytesIn;
 	whole["bytes_sent"] = counts.bytesOut;
 	whole["commands"] = counts.commands;
@@ -250,8 +251,8 @@ std::string json(const Options &options, const Outcome &outcome, ExitCode code)
 	whole["times_ms"] = timesJson(counts);
 	whole["changes"] = roundsJson(outcome);
 	whole["failures"] = failuresJson(counts);
-	whole["endings"] = countedJson(counts.endings, "why", "hosts");
-	whole["oddities"] = countedJson(counts.oddities, "what", "times");
+	whole["endings"] = countedJson(counts.failureReasons, "why", "hosts");
+	whole["oddities"] = countedJson(counts.violations, "what", "times");
 	whole["memory_before"] = outcome.memoryBefore;
 	whole["memory_after"] = outcome.memoryAfter;
 	whole["trouble"] = outcome.trouble;

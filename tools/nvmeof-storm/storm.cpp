@@ -14,9 +14,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr rlim_t other_descriptors = 64; // beyond those of hosts and threads
-constexpr auto between_rounds = 100ms;
-constexpr auto service_ends = 50ms; // time for the service to finish work for the last host
+constexpr rlim_t otherDescriptors = 64; // beyond those of hosts and threads
+constexpr auto roundInterval = 100ms;
+constexpr auto serviceEndTime = 50ms; // time for the service to finish work for the last host
 
 std::uint64_t microsecondsSince(Clock::time_point start)
 {
@@ -29,7 +29,7 @@ std::string makeRoom(const Options &options)
 {
 	rlimit limit{};
 	::getrlimit(RLIMIT_NOFILE, &limit);
-	const rlim_t wanted = options.hosts + other_descriptors + 8ul * options.threads;
+	const rlim_t wanted = options.hosts + otherDescriptors + 8ul * options.threads;
 	if (limit.rlim_max < wanted)
 		return fmt::format("{} file descriptors are needed, but the limit is {}: see ulimit -Hn", wanted,
 				   limit.rlim_max);
@@ -55,7 +55,7 @@ private:
 	template <typename Fn> void all(Fn tell);
 
 	const Options &options_;
-	std::vector<std::unique_ptr<Crowd>> crowds_;
+	std::vector<std::unique_ptr<HostPool>> pools_;
 	Outcome outcome_;
 };
 
@@ -64,35 +64,35 @@ void Storm::gather()
 	const unsigned threads = std::min(options_.threads, options_.hosts);
 	for (unsigned i = 0, first = 0; i < threads; i++) {
 		const unsigned count = options_.hosts / threads + (i < options_.hosts % threads);
-		crowds_.push_back(std::make_unique<Crowd>(options_, options_.first + first, count));
+		pools_.push_back(std::make_unique<HostPool>(options_, options_.first + first, count));
 		first += count;
 	}
 }
 
-// Calls @tell for each crowd with a phase, and waits until all crowds have arrived.
+// Calls @tell for each pool with a phase, and waits until all pools have arrived.
 template <typename Fn> void Storm::all(Fn tell)
 {
-	Phase phase(crowds_.size());
-	for (auto &crowd : crowds_)
-		tell(*crowd, phase);
+	Phase phase(pools_.size());
+	for (auto &pool : pools_)
+		tell(*pool, phase);
 	phase.wait();
 }
 
 void Storm::prepare()
 {
-	all([](Crowd &crowd, Phase &phase) { crowd.prepare(phase); });
-	for (auto &crowd : crowds_)
-		if (crowd->error())
+	all([](HostPool &pool, Phase &phase) { pool.prepare(phase); });
+	for (auto &pool : pools_)
+		if (pool->error())
 			outcome_.trouble =
-				fmt::format("not enough sockets for the hosts: {}", std::strerror(crowd->error()));
+				fmt::format("not enough sockets for the hosts: {}", std::strerror(pool->error()));
 }
 
 void Storm::begin()
 {
 	if (options_.startTogether)
-		all([](Crowd &crowd, Phase &phase) { crowd.connect(phase); });
+		all([](HostPool &pool, Phase &phase) { pool.connect(phase); });
 	const auto instant = Clock::now();
-	all([instant](Crowd &crowd, Phase &phase) { crowd.go(instant, phase); });
+	all([instant](HostPool &pool, Phase &phase) { pool.go(instant, phase); });
 	outcome_.elapsed = microsecondsSince(instant);
 }
 
@@ -103,7 +103,7 @@ void Storm::measured()
 	const auto service = timeOf(), own = cpuTimeOf(::getpid());
 	begin();
 	if (service)
-		std::this_thread::sleep_for(service_ends);
+		std::this_thread::sleep_for(serviceEndTime);
 	if (const auto after = timeOf(); service && after)
 		outcome_.serviceTime = *after - *service;
 	if (const auto after = cpuTimeOf(::getpid()); own && after)
@@ -116,35 +116,35 @@ void Storm::rounds()
 		return;
 	const std::unique_ptr<Push> push = makePush(options_.push);
 	for (unsigned number = 1; number <= options_.push.times && outcome_.trouble.empty(); number++) {
-		std::this_thread::sleep_for(between_rounds);
+		std::this_thread::sleep_for(roundInterval);
 		round(*push, number);
 	}
 }
 
 void Storm::round(Push &push, unsigned number)
 {
-	Phase ready(crowds_.size()), told(crowds_.size()), ended(crowds_.size());
-	for (auto &crowd : crowds_)
-		crowd->round(ready, told);
+	Phase ready(pools_.size()), told(pools_.size()), ended(pools_.size());
+	for (auto &pool : pools_)
+		pool->round(ready, told);
 	ready.wait();
 	const auto instant = Clock::now();
-	for (auto &crowd : crowds_)
-		crowd->setInstant(instant);
+	for (auto &pool : pools_)
+		pool->setInstant(instant);
 	outcome_.trouble = push.make(number);
 	outcome_.acknowledged.push_back(microsecondsSince(instant));
 	if (told.waitUntil(instant + seconds(options_.push.timeout)))
 		return;
-	for (auto &crowd : crowds_)
-		crowd->endRound(ended);
+	for (auto &pool : pools_)
+		pool->endRound(ended);
 	ended.wait();
 }
 
 void Storm::end()
 {
-	for (auto &crowd : crowds_) {
-		crowd->leave();
-		outcome_.counts.add(crowd->counts());
-		outcome_.logs.merge(crowd->logs());
+	for (auto &pool : pools_) {
+		pool->leave();
+		outcome_.counts.add(pool->counts());
+		outcome_.logs.merge(pool->logs());
 	}
 }
 

@@ -2,7 +2,7 @@
 // Runs all hosts from start to end.
 #pragma once
 
-#include "crowd.h"
+#include "host_pool.h"
 #include "process.h"
 #include "push.h"
 

@@ -22,10 +22,10 @@ namespace {
 // Each log was received by many hosts: it is checked once, and a violation counts for all of them.
 void checkLog(const KnownLogs::Log &log, Counts &counts)
 {
-	const auto complain = [&](const char *what) { counts.odd(what, log.hosts); };
+	const auto complain = [&](const char *what) { counts.addViolation(what, log.hosts); };
 	checkHeader(*decode<DiscoveryHeader>(log.header), complain);
 	checkEntries(log.entries, complain);
-	if (log.entries.size() != log.count * discovery_block)
+	if (log.entries.size() != log.count * discoveryBlock)
 		complain("a log whose length differs from its header");
 }
 
@@ -48,7 +48,7 @@ void checkSame(const KnownLogs &logs, Counts &counts)
 	for (const auto &log : logs.logs())
 		if (log->hosts && generations.try_emplace(log->generation, withoutOrigin(log->entries)).first->second !=
 					  withoutOrigin(log->entries))
-			counts.odd("a log that differs from another one of the same generation", log->hosts);
+			counts.addViolation("a log that differs from another one of the same generation", log->hosts);
 }
 
 void checkExpected(const KnownLogs &logs, const std::string &file, Counts &counts)
@@ -56,15 +56,15 @@ void checkExpected(const KnownLogs &logs, const std::string &file, Counts &count
 	std::ifstream in(file, std::ios::binary);
 	const std::vector<char> all{std::istreambuf_iterator<char>(in), {}};
 	const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t *>(all.data()), all.size());
-	const auto entries = bytes.subspan(std::min(bytes.size(), discovery_block));
+	const auto entries = bytes.subspan(std::min(bytes.size(), discoveryBlock));
 	for (const auto &log : logs.logs()) {
 		if (!log->hosts || std::ranges::equal(log->entries, entries))
 			continue;
 		const auto differs = std::ranges::mismatch(log->entries, entries).in1 - log->entries.begin();
-		counts.odd(
+		counts.addViolation(
 			fmt::format("a log that is not the expected one: {} entries, other from entry {}, byte {} on",
-				    log->count, static_cast<std::size_t>(differs) / discovery_block,
-				    static_cast<std::size_t>(differs) % discovery_block),
+				    log->count, static_cast<std::size_t>(differs) / discoveryBlock,
+				    static_cast<std::size_t>(differs) % discoveryBlock),
 			log->hosts);
 	}
 }
@@ -87,12 +87,12 @@ ExitCode judge(const Options &options, Outcome &outcome)
 	if (!options.expect.empty())
 		checkExpected(outcome.logs, options.expect, counts);
 	if (outcome.logs.left())
-		counts.odd("more different logs than can be kept and compared", outcome.logs.left());
+		counts.addViolation("more different logs than can be kept and compared", outcome.logs.left());
 	if (!outcome.trouble.empty())
 		return ExitCode::local;
 	if (counts.failed || counts.lost)
 		return ExitCode::failed;
-	if (!counts.oddities.empty())
+	if (!counts.violations.empty())
 		return ExitCode::wrong;
 	return late(counts) ? ExitCode::late : ExitCode::good;
 }

@@ -7,7 +7,7 @@
 
 namespace storm {
 
-// Checks the logs, which adds to the oddities, and returns the overall result.
+// Checks the logs, which adds to the violations, and returns the overall result.
 ExitCode judge(const Options &options, Outcome &outcome);
 const char *toString(ExitCode code); // "good"
 

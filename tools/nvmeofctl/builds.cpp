@@ -68,9 +68,10 @@ std::string reloadStep(const std::vector<ModuleBuild> &modules)
 void judgeLibrary(const Build &tool, const Build &library, const Steps &steps, std::vector<BuildFinding> &findings)
 {
 	if (differ(tool, library))
-		findings.push_back({"library_differs",
-				    fmt::format("the command is {}, the library {}", words(tool), words(library)),
-				    steps.library});
+		findings.push_back(
+			{"library_differs",
+			 fmt::format("the command is {}, the library {}", buildText(tool), buildText(library)),
+			 steps.library});
 }
 
 // Findings that a reload resolves, or that have an effect after a reboot.
@@ -80,7 +81,7 @@ void judgeModule(const ModuleBuild &module, const std::string &reload, const Ste
 	if (differ(module.loaded, module.installed))
 		findings.push_back({"reload_needed",
 				    fmt::format("{} is loaded as {}, but {} is installed: {}", module.name,
-						words(*module.loaded), words(*module.installed), module.file),
+						buildText(*module.loaded), buildText(*module.installed), module.file),
 				    reload});
 	if (module.loaded && !module.installed)
 		findings.push_back(
@@ -97,13 +98,13 @@ void judgePair(const ModuleBuild &one, const ModuleBuild &other, const std::stri
 {
 	if (differ(one.loaded, other.loaded))
 		findings.push_back({"loaded_modules_differ",
-				    fmt::format("{} is loaded as {}, {} as {}", one.name, words(*one.loaded),
-						other.name, words(*other.loaded)),
+				    fmt::format("{} is loaded as {}, {} as {}", one.name, buildText(*one.loaded),
+						other.name, buildText(*other.loaded)),
 				    reload});
 	if (differ(one.installed, other.installed))
 		findings.push_back({"installed_modules_differ",
-				    fmt::format("{} is installed as {}, {} as {}", one.name, words(*one.installed),
-						other.name, words(*other.installed)),
+				    fmt::format("{} is installed as {}, {} as {}", one.name, buildText(*one.installed),
+						other.name, buildText(*other.installed)),
 				    steps.all});
 }
 
@@ -113,10 +114,11 @@ void judgeAgainstTool(const Build &tool, const ModuleBuild &module, const Steps 
 {
 	const std::optional<Build> &next = module.installed ? module.installed : module.loaded;
 	if (differ(tool, next))
-		findings.push_back({"module_differs",
-				    fmt::format("the command is {}, the {} module {} {}", words(tool),
-						module.installed ? "installed" : "loaded", module.name, words(*next)),
-				    steps.all});
+		findings.push_back(
+			{"module_differs",
+			 fmt::format("the command is {}, the {} module {} {}", buildText(tool),
+				     module.installed ? "installed" : "loaded", module.name, buildText(*next)),
+			 steps.all});
 }
 
 Json buildJson(const std::optional<Build> &build)
@@ -133,7 +135,7 @@ std::string cell(const std::optional<Build> &build)
 
 } // namespace
 
-std::string words(const Build &build)
+std::string buildText(const Build &build)
 {
 	return fmt::format("{} of sources {}", build.version.empty() ? "?" : build.version,
 			   build.source.empty() ? "unknown" : build.source);
@@ -161,8 +163,8 @@ InstalledBy installedBy()
 	return installedBy("/", std::filesystem::read_symlink("/proc/self/exe", error).string());
 }
 
-std::vector<BuildFinding> judgeBuilds(const Build &tool, const Build &library, const std::vector<ModuleBuild> &modules,
-				      InstalledBy by)
+std::vector<BuildFinding> compareBuilds(const Build &tool, const Build &library,
+					const std::vector<ModuleBuild> &modules, InstalledBy by)
 {
 	const Steps steps = stepsOf(by);
 	std::vector<BuildFinding> findings;

@@ -18,7 +18,7 @@ struct BuildFinding {
 };
 
 // "0.1.0 of sources 0123456789abcdef"
-std::string words(const nvmeof::Build &build);
+std::string buildText(const nvmeof::Build &build);
 
 // The build of this command
 nvmeof::Build toolBuild();
@@ -33,9 +33,9 @@ InstalledBy installedBy();
 
 // In the order in which to resolve them. Modules that are neither loaded nor installed yield no finding. The steps name
 // commands of @by.
-std::vector<BuildFinding> judgeBuilds(const nvmeof::Build &tool, const nvmeof::Build &library,
-				      const std::vector<nvmeof::ModuleBuild> &modules,
-				      InstalledBy by = InstalledBy::make);
+std::vector<BuildFinding> compareBuilds(const nvmeof::Build &tool, const nvmeof::Build &library,
+					const std::vector<nvmeof::ModuleBuild> &modules,
+					InstalledBy by = InstalledBy::make);
 
 Json toJson(const nvmeof::Build &build);
 Json toJson(const nvmeof::ModuleBuild &module);

@@ -18,8 +18,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto patience = 30s, drainPatience = 120s;
-constexpr auto forEver = -1ms;
+constexpr auto patience = 30s, drainTimeout = 120s;
+constexpr auto noTimeout = -1ms;
 
 using Text = std::string (*)(const Json &);
 
@@ -41,7 +41,7 @@ const std::map<std::string, Text> &views()
 	return views;
 }
 
-int fail(Context &context, const Error &error)
+int reportFailure(Context &context, const Error &error)
 {
 	const char *step = "";
 	if (error.code == ErrorCode::noSuchObject && error.sysErrno)
@@ -151,9 +151,9 @@ int show(Context &context, const Json &answer, const std::string &what)
 int follow(Context &context, CdcSocket &socket)
 {
 	for (;;) {
-		Result<Json> line = socket.receive(forEver);
+		Result<Json> line = socket.receive(noTimeout);
 		if (!line)
-			return fail(context, line.error());
+			return reportFailure(context, line.error());
 		if (context.json())
 			context.out() << dump(withSchema(*line), -1) << std::endl;
 		else if (auto change = line->find("change"); change != line->end())
@@ -186,11 +186,11 @@ int exchange(Context &context, const std::string &command, const Json &records)
 			request[member] = true;
 	Result<CdcSocket> socket = ask(args, request);
 	if (!socket)
-		return fail(context, socket.error());
+		return reportFailure(context, socket.error());
 	if (args.has("follow"))
 		return follow(context, *socket);
-	Result<Json> answer = socket->receive(command == "drain" ? drainPatience : patience);
-	return answer ? show(context, *answer, command) : fail(context, answer.error());
+	Result<Json> answer = socket->receive(command == "drain" ? drainTimeout : patience);
+	return answer ? show(context, *answer, command) : reportFailure(context, answer.error());
 }
 
 int change(Context &context, const std::string &command, const Result<Json> &records)

@@ -19,7 +19,7 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::size_t longestLine = 256u << 20; // bytes; 100,000 hosts take 60 MB
+constexpr std::size_t maxLineLength = 256u << 20; // bytes; 100,000 hosts take 60 MB
 
 Error connectError(int error, const std::string &path)
 {
@@ -108,7 +108,7 @@ Result<void> CdcSocket::fill(std::chrono::milliseconds time)
 		return errorFromErrno(ETIMEDOUT, "timed out waiting for an answer of nvmeof-cdc");
 	char room[65536];
 	const ssize_t n = polled > 0 ? ::recv(fd_, room, sizeof(room), 0) : -1;
-	if (n == 0 || (n < 0 && errno != EINTR) || read_.size() > longestLine)
+	if (n == 0 || (n < 0 && errno != EINTR) || read_.size() > maxLineLength)
 		return ended();
 	read_.append(room, n > 0 ? static_cast<std::size_t>(n) : 0);
 	return {};

@@ -48,11 +48,11 @@ std::string joined(const Json &list, const char *between = ", ")
 // The first two, and how many more there are
 std::string some(const Json &list)
 {
-	constexpr std::size_t most = 2;
-	if (!list.is_array() || list.size() <= most + 1)
+	constexpr std::size_t max = 2;
+	if (!list.is_array() || list.size() <= max + 1)
 		return joined(list);
 	return fmt::format("{}, {}, and {} more", list[0].is_string() ? list[0].get<std::string>() : "-",
-			   list[1].is_string() ? list[1].get<std::string>() : "-", list.size() - most);
+			   list[1].is_string() ? list[1].get<std::string>() : "-", list.size() - max);
 }
 
 std::string moment(double time)
@@ -73,7 +73,7 @@ std::string portOf(const Json &target)
 			   memberText(target, "trsvcid"));
 }
 
-std::string tellerOf(const Json &record)
+std::string sourceText(const Json &record)
 {
 	const std::string owner = memberText(record, "owner");
 	return memberText(record, "source") + (owner == "-" ? "" : " " + owner);
@@ -189,7 +189,7 @@ std::string cdcTargetsText(const Json &document)
 	Table table({{"NQN"}, {"Port"}, {"State"}, {"Source"}, {"Visible to", Align::right}});
 	const Json &targets = listOf(document, "targets");
 	for (const Json &target : targets)
-		table.add({memberText(target, "nqn"), portOf(target), memberText(target, "state"), tellerOf(target),
+		table.add({memberText(target, "nqn"), portOf(target), memberText(target, "state"), sourceText(target),
 			   memberText(target, "visible_to")});
 	return targets.empty() ? "no target is known\n" : table.render();
 }
@@ -200,7 +200,7 @@ std::string cdcZonesText(const Json &document)
 	const Json &zones = listOf(document, "zones");
 	for (const Json &zone : zones)
 		table.add({memberText(zone, "name"), memberText(zone, "hosts_now"), some(member(zone, "hosts")),
-			   some(member(zone, "targets")), tellerOf(zone)});
+			   some(member(zone, "targets")), sourceText(zone)});
 	return zones.empty() ? "no zone is defined\n" : table.render();
 }
 

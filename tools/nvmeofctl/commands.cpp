@@ -132,7 +132,7 @@ std::vector<Option> discoverOptions()
 		addresses("Address of the discovery service, or a host name for all of its addresses; an IPv6 one with "
 			  "a port is [ADDR]:PORT. Repeat for more services"),
 		controllerName("Existing discovery controller to use instead of an address"),
-		sameAs("NAME", value("-d", "--device", "NAME", "The same as NAME", Completes::controllers)),
+		aliasOf("NAME", value("-d", "--device", "NAME", "The same as NAME", Completes::controllers)),
 		transportOption(),
 		preset("the well-known discovery NQN",
 		       of(Type::nqn, value("-n", "--nqn", "NQN", "NQN of the discovery service"))),
@@ -246,8 +246,7 @@ std::vector<Command> viewCommands()
 				    "Only the interfaces, for scripts: one line each with MAC, VLAN, ADDRESS/PREFIX, "
 				    "gateway, metric, and dhcp or static; - for a missing value")},
 		 runNbft,
-		 {{"connections of the firmware",
-		   "nvmeofctl nbft --json | jq -r '.tables[].subsystems[].nqn'"}}},
+		 {{"connections of the firmware", "nvmeofctl nbft --json | jq -r '.tables[].subsystems[].nqn'"}}},
 		{"reservation",
 		 "show the reservation of a namespace",
 		 "Reads the reservation report from the target: registered hosts (by host ID) with their keys, the "

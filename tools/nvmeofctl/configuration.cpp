@@ -16,7 +16,7 @@ using namespace nvmeof;
 
 namespace {
 
-Error absent(const std::string &file)
+Error noSuchFile(const std::string &file)
 {
 	Error error;
 	error.code = ErrorCode::noSuchObject;
@@ -110,7 +110,7 @@ int withConfig(Context &context, int (*run)(Context &, ConfigReading))
 	const ConfigFiles files = configFiles(context.args());
 	ConfigReading reading = inspectConfig(files);
 	if (missing(files, reading.config))
-		return context.fail("", absent(files.main.string()), configStep(absent(files.main.string())));
+		return context.fail("", noSuchFile(files.main.string()), configStep(noSuchFile(files.main.string())));
 	return run(context, std::move(reading));
 }
 
@@ -125,7 +125,7 @@ Result<Config> configuration(const Args &args)
 {
 	const ConfigFiles files = configFiles(args);
 	Result<Config> config = readConfig(files);
-	return config && missing(files, *config) ? Result<Config>(absent(files.main.string())) : config;
+	return config && missing(files, *config) ? Result<Config>(noSuchFile(files.main.string())) : config;
 }
 
 std::string configStep(const Error &error)

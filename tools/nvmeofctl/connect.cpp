@@ -12,7 +12,7 @@
 #include "documents.h"
 #include "format.h"
 #include "interruption.h"
-#include "other_driver.h"
+#include "in_tree_driver.h"
 #include "policy.h"
 #include "progress.h"
 #include "undo.h"
@@ -22,7 +22,7 @@ using namespace nvmeof;
 namespace {
 
 // Names the existing controller in the message. The connect request has made the kernel retry a lost controller.
-Error withExisting(Client &client, Error error)
+Error describeExisting(Client &client, Error error)
 {
 	if (error.code != ErrorCode::alreadyConnected || error.object.none())
 		return error;
@@ -52,7 +52,7 @@ std::string progressOf(Client &client, const std::vector<ConnectOptions> &wanted
 	return fmt::format("{} of {} live", live, wanted.size());
 }
 
-void tellQueues(Context &context, const Controller &controller)
+void warnPollQueues(Context &context, const Controller &controller)
 {
 	if (controller.state != ControllerState::live || controller.pollQueues >= controller.wantedPollQueues)
 		return;
@@ -81,10 +81,10 @@ int report(Context &context, Client &client, const std::vector<ConnectOptions> &
 			if (!context.json())
 				context.out() << fmt::format("{} {} {}\n", results[i]->name, formatAddress(*results[i]),
 							     toString(results[i]->state));
-			tellQueues(context, *results[i]);
+			warnPollQueues(context, *results[i]);
 			continue;
 		}
-		Error error = withExisting(client, results[i].error());
+		Error error = describeExisting(client, results[i].error());
 		std::string step = connectNextStep(error, wanted[i]);
 		if (enough) {
 			context.warn(address, error, step);
@@ -116,7 +116,7 @@ std::vector<Result<Controller>> connectAll(Context &context, Client &client, con
 	}
 	if (int signal = interruption.caught()) {
 		undo(context, client, plan.options, connections);
-		dieOf(signal);
+		exitBySignal(signal);
 	}
 	std::vector<Result<Controller>> results;
 	for (const auto &one : connections)
@@ -128,26 +128,26 @@ std::vector<Result<Controller>> connectAll(Context &context, Client &client, con
 // new path creates no disk, so that a warning is enough.
 bool mayConnect(Context &context, const std::string &nqn, bool connected, int &code)
 {
-	std::optional<std::string> held = heldByOther(nqn, foreignControllers(nqn));
+	std::optional<std::string> held = inTreeConflict(nqn, foreignControllers(nqn));
 	if (!held || context.args().has("force"))
 		return true;
 	if (!connected) {
-		code = refuseForOther(context, nqn, *held);
+		code = reportInTreeConflict(context, nqn, *held);
 		return false;
 	}
-	warnOfOther(context, nqn, *held);
+	warnInTreeConflict(context, nqn, *held);
 	return true;
 }
 
 // The namespaces that are disks of the in-tree driver as well. That driver may have them from a subsystem of another
 // NQN, so this can be checked only after connecting.
-Json findTwins(Context &context, Client &client, const std::vector<Subsystem> &subsystems)
+Json findDuplicates(Context &context, Client &client, const std::vector<Subsystem> &subsystems)
 {
 	std::vector<Namespace> ours;
 	for (const Subsystem &subsystem : subsystems)
 		if (Result<std::vector<Namespace>> read = client.namespaces(subsystem.id))
 			ours.insert(ours.end(), read->begin(), read->end());
-	return warnOfTwins(context, ours, nvmeDisks());
+	return warnInTreeDuplicates(context, ours, nvmeDisks());
 }
 
 // Spreads each address over the network cards of the rail, one path for each.
@@ -182,7 +182,7 @@ int runConnect(Context &context)
 	Result<ConnectPlan> plan = planConnect(context.args());
 	if (!plan)
 		return context.fail("", plan.error(), nameStep(plan.error()));
-	tellNames(context, *plan);
+	noteNames(context, *plan);
 	if (Result<void> taken = takeRail(context.args(), *plan); !taken)
 		return context.fail("", taken.error(),
 				    taken.error().code == ErrorCode::noSuchObject
@@ -201,7 +201,7 @@ int runConnect(Context &context)
 	code = report(context, *client, plan->options, results);
 	std::vector<Subsystem> made = subsystemsOf(*client, nqn, before);
 	Json applied = made.empty() ? Json::array() : applyToNew(context, *client, made, policies(context.args()));
-	Json twins = findTwins(context, *client, subsystemsOf(*client, nqn));
+	Json twins = findDuplicates(context, *client, subsystemsOf(*client, nqn));
 	if (context.json()) {
 		Json document = connectDocument(*plan, results, applied);
 		document["other_driver"] = twins;

@@ -28,7 +28,7 @@ Error asError(std::string message)
 
 } // namespace
 
-ConnectAll::ConnectAll(Client &client, ConnectAllOrder order)
+ConnectAll::ConnectAll(Client &client, ConnectAllOptions order)
 	: client_(client), order_(std::move(order)), present_(client)
 {
 }
@@ -50,12 +50,12 @@ std::string ConnectAll::progress() const
 }
 
 // Looked up once per subsystem.
-std::optional<Error> ConnectAll::heldElsewhere(const std::string &nqn)
+std::optional<Error> ConnectAll::hasInTreeConflict(const std::string &nqn)
 {
 	auto [known, first] = held_.try_emplace(nqn);
 	if (!first || order_.force)
 		return known->second;
-	if (std::optional<std::string> held = present_.heldByOther(nqn))
+	if (std::optional<std::string> held = present_.inTreeConflict(nqn))
 		known->second = asError(*held);
 	return known->second;
 }
@@ -91,7 +91,7 @@ void ConnectAll::startConnecting(const PlannedConnection &connection)
 		connected_++;
 		return;
 	}
-	if (std::optional<Error> held = heldElsewhere(connection.options.subsysnqn)) {
+	if (std::optional<Error> held = hasInTreeConflict(connection.options.subsysnqn)) {
 		outcome.result = *held;
 		return;
 	}
@@ -186,7 +186,7 @@ int ConnectAll::run()
 		pollfd fds[] = {{client_.fd(), POLLIN, 0}, {signals.fd(), POLLIN, 0}};
 		::poll(fds, 2, static_cast<int>(between.count()));
 		if (int signal = signals.next()) {
-			takeBack();
+			cancelAndWait();
 			return signal;
 		}
 	}
@@ -204,7 +204,7 @@ void ConnectAll::finish()
 	}
 }
 
-void ConnectAll::takeBack()
+void ConnectAll::cancelAndWait()
 {
 	std::vector<ConnectOptions> unfinished;
 	for (auto &[key, task] : connections_)

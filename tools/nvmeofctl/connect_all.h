@@ -16,7 +16,7 @@
 
 #include "present.h"
 
-struct ConnectAllOrder {
+struct ConnectAllOptions {
 	std::vector<nvmeof::ConnectOptions> services, fixed;
 	nvmeof::PlanRules rules;
 	nvmeof::WaitOptions wait; // the timeout covers all connections together
@@ -35,7 +35,7 @@ struct PathOutcome {
 
 class ConnectAll {
 public:
-	ConnectAll(nvmeof::Client &client, ConnectAllOrder order);
+	ConnectAll(nvmeof::Client &client, ConnectAllOptions order);
 
 	// Returns 0 when all paths are connected, have failed or timed out. Returns SIGINT, SIGTERM or SIGHUP when that
 	// signal arrives, after removing the controllers of this run that are not live yet.
@@ -62,17 +62,17 @@ private:
 	void replan();
 	void startReading(const nvmeof::PlannedService &service);
 	void startConnecting(const nvmeof::PlannedConnection &connection);
-	std::optional<nvmeof::Error> heldElsewhere(const std::string &nqn);
+	std::optional<nvmeof::Error> hasInTreeConflict(const std::string &nqn);
 	bool collectLogs();
 	void collectConnections();
 	void told(const std::string &key, nvmeof::Result<nvmeof::DiscoveryLog> log);
 	bool idle() const { return readings_.empty() && pending_ == 0; }
 	void finish();
-	void takeBack();
+	void cancelAndWait();
 	std::chrono::milliseconds left() const;
 
 	nvmeof::Client &client_;
-	const ConnectAllOrder order_;
+	const ConnectAllOptions order_;
 	const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 	const Present present_;
 	nvmeof::KnownServices known_;

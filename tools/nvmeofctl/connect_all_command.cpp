@@ -48,7 +48,7 @@ struct Unresolved {
 	Error error;
 };
 
-struct Order : ConnectAllOrder {
+struct Order : ConnectAllOptions {
 	Config config;
 	std::vector<Unresolved> unresolved;
 };
@@ -70,7 +70,7 @@ void resolve(Order &order, const std::vector<ConfigTarget> &targets, Make make, 
 }
 
 // Replaces the configured services and connections by the service of the command line.
-void askAt(const Args &args, Config &config)
+void useCommandLineService(const Args &args, Config &config)
 {
 	ConfigTarget service;
 	service.transport = args.textOr("transport", "tcp");
@@ -102,7 +102,7 @@ Order orderOf(Context &context, Config config)
 	Order order;
 	order.config = std::move(config);
 	if (args.has("traddr"))
-		askAt(args, order.config);
+		useCommandLineService(args, order.config);
 	takeHost(args, order.config);
 	for (const std::string &note : nofctl::gpu::spreadOverRails(order.config, nofctl::gpu::FolderTree()))
 		context.note("rails", note);
@@ -232,7 +232,7 @@ int Report::finish(const Json &policies)
 }
 
 // The subsystems that are not in @before, without discovery services.
-std::vector<Subsystem> newOnes(Client &client, const std::vector<Subsystem> &before)
+std::vector<Subsystem> newSubsystems(Client &client, const std::vector<Subsystem> &before)
 {
 	std::vector<Subsystem> now = subsystemsSince(client, before);
 	std::erase_if(now, [](const Subsystem &one) { return one.nqn == discoveryNqn; });
@@ -266,14 +266,14 @@ int runConnectAll(Context &context)
 	}
 	if (signal) {
 		Client(*std::move(client)); // its destructor waits until connections to services are down
-		dieOf(signal);
+		exitBySignal(signal);
 	}
 	Report report(context, work, order.dryRun);
 	report.unresolved(order.unresolved);
 	report.services();
 	report.paths();
 	report.refusals();
-	Json policies =
-		order.dryRun ? Json::array() : applyToNew(context, *client, newOnes(*client, *before), order.config);
+	Json policies = order.dryRun ? Json::array()
+				     : applyToNew(context, *client, newSubsystems(*client, *before), order.config);
 	return report.finish(policies);
 }

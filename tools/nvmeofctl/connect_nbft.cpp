@@ -16,7 +16,7 @@
 #include "format.h"
 #include "nbft.h"
 #include "nbft_documents.h"
-#include "other_driver.h"
+#include "in_tree_driver.h"
 #include "policy.h"
 #include "present.h"
 #include "progress.h"
@@ -28,8 +28,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::chrono::milliseconds forEver = -1ms;
-constexpr std::chrono::milliseconds betweenLooks = 1s;
+constexpr std::chrono::milliseconds noLimit = -1ms;
+constexpr std::chrono::milliseconds bootPollInterval = 1s;
 
 // The paths to one subsystem. One connected path is enough.
 struct BootSubsystem {
@@ -51,8 +51,8 @@ void complete(ConnectOptions &options, const Args &args, const Config &config)
 	ConnectSettings settings = settingsOf(args);
 	settings.complete(config.connectSettingsFor(options.subsysnqn));
 	// the root file system may be on it: never give a path up
-	settings.firstConnect = settings.firstConnect.value_or(forEver);
-	settings.ctrlLoss = settings.ctrlLoss.value_or(forEver);
+	settings.firstConnect = settings.firstConnect.value_or(noLimit);
+	settings.ctrlLoss = settings.ctrlLoss.value_or(noLimit);
 	settings.apply(options);
 }
 
@@ -92,7 +92,7 @@ public:
 private:
 	void start(BootSubsystem &subsystem);
 	bool collect();
-	void takeBack();
+	void cancelAndWait();
 	std::string progress(Client &own) const;
 	void tell(const ConnectOptions &options, const Result<Connection> &result, bool enough, Json &results);
 
@@ -125,9 +125,9 @@ void BootConnect::plan(std::span<const nofctl::nbft::Skipped> skipped)
 void BootConnect::start(BootSubsystem &subsystem)
 {
 	const Args &args = context_.args();
-	std::optional<std::string> held = before_.heldByOther(subsystem.nqn);
+	std::optional<std::string> held = before_.inTreeConflict(subsystem.nqn);
 	if (held && !args.has("force")) {
-		const int code = refuseForOther(context_, subsystem.nqn, *held);
+		const int code = reportInTreeConflict(context_, subsystem.nqn, *held);
 		code_ = code_ ? code_ : code;
 		return;
 	}
@@ -170,17 +170,17 @@ int BootConnect::run()
 		start(subsystem);
 	while (!collect()) {
 		pollfd fds[] = {{client_.fd(), POLLIN, 0}, {signals.fd(), POLLIN, 0}};
-		::poll(fds, 2, static_cast<int>(betweenLooks.count()));
+		::poll(fds, 2, static_cast<int>(bootPollInterval.count()));
 		client_.dispatch();
 		if (int signal = signals.next()) {
-			takeBack();
+			cancelAndWait();
 			return signal;
 		}
 	}
 	return 0;
 }
 
-void BootConnect::takeBack()
+void BootConnect::cancelAndWait()
 {
 	for (BootSubsystem &subsystem : subsystems_)
 		subsystem.pending.cancel();
@@ -268,7 +268,7 @@ int runConnectNbft(Context &context)
 		return found.code;
 	}
 	if (int signal = work.run())
-		dieOf(signal);
+		exitBySignal(signal);
 	Json results = Json::array();
 	const int code = work.report(results);
 	Json policies = applyToNew(context, *client, work.made(*before), config);

@@ -101,7 +101,7 @@ static std::string fileStep(const Error &error)
 	return error.code == ErrorCode::failed ? "or give --hostnqn and --hostid" : "";
 }
 
-void tellNames(Context &context, const ConnectPlan &plan)
+void noteNames(Context &context, const ConnectPlan &plan)
 {
 	for (const std::string &nqn : {plan.options.front().subsysnqn, plan.options.front().hostnqn.value_or("")})
 		if (!nqn.empty() && !conformingNqn(nqn))

@@ -39,7 +39,7 @@ nvmeof::WaitFor waitOf(const std::string &word);
 nvmeof::ConnectSettings settingsOf(const Args &args);
 
 // Notes the addresses of host names, and NQNs that do not conform to the specification.
-void tellNames(Context &context, const ConnectPlan &plan);
+void noteNames(Context &context, const ConnectPlan &plan);
 // Next step for an error of planConnect(); may be empty.
 std::string nameStep(const nvmeof::Error &error);
 // Next step for a connect that failed; may be empty. Where no packet can have reached the target, it names a network

@@ -77,7 +77,7 @@ Result<std::string> call(const char *method, std::optional<bool> argument)
 }
 
 // Interface on which mDNS found the service, and whether it is no longer announced
-std::string heardBy(const Json &service)
+std::string mdnsNote(const Json &service)
 {
 	auto mdns = service.find("mdns");
 	if (mdns == service.end())
@@ -96,7 +96,7 @@ std::string services(const Json &status)
 		     {"Connections", Align::right},
 		     {"Error"}});
 	for (const Json &one : status["services"])
-		table.add({memberText(one, "service") + heardBy(one), memberText(one, "state"),
+		table.add({memberText(one, "service") + mdnsNote(one), memberText(one, "state"),
 			   memberText(one, "controller"),
 			   one["log"].is_null() ? "-" : memberText(one["log"], "entries"),
 			   one.contains("age_s") ? fmt::format("{:.0f} s", one["age_s"].get<double>()) : "-",
@@ -158,7 +158,7 @@ std::string formatStatus(const Json &status)
 
 constexpr const char *startIt = "start it with 'systemctl start nvmeofd', or see 'journalctl -u nvmeofd'";
 
-int fail(Context &context, const Error &error)
+int reportDaemonFailure(Context &context, const Error &error)
 {
 	return context.fail("", error, error.code == ErrorCode::noSuchObject ? startIt : "");
 }
@@ -273,10 +273,10 @@ int runDaemonStatus(Context &context)
 {
 	Result<std::string> answer = call("Status", {});
 	if (!answer)
-		return fail(context, answer.error());
+		return reportDaemonFailure(context, answer.error());
 	Json status = Json::parse(*answer, nullptr, false);
 	if (status.is_discarded() || !status.is_object())
-		return fail(context, errorFromErrno(EPROTO, otherVersion));
+		return reportDaemonFailure(context, errorFromErrno(EPROTO, otherVersion));
 	if (context.json())
 		context.print(status);
 	else
@@ -291,7 +291,7 @@ int runDaemonReload(Context &context)
 	if (!done && done.error().sysErrno == ENOSYS)
 		done = call("Reload", {});
 	if (!done)
-		return fail(context, done.error());
+		return reportDaemonFailure(context, done.error());
 	Json told = Json::parse(*done, nullptr, false);
 	if (!told.is_object())
 		told = Json::object();
@@ -307,7 +307,7 @@ int runDaemonCall(Context &context)
 	const std::string &verb = context.command().name;
 	Result<std::string> done = verb == "rescan" ? call("Rescan", {}) : call("Pause", verb == "pause");
 	if (!done)
-		return fail(context, done.error());
+		return reportDaemonFailure(context, done.error());
 	if (context.json())
 		context.print(doneDocument("nvmeofd", verb.c_str()));
 	else

@@ -24,8 +24,8 @@ using namespace nvmeof;
 
 namespace {
 
-constexpr std::size_t mostReaders = 16;       // threads
-constexpr std::uint16_t firstOfNone = 0xfff0; // FFF0h to FFFFh are not controller IDs
+constexpr std::size_t maxReaders = 16;               // threads
+constexpr std::uint16_t firstInvalidCntlid = 0xfff0; // FFF0h to FFFFh are not controller IDs
 
 std::string addressOf(const DiscoveryEntry &entry)
 {
@@ -80,7 +80,7 @@ Json entryJson(const DiscoveryEntry &entry)
 				    {"provider", toString(entry.rdma->provider)},
 				    {"connection_management", toString(entry.rdma->connectionManagement)},
 				    {"partition_key", entry.rdma->partitionKey}};
-	if (entry.cntlid < firstOfNone)
+	if (entry.cntlid < firstInvalidCntlid)
 		json["cntlid"] = entry.cntlid;
 	if (!entry.defect.empty())
 		json["defect"] = entry.defect;
@@ -174,7 +174,7 @@ std::vector<Result<DiscoveryLog>> Readers::read()
 	{
 		std::vector<std::jthread> others;
 		try {
-			while (others.size() + 1 < std::min(services_.size(), mostReaders))
+			while (others.size() + 1 < std::min(services_.size(), maxReaders))
 				others.emplace_back([this] { work(); });
 		} catch (const std::system_error &) { // continue with fewer threads
 		}
@@ -197,7 +197,7 @@ std::vector<Result<DiscoveryLog>> readAll(const ConnectPlan &plan)
 		logs = readers.read();
 	}
 	if (int signal = interruption.caught())
-		dieOf(signal);
+		exitBySignal(signal);
 	return logs;
 }
 
@@ -206,7 +206,7 @@ int discoverAt(Context &context)
 	Result<ConnectPlan> plan = planConnect(context.args(), {discoveryNqn, discoveryPort});
 	if (!plan)
 		return context.fail("", plan.error(), nameStep(plan.error()));
-	tellNames(context, *plan);
+	noteNames(context, *plan);
 	Result<Client> client = Client::open({"nvmeof_" + plan->options.front().transport});
 	if (!client)
 		return context.fail("", client.error());

@@ -433,14 +433,14 @@ void Examination::examineQueues(const Controller &c)
 			fmt::format("{} of {} requested poll queues granted", c.pollQueues, c.wantedPollQueues),
 			"raise the target's limit of queues, or connect with fewer; the first controller of a "
 			"subsystem limits their number");
-	const Controller *most = &c;
+	const Controller *max = &c;
 	for (const Controller *other : controllersOf(c.subsystem))
-		if (other->state == ControllerState::live && other->ioQueues > most->ioQueues)
-			most = other;
-	if (c.ioQueues < most->ioQueues)
+		if (other->state == ControllerState::live && other->ioQueues > max->ioQueues)
+			max = other;
+	if (c.ioQueues < max->ioQueues)
 		warning("fewer_io_queues", c.name,
 			fmt::format("{}, {} has {}: the target granted fewer, or fewer were requested",
-				    counted(c.ioQueues, "I/O queue"), most->name, most->ioQueues),
+				    counted(c.ioQueues, "I/O queue"), max->name, max->ioQueues),
 			fmt::format("compare the target's limits of queues; then 'nvmeofctl reset {}'", c.name));
 }
 

@@ -27,11 +27,11 @@ constexpr const char *cdcSocketFile = "/run/nvmeof-cdc/control";
 
 std::vector<BuildFinding> judgedBuilds()
 {
-	std::vector<BuildFinding> found = judgeBuilds(toolBuild(), libraryBuild(), moduleBuilds());
+	std::vector<BuildFinding> found = compareBuilds(toolBuild(), libraryBuild(), moduleBuilds());
 	utsname system{};
 	::uname(&system);
 	for (const KernelGap &gap : kernelGaps("/", system.release))
-		found.push_back(judgeGap(gap));
+		found.push_back(gapFinding(gap));
 	return found;
 }
 

@@ -54,7 +54,7 @@ Result<ModuleImage> ModuleImage::read(const fs::path &file)
 	return image;
 }
 
-std::string ModuleImage::unfit(const std::string &name, const ModuleBuild &core) const
+std::string ModuleImage::mismatchReason(const std::string &name, const ModuleBuild &core) const
 {
 	const Build &build = *module_.installed;
 	if (module_.name != name)
@@ -76,7 +76,7 @@ Result<void> ModuleImage::load(const std::string &parameters) const
 	return moduleError(module_.name, "load");
 }
 
-Result<void> ModuleImage::admitted() const
+Result<void> ModuleImage::checkLoadable() const
 {
 	Result<void> loaded = load("");
 	if (loaded || loaded.error().sysErrno == EEXIST)

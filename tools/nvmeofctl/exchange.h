@@ -14,12 +14,12 @@ public:
 	static nvmeof::Result<ModuleImage> read(const std::filesystem::path &file);
 
 	// Why it cannot replace module @name on top of the loaded module @core; empty if no reason is known.
-	std::string unfit(const std::string &name, const nvmeof::ModuleBuild &core) const;
+	std::string mismatchReason(const std::string &name, const nvmeof::ModuleBuild &core) const;
 	const nvmeof::ModuleBuild &module() const { return module_; }
 	nvmeof::Result<void> load(const std::string &parameters) const;
 	// Whether the kernel would load it. Call while a module of that name is loaded: the kernel checks signature,
 	// lockdown and kernel version before it refuses a second module of the same name.
-	nvmeof::Result<void> admitted() const;
+	nvmeof::Result<void> checkLoadable() const;
 
 private:
 	nvmeof::ModuleBuild module_;

@@ -272,21 +272,21 @@ std::string formatReached(const Controller &controller, bool there)
 			   toString(controller.state), there ? ", connected before" : "");
 }
 
-bool leftOut(const Path &path)
+bool isLeftOut(const Path &path)
 {
 	return path.degraded && path.controllerState == ControllerState::live;
 }
 
 std::string conditionOf(const Path &path)
 {
-	if (leftOut(path))
+	if (isLeftOut(path))
 		return path.suspect ? "suspect" : path.probation ? "probation" : "degraded";
 	return toString(path.controllerState);
 }
 
 std::string conditionOf(const Path &path, const std::vector<Path> &paths)
 {
-	const bool plain = path.controllerState == ControllerState::live && !leftOut(path);
+	const bool plain = path.controllerState == ControllerState::live && !isLeftOut(path);
 	return plain && slownessOf(path, paths) ? "slow" : conditionOf(path);
 }
 
@@ -404,10 +404,10 @@ static std::string heldNote(const Namespace &ns)
 
 static void addZones(Fields &fields, const Zones &zones)
 {
-	auto most = [](std::uint32_t limit) { return limit ? fmt::format("at most {}", limit) : "no limit"; };
+	auto max = [](std::uint32_t limit) { return limit ? fmt::format("at most {}", limit) : "no limit"; };
 	fields.emplace_back("zones", fmt::format("{} of {}", zones.count, formatSize(zones.size)));
-	fields.emplace_back("open zones", most(zones.maxOpen));
-	fields.emplace_back("active zones", most(zones.maxActive));
+	fields.emplace_back("open zones", max(zones.maxOpen));
+	fields.emplace_back("active zones", max(zones.maxActive));
 	fields.emplace_back("zone append",
 			    zones.maxAppend ? fmt::format("up to {}", formatSize(zones.maxAppend)) : "no");
 }

@@ -29,8 +29,8 @@ std::string lostNextStep(const std::string &controller);
 // Result line of a connect. @there: the controller was connected before
 std::string formatReached(const nvmeof::Controller &controller, bool there);
 // True if a path of a live controller is left out because it is degraded.
-bool leftOut(const nvmeof::Path &path);
-// "suspect", "probation" or "degraded" if leftOut(), else the state of the controller.
+bool isLeftOut(const nvmeof::Path &path);
+// "suspect", "probation" or "degraded" if isLeftOut(), else the state of the controller.
 std::string conditionOf(const nvmeof::Path &path);
 // The same, but "slow" for a live path that is slow compared with others in @paths; see slownessOf().
 std::string conditionOf(const nvmeof::Path &path, const std::vector<nvmeof::Path> &paths);

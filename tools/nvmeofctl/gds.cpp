@@ -21,7 +21,7 @@ using namespace nofctl::gpu;
 namespace {
 
 // A row per GPU, a column per card: their distance, marked if the verdict is WARN or FAIL.
-std::string matrix(const Answer &answer)
+std::string matrix(const CheckReport &answer)
 {
 	std::vector<Table::Column> columns{{"GPU"}};
 	for (const PciDevice *card : answer.cards)
@@ -50,7 +50,7 @@ std::string lineOf(const Finding &one)
 	return line + fmt::format("     rule: {}{}\n", one.row, one.source.empty() ? "" : " (" + one.source + ")");
 }
 
-std::string textOf(const Answer &answer, bool all)
+std::string textOf(const CheckReport &answer, bool all)
 {
 	std::string text = matrix(answer);
 	std::array<std::size_t, 3> counts{};
@@ -85,7 +85,7 @@ int checkGds(Context &context, const Tree &tree)
 		return context.fail("", gpus.error(), machineStep(gpus.error()));
 	if (Result<void> known = knownDisks(context.args(), node); !known)
 		return context.fail("", known.error(), "'nvmeofctl list' shows all disks");
-	const Answer answer = check(node, {*gpus, context.args().all("device")});
+	const CheckReport answer = check(node, {*gpus, context.args().all("device")});
 	if (context.json())
 		context.print(gdsDocument(answer));
 	else
@@ -95,7 +95,7 @@ int checkGds(Context &context, const Tree &tree)
 
 int recordGds(Context &context, const Tree &tree)
 {
-	const KeepingTree keeping(tree);
+	const RecordingTree keeping(tree);
 	readNode(keeping);
 	readCufileSources(keeping);
 	const std::string text = formatRecording(keeping.kept());

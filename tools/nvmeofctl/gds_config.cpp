@@ -22,7 +22,7 @@ using namespace nofctl::gpu;
 
 namespace {
 
-constexpr const char *usualFile = "/etc/cufile.json";
+constexpr const char *defaultCufile = "/etc/cufile.json";
 
 using Addresses = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
@@ -105,7 +105,7 @@ int configureGds(Context &context, const Tree &tree)
 {
 	const bool writes = context.args().has("write");
 	Outcome outcome;
-	outcome.file = context.args().textOr("file", usualFile);
+	outcome.file = context.args().textOr("file", defaultCufile);
 	Result<std::string> old = readOld(outcome.file);
 	if (!old)
 		return context.fail("", old.error());

@@ -6,5 +6,5 @@
 class Context;
 
 int configureGds(Context &context, const nofctl::gpu::Tree &tree);
-// Reads every file that configureGds() depends on, so that a KeepingTree records it.
+// Reads every file that configureGds() depends on, so that a RecordingTree records it.
 void readCufileSources(const nofctl::gpu::Tree &tree);

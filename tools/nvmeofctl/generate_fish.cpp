@@ -43,7 +43,7 @@ std::string fishArgument(const Option &option)
 }
 
 // The condition for options and verbs of a command: the line begins with the command, and with none of its verbs.
-std::string place(const Command &command)
+std::string condition(const Command &command)
 {
 	std::string text = "__nvmeofctl_at " + command.path;
 	for (const Command &verb : command.verbs)
@@ -53,7 +53,7 @@ std::string place(const Command &command)
 
 std::string line(const Command &command, const Option &option)
 {
-	std::string text = place(command);
+	std::string text = condition(command);
 	if (option.positional())
 		return text + fishArgument(option) + "\n";
 	if (!option.shortName.empty())
@@ -89,7 +89,7 @@ std::string fishCompletion()
 	for (const Command *command : shownCommands()) {
 		for (const Command &verb : command->verbs)
 			if (!verb.hidden)
-				text += fmt::format("{} -a {} -d {}\n", place(*command), verb.name,
+				text += fmt::format("{} -a {} -d {}\n", condition(*command), verb.name,
 						    quoted(verb.summary));
 		for (const Option &option : optionsOf(*command))
 			if (!option.old && (!option.positional() || !fishArgument(option).empty()))

@@ -188,7 +188,7 @@ std::string commonEntries()
 	return text;
 }
 
-constexpr const char *names = R"(.SH NAMES
+constexpr const char *manNames = R"(.SH NAMES
 .TP
 .B nvmeof0
 a subsystem, as seen with one host NQN and host ID
@@ -255,7 +255,7 @@ std::string manPage()
 		italic("options") + "]\n";
 	text += ".SH DESCRIPTION\nConnects this machine to NVMe subsystems over a network, and shows and changes its "
 		"connections, through the kernel module nvmeof. Times are in seconds, with fractions.\n";
-	return text + names + commandEntries() + commonEntries() + ".PP\n" + bold("nvmeofctl --version") +
+	return text + manNames + commandEntries() + commonEntries() + ".PP\n" + bold("nvmeofctl --version") +
 	       " prints the version of the program.\n" + exitStatus() + tail;
 }
 

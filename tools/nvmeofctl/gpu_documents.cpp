@@ -12,7 +12,7 @@ const char *word(Level level)
 	return level == Level::pass ? "pass" : level == Level::warn ? "warn" : "fail";
 }
 
-void putText(Json &json, const char *key, const std::string &text)
+void putGpuText(Json &json, const char *key, const std::string &text)
 {
 	if (!text.empty())
 		json[key] = text;
@@ -21,9 +21,9 @@ void putText(Json &json, const char *key, const std::string &text)
 Json toJson(const Finding &one)
 {
 	Json json{{"level", word(one.level)}, {"check", one.check}, {"subject", one.subject}, {"what", one.what}};
-	putText(json, "step", one.step);
-	putText(json, "row", one.row);
-	putText(json, "source", one.source);
+	putGpuText(json, "step", one.step);
+	putGpuText(json, "row", one.row);
+	putGpuText(json, "source", one.source);
 	return json;
 }
 
@@ -49,7 +49,7 @@ Json toJson(const PciDevice &device)
 		json["numa_node"] = device.numa;
 	if (device.socket >= 0)
 		json["socket"] = device.socket;
-	putText(json, "driver", device.driver);
+	putGpuText(json, "driver", device.driver);
 	json["interfaces"] = device.nets;
 	json["rdma_devices"] = device.rdmas;
 	return json;
@@ -70,7 +70,7 @@ const char *word(Verdict verdict)
 
 } // namespace
 
-Json gdsDocument(const Answer &answer)
+Json gdsDocument(const CheckReport &answer)
 {
 	Json findings = Json::array(), pairs = Json::array(), disks = Json::array();
 	for (const Finding &one : answer.findings)
@@ -107,7 +107,7 @@ Json mapDocument(const Node &node, const std::vector<Rail> &rails, const std::ve
 	Json gpus = Json::array(), all = Json::array();
 	for (const Rail &rail : rails) {
 		Json json{{"gpu", toJson(*rail.gpu)}, {"card", rail.card->address}};
-		putText(json, "interface", rail.interface);
+		putGpuText(json, "interface", rail.interface);
 		json["distance"] = toString(rail.pair.state.distance);
 		json["row"] = rail.pair.row->id;
 		json["level"] = word(rail.pair.level);
@@ -136,7 +136,7 @@ Json sizingDocument(const Sizing &sizing, const std::vector<Shortage> &shortages
 			  {"value", one.value},
 			  {"unit", one.unit},
 			  {"formula", one.formula}};
-		putText(json, "source", one.source);
+		putGpuText(json, "source", one.source);
 		if (one.emulated)
 			json["emulated"] = true;
 		if (one.verdict != Verdict::none)
@@ -147,7 +147,7 @@ Json sizingDocument(const Sizing &sizing, const std::vector<Shortage> &shortages
 		Json json{{"name", one.what}, {"wanted", one.wanted}, {"verdict", one.enough ? "enough" : "short"}};
 		if (one.there)
 			json["there"] = *one.there;
-		putText(json, "step", one.step);
+		putGpuText(json, "step", one.step);
 		compared.push_back(json);
 	}
 	return {{"stages", stages},
@@ -165,7 +165,7 @@ Json layoutDocument(const std::string &name, const Layout &layout, const std::st
 			  {"size", one.bytes},
 			  {"nqn", one.subsystem},
 			  {"usable_paths", one.usable}};
-		putText(json, "owner", one.owner);
+		putGpuText(json, "owner", one.owner);
 		members.push_back(json);
 	}
 	return {{"name", name},

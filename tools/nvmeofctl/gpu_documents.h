@@ -11,7 +11,7 @@
 #include "json.h"
 
 // Of "gds check"
-Json gdsDocument(const nofctl::gpu::Answer &answer);
+Json gdsDocument(const nofctl::gpu::CheckReport &answer);
 // Of "gds config"
 Json cufileDocument(const std::string &file, const nofctl::gpu::CufilePlan &plan,
 		    const std::vector<std::string> &problems, const std::string &text, bool written);

@@ -178,7 +178,7 @@ void Ini::settingKey(ConnectSettings &to, const std::string &key, const std::str
 
 void Ini::mdnsKey(const std::string &key, const std::string &value)
 {
-	std::optional<bool> on = truthOf(value);
+	std::optional<bool> on = parseBool(value);
 	if (key == "zeroconf" && on)
 		into_.config.mdns = *on;
 	else
@@ -188,7 +188,7 @@ void Ini::mdnsKey(const std::string &key, const std::string &value)
 void Ini::removalKey(const std::string &key, const std::string &value)
 {
 	const std::string word = keyOf(value);
-	std::optional<bool> truth = truthOf(value);
+	std::optional<bool> truth = parseBool(value);
 	if (key == "persistent-connections" && truth)
 		persistent_ = truth;
 	else if (key == "disconnect-scope" && word == "only-stas-connections")

@@ -53,7 +53,7 @@ constexpr Foreign foreign[] = {
 	{"hostsymname", "this host does not register itself"},
 };
 
-bool plain(const std::string &value)
+bool isPlain(const std::string &value)
 {
 	return !value.empty() && nofctl::printable(value) == value && value.find_first_of(" \t") == value.npos;
 }
@@ -68,7 +68,7 @@ std::optional<std::int64_t> numberOf(const std::string &value)
 std::optional<std::int64_t> valueOf(const ConnectSetting &setting, const std::string &value)
 {
 	if (setting.kind == SettingKind::flag) {
-		std::optional<bool> truth = truthOf(value);
+		std::optional<bool> truth = parseBool(value);
 		return truth ? std::optional<std::int64_t>(*truth) : std::nullopt;
 	}
 	if (setting.kind == SettingKind::number || setting.kind == SettingKind::milliseconds)
@@ -95,7 +95,8 @@ bool takeName(Draft &draft, const std::string &key, const std::string &value, bo
 	if (key == "transport")
 		return (draft.transport = value).has_value();
 	if (key == "traddr")
-		return plain(value) && value.find_first_of("/=;,") == value.npos && (draft.traddr = value).has_value();
+		return isPlain(value) && value.find_first_of("/=;,") == value.npos &&
+		       (draft.traddr = value).has_value();
 	if (key == "trsvcid") {
 		std::optional<std::int64_t> port = numberOf(value);
 		if (!port || *port < 1 || *port > 65535)
@@ -112,7 +113,7 @@ bool takeName(Draft &draft, const std::string &key, const std::string &value, bo
 	if (key == "host-traddr")
 		return parseTraddr(value) && !(target.hostTraddr = value).empty();
 	if (key == "host-iface")
-		return plain(value) && !(target.hostIface = value).empty();
+		return isPlain(value) && !(target.hostIface = value).empty();
 	known = false;
 	return false;
 }
@@ -155,7 +156,7 @@ std::string keyOf(std::string_view text)
 	return key;
 }
 
-std::optional<bool> truthOf(const std::string &value)
+std::optional<bool> parseBool(const std::string &value)
 {
 	const std::string word = keyOf(value);
 	for (const char *yes : {"true", "yes", "on", "1", "enabled"})
@@ -170,7 +171,7 @@ std::optional<bool> truthOf(const std::string &value)
 bool takeSetting(ConnectSettings &settings, const std::string &key, const std::string &value, std::string &reason)
 {
 	if (key == "disable-sqflow") { // the default here
-		std::optional<bool> off = truthOf(value);
+		std::optional<bool> off = parseBool(value);
 		if (off && !*off)
 			settings.sqFlow = true;
 		reason = "invalid value";
@@ -202,7 +203,7 @@ bool takeKey(Draft &draft, const std::string &key, const std::string &value, std
 		return false;
 	}
 	if (key == "persistent" || key == "duplicate-connect") {
-		std::optional<bool> truth = truthOf(value);
+		std::optional<bool> truth = parseBool(value);
 		if (truth && key == "persistent")
 			draft.target.persistent = *truth;
 		else if (truth)

@@ -12,7 +12,7 @@ namespace importing {
 
 std::string keyOf(std::string_view text); // "HDR_Digest" is "hdr-digest"
 std::string trimmed(std::string_view text);
-std::optional<bool> truthOf(const std::string &value);
+std::optional<bool> parseBool(const std::string &value);
 
 // A target that is built from keys. addService() and addConnection() check that it is complete.
 struct Draft {

@@ -7,7 +7,7 @@
 
 namespace {
 
-constexpr int interval = 20; // ms, between checks of the stop token
+constexpr int stopCheckInterval = 20; // ms, between checks of the stop token
 
 } // namespace
 
@@ -23,7 +23,7 @@ void Interruption::watch(const std::stop_token &end)
 {
 	pollfd poll{signals_.fd(), POLLIN, 0};
 	while (!end.stop_requested() && !caught_)
-		if (::poll(&poll, 1, interval) > 0 && (caught_ = signals_.next()))
+		if (::poll(&poll, 1, stopCheckInterval) > 0 && (caught_ = signals_.next()))
 			stop_.request_stop();
 }
 

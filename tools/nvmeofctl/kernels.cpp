@@ -85,7 +85,7 @@ std::vector<KernelGap> kernelGaps(const fs::path &root, const std::string &runni
 	return gaps;
 }
 
-BuildFinding judgeGap(const KernelGap &gap, InstalledBy by)
+BuildFinding gapFinding(const KernelGap &gap, InstalledBy by)
 {
 	return {"kernel_without_modules",
 		fmt::format(

@@ -22,4 +22,4 @@ struct KernelGap {
 std::vector<KernelGap> kernelGaps(const std::filesystem::path &root, const std::string &running);
 
 // The step names commands of @by.
-BuildFinding judgeGap(const KernelGap &gap, InstalledBy by = InstalledBy::make);
+BuildFinding gapFinding(const KernelGap &gap, InstalledBy by = InstalledBy::make);

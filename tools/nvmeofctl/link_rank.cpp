@@ -13,7 +13,7 @@ constexpr std::string_view dev = "/dev/";
 constexpr std::string_view part = "-part"; // followed by the partition number
 
 // Numbers in names of the in-tree driver's form. They must fit into an int, as nvme-cli reads them by sscanf().
-constexpr unsigned firstNumber = 100'000'000, numbersOfSubsystem = 10'000, mostSubsystems = 200'000;
+constexpr unsigned firstNumber = 100'000'000, numbersOfSubsystem = 10'000, maxSubsystems = 200'000;
 
 // Removes a number from the front of @text.
 std::optional<unsigned> takeNumber(std::string_view &text)
@@ -81,7 +81,7 @@ std::string inTreeName(std::string_view node)
 		return "";
 	node.remove_prefix(ours.size());
 	std::optional<unsigned> subsystem = takeNumber(node);
-	if (!subsystem || *subsystem > mostSubsystems)
+	if (!subsystem || *subsystem > maxSubsystems)
 		return "";
 	std::string_view kind = node.substr(0, 1);
 	node.remove_prefix(kind.size());

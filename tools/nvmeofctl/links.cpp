@@ -23,7 +23,7 @@ constexpr const char *rankProperty = "NVMEOF_LINK_RANK";
 constexpr const char *nameProperty = "NVMEOF_NVME_NAME";
 
 // udev truncates output at its buffer of 1024 bytes. A longer list is not printed, so that the links stay as they are.
-constexpr std::size_t mostOfLinks = 1000;
+constexpr std::size_t maxLinks = 1000;
 
 // 0 if udev handled the disk before the rule was installed.
 std::optional<unsigned> recordedRank(udev *library, const std::string &disk)
@@ -73,7 +73,7 @@ int runLinkRank(Context &context)
 int runLinkFilter(Context &context)
 {
 	std::string links = linksOfNamespace(variable("DEVLINKS"), variable("ID_SERIAL"), variable("ID_NSID"));
-	if (links.empty() || links.size() > mostOfLinks)
+	if (links.empty() || links.size() > maxLinks)
 		return 1;
 	context.out() << links << "\n";
 	return 0;

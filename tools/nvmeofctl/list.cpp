@@ -9,7 +9,7 @@
 #include "context.h"
 #include "documents.h"
 #include "format.h"
-#include "other_driver.h"
+#include "in_tree_driver.h"
 
 using namespace nvmeof;
 
@@ -58,8 +58,8 @@ int runList(Context &context)
 		return context.fail("", all.error());
 	if (!context.json())
 		context.out() << formatNamespaces(all->namespaces, all->subsystems, all->paths) << std::flush;
-	Json twins = warnOfTwins(context, all->namespaces, nvmeDisks());
-	Json same = warnOfSame(context, all->namespaces);
+	Json twins = warnInTreeDuplicates(context, all->namespaces, nvmeDisks());
+	Json same = warnDuplicateIdentifiers(context, all->namespaces);
 	Json lost = warnOfLost(context, all->controllers);
 	warnOfLinks(context, all->controllers);
 	if (context.json()) {

@@ -28,21 +28,21 @@ std::chrono::milliseconds leftUntil(const std::optional<Clock::time_point> &end)
 }
 
 // Returns events one by one. open() reads the existing objects, and drops their events.
-class News {
+class EventReader {
 public:
-	static Result<News> open()
+	static Result<EventReader> open()
 	{
 		Result<Topology> topology = Topology::open();
 		if (!topology)
 			return topology.error();
-		News news(*std::move(topology));
-		while (!news.topology_.synced()) {
-			if (Result<void> taken = news.take(std::chrono::milliseconds(-1)); !taken)
+		EventReader reader(*std::move(topology));
+		while (!reader.topology_.synced()) {
+			if (Result<void> taken = reader.take(std::chrono::milliseconds(-1)); !taken)
 				return taken.error();
-			while (!news.events_.empty() && !news.begun_)
-				news.begun_ = news.pop().event.type == EventType::synced;
+			while (!reader.events_.empty() && !reader.begun_)
+				reader.begun_ = reader.pop().event.type == EventType::synced;
 		}
-		return news;
+		return reader;
 	}
 
 	Result<std::optional<TopologyEvent>> next(std::chrono::milliseconds timeout)
@@ -54,7 +54,7 @@ public:
 	}
 
 private:
-	explicit News(Topology topology) : topology_(std::move(topology)) {}
+	explicit EventReader(Topology topology) : topology_(std::move(topology)) {}
 
 	// Waits, and dispatches once. That may yield no event.
 	Result<void> take(std::chrono::milliseconds timeout)
@@ -124,15 +124,15 @@ std::string monitorLine(const Event &event, const std::optional<AnaBefore> &befo
 int runMonitor(Context &context)
 {
 	const MonitorLimits limits{context.args().number("count"), context.args().seconds("timeout")};
-	Result<News> news = News::open();
-	if (!news)
-		return context.fail("", news.error());
+	Result<EventReader> reader = EventReader::open();
+	if (!reader)
+		return context.fail("", reader.error());
 	auto take = [&](const TopologyEvent &one) {
 		// Flushed, so that the reader of a pipe gets it at once.
 		context.out() << monitorLine(one.event, one.before, context.json()) << std::endl;
 		return static_cast<bool>(context.out());
 	};
-	auto next = [&](std::chrono::milliseconds time) { return news->next(time); };
+	auto next = [&](std::chrono::milliseconds time) { return reader->next(time); };
 	Result<MonitorEnd> end = followEvents(limits, next, take);
 	return end ? endOf(context, limits, *end) : context.fail("", end.error());
 }

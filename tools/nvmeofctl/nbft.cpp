@@ -24,9 +24,9 @@ NbftTables readNbft(Context &context)
 	for (const std::string &file : files) {
 		Result<BootTable> table = nofctl::nbft::read(file);
 		if (!table) {
-			const bool odd = table.error().code == ErrorCode::invalid;
-			const int code =
-				context.complain("", table.error(), odd ? "report this to the firmware vendor" : "");
+			const bool malformed = table.error().code == ErrorCode::invalid;
+			const int code = context.complain("", table.error(),
+							  malformed ? "report this to the firmware vendor" : "");
 			found.code = found.code ? found.code : code;
 			continue;
 		}

@@ -36,14 +36,14 @@ std::optional<std::string> notAChoice(const Option &option, const std::string &v
 			   meant ? fmt::format("; did you mean '{}'?", *meant) : "");
 }
 
-std::optional<std::string> notANumber(const std::string &value, std::int64_t least, std::int64_t most)
+std::optional<std::string> notANumber(const std::string &value, std::int64_t min, std::int64_t max)
 {
 	std::int64_t number = 0;
 	const char *end = value.data() + value.size();
 	auto [stop, error] = std::from_chars(value.data(), end, number);
-	if (error == std::errc() && stop == end && number >= least && number <= most)
+	if (error == std::errc() && stop == end && number >= min && number <= max)
 		return std::nullopt;
-	return fmt::format("'{}' is not a number from {} to {}", value, least, most);
+	return fmt::format("'{}' is not a number from {} to {}", value, min, max);
 }
 
 std::optional<std::string> notATime(const Option &option, const std::string &value)
@@ -52,7 +52,7 @@ std::optional<std::string> notATime(const Option &option, const std::string &val
 	Result<std::chrono::milliseconds> time = parseSeconds(value, never);
 	if (!time)
 		return time.error().message;
-	if (time->count() < 0 || (time->count() >= option.least && time->count() <= option.most))
+	if (time->count() < 0 || (time->count() >= option.min && time->count() <= option.max))
 		return std::nullopt;
 	return fmt::format("'{}' is out of range: {}", value, rangeOf(option));
 }
@@ -74,7 +74,7 @@ std::optional<std::string> notOfItsType(const Option &option, const std::string 
 	case Type::text:
 		return std::nullopt;
 	case Type::number:
-		return notANumber(value, option.least, option.most);
+		return notANumber(value, option.min, option.max);
 	case Type::time:
 	case Type::timeOrNever:
 		return notATime(option, value);
@@ -113,14 +113,14 @@ std::string Option::heading() const
 
 std::string rangeOf(const Option &option)
 {
-	if (option.type == Type::number && option.most < anyNumber)
-		return fmt::format("{} to {}", option.least, option.most);
+	if (option.type == Type::number && option.max < anyNumber)
+		return fmt::format("{} to {}", option.min, option.max);
 	if (!timed(option))
 		return {};
 	std::string never = option.type == Type::timeOrNever ? "-1, or " : "";
-	if (option.most < anyTime)
-		return fmt::format("{}{} to {} s", never, secondsText(option.least), secondsText(option.most));
-	return option.least ? fmt::format("{}{} s or more", never, secondsText(option.least)) : "";
+	if (option.max < anyTime)
+		return fmt::format("{}{} to {} s", never, secondsText(option.min), secondsText(option.max));
+	return option.min ? fmt::format("{}{} s or more", never, secondsText(option.min)) : "";
 }
 
 std::string valueNote(const Option &option)

@@ -33,19 +33,19 @@ struct Option {
 	std::vector<std::string> choices = {};
 	Completes completes = Completes::nothing;
 	Type type = Type::text;
-	std::int64_t least = 0, most = 0; // range of a number, or of a time in milliseconds
-	std::string preset = "";          // default, as shown in the help; empty: not shown
-	std::string sameAs = "";          // other spelling of the positional option of this name
-	bool mayLackValue = false;        // --name or --name=VALUE
-	bool secret = false;              // no message repeats the value
-	bool old = false;                 // former spelling: accepted with a notice, and not shown
-	std::string wasNumber = "";       // the option that a number after the short name meant in older versions
+	std::int64_t min = 0, max = 0; // range of a number, or of a time in milliseconds
+	std::string preset = "";       // default, as shown in the help; empty: not shown
+	std::string aliasOf = "";      // other spelling of the positional option of this name
+	bool mayLackValue = false;     // --name or --name=VALUE
+	bool secret = false;           // no message repeats the value
+	bool old = false;              // former spelling: accepted with a notice, and not shown
+	std::string wasNumber = "";    // the option that a number after the short name meant in older versions
 
 	bool positional() const { return longName.front() != '-'; }
 	bool flag() const { return value.empty() && !positional(); }
 	// The next word is not its value.
 	bool alone() const { return flag() || mayLackValue; }
-	std::string key() const { return !sameAs.empty() ? sameAs : positional() ? longName : longName.substr(2); }
+	std::string key() const { return !aliasOf.empty() ? aliasOf : positional() ? longName : longName.substr(2); }
 	// "-n, --nqn NQN"
 	std::string heading() const;
 };

@@ -9,11 +9,11 @@
 
 namespace opt {
 
-static Option ranged(Type type, std::int64_t least, std::int64_t most, Option option)
+static Option ranged(Type type, std::int64_t min, std::int64_t max, Option option)
 {
 	option.type = type;
-	option.least = least;
-	option.most = most;
+	option.min = min;
+	option.max = max;
 	return option;
 }
 
@@ -58,14 +58,14 @@ Option of(Type type, Option option)
 	return option;
 }
 
-Option number(std::int64_t least, std::int64_t most, Option option)
+Option number(std::int64_t min, std::int64_t max, Option option)
 {
-	return ranged(Type::number, least, most, std::move(option));
+	return ranged(Type::number, min, max, std::move(option));
 }
 
-Option time(std::int64_t least, std::int64_t most, Option option)
+Option time(std::int64_t min, std::int64_t max, Option option)
 {
-	return ranged(Type::time, least, most, std::move(option));
+	return ranged(Type::time, min, max, std::move(option));
 }
 
 Option preset(std::string holds, Option option)
@@ -79,16 +79,16 @@ Option positional(const std::string &name, std::string help, Completes completes
 	return {.shortName = "", .longName = name, .value = name, .help = std::move(help), .completes = completes};
 }
 
-Option sameAs(const std::string &name, Option option)
+Option aliasOf(const std::string &name, Option option)
 {
-	option.sameAs = name;
+	option.aliasOf = name;
 	return option;
 }
 
 Option oldSpelling(const std::string &longName, Option option)
 {
 	option.old = true;
-	return sameAs(longName.substr(2), std::move(option));
+	return aliasOf(longName.substr(2), std::move(option));
 }
 
 std::vector<Option> joined(std::vector<std::vector<Option>> all)
@@ -103,7 +103,7 @@ std::vector<Option> withName(Option name, std::vector<Option> more)
 {
 	std::vector<Option> options{std::move(name)};
 	options.push_back(
-		sameAs("NAME", value("-d", "--device", "NAME", "The same as NAME", options.front().completes)));
+		aliasOf("NAME", value("-d", "--device", "NAME", "The same as NAME", options.front().completes)));
 	options.back().repeated = options.front().repeated;
 	for (Option &option : more)
 		options.push_back(std::move(option));
@@ -148,8 +148,8 @@ Option setting(std::string shortName, const std::string &name, const std::string
 	const nvmeof::ConnectSetting &known = *nvmeof::findConnectSetting(name);
 	Option option = value(std::move(shortName), "--" + name, called, known.help);
 	option.preset = known.preset;
-	option.least = known.least;
-	option.most = known.most;
+	option.min = known.least;
+	option.max = known.most;
 	switch (known.kind) {
 	case nvmeof::SettingKind::flag:
 		return flag(option.shortName, option.longName, option.help);

@@ -22,11 +22,11 @@ Option required(Option option);
 Option repeated(Option option);
 Option oneOf(std::vector<std::string> choices, Option option);
 Option of(Type type, Option option);
-Option number(std::int64_t least, std::int64_t most, Option option);
-Option time(std::int64_t least, std::int64_t most, Option option); // ms
+Option number(std::int64_t min, std::int64_t max, Option option);
+Option time(std::int64_t min, std::int64_t max, Option option); // ms
 Option preset(std::string holds, Option option);
 // @option as another spelling of positional option @name
-Option sameAs(const std::string &name, Option option);
+Option aliasOf(const std::string &name, Option option);
 
 // A former spelling of the option @longName
 Option oldSpelling(const std::string &longName, Option option);

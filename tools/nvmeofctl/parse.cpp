@@ -252,7 +252,7 @@ bool isFormerNumber(const Option &option, const std::string &value)
 }
 
 // Adds values of options and words to @line. Returns an error message, or an empty text.
-std::string place(const Command &command, const Reader &reader, const Words &words, CommandLine &line)
+std::string assignValues(const Command &command, const Reader &reader, const Words &words, CommandLine &line)
 {
 	const Options &options = optionsOf(command);
 	Args &args = line.args;
@@ -308,7 +308,7 @@ CommandLine parseCommand(const Command &command, const Words &words)
 		rest.erase(mark);
 	CommandLine line{.command = &command, .args = {}, .text = {}, .exitCode = 0, .notices = {}};
 	if (trouble.empty())
-		trouble = place(command, reader, rest, line);
+		trouble = assignValues(command, reader, rest, line);
 	if (!trouble.empty())
 		return usage(&command, trouble);
 	return line;

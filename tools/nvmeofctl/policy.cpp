@@ -55,7 +55,7 @@ Result<Config> policiesByHand(const Args &args)
 }
 
 // Next step for a file that cannot be used; empty: usualNextStep() applies.
-const char *fileStep(const Error &error)
+const char *policyFileStep(const Error &error)
 {
 	if (error.code == ErrorCode::noSuchObject)
 		return "create the file, or give another one with --policy-file";
@@ -198,7 +198,7 @@ int runApplyPolicy(Context &context)
 	std::optional<std::string> name = context.args().text("NAME");
 	Result<Config> rules = policiesByHand(context.args());
 	if (!rules)
-		return context.fail("", rules.error(), fileStep(rules.error()));
+		return context.fail("", rules.error(), policyFileStep(rules.error()));
 	Result<Client> client = Client::open();
 	if (!client)
 		return context.fail(name.value_or(""), client.error());

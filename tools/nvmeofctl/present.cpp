@@ -7,7 +7,7 @@
 
 #include <nvmeof/difference.h>
 
-#include "other_driver.h"
+#include "in_tree_driver.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;
@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::chrono::milliseconds forRemoval = 10s;
-constexpr int betweenLooks = 50; // ms
+constexpr int pollInterval = 50; // ms
 
 } // namespace
 
@@ -33,11 +33,11 @@ const Controller *Present::find(const ConnectOptions &options, const std::string
 	return nullptr;
 }
 
-std::optional<std::string> Present::heldByOther(const std::string &nqn) const
+std::optional<std::string> Present::inTreeConflict(const std::string &nqn) const
 {
 	if (std::ranges::any_of(controllers_, [&](const Controller &one) { return one.subsysnqn == nqn; }))
 		return std::nullopt;
-	return ::heldByOther(nqn, foreignControllers(nqn));
+	return ::inTreeConflict(nqn, foreignControllers(nqn));
 }
 
 bool Present::has(const std::string &name) const
@@ -55,6 +55,6 @@ void Present::awaitRemoval(const std::function<bool(const Controller &)> &ours) 
 		if (!all || std::ranges::none_of(*all, isLeft))
 			return;
 		pollfd fd{client_.fd(), POLLIN, 0};
-		::poll(&fd, 1, betweenLooks);
+		::poll(&fd, 1, pollInterval);
 	}
 }

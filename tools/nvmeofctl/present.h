@@ -19,7 +19,7 @@ public:
 	const nvmeof::Controller *find(const nvmeof::ConnectOptions &options, const std::string &hostnqn = {}) const;
 	// The message that the in-tree driver is connected to @nqn, so that its disks would appear twice. Empty also if
 	// this driver is connected to @nqn already.
-	std::optional<std::string> heldByOther(const std::string &nqn) const;
+	std::optional<std::string> inTreeConflict(const std::string &nqn) const;
 	// Waits, at most 10 s, until all controllers that match @ours and are not in controllers() are gone. The
 	// library removes the controllers of cancelled connects in the background.
 	void awaitRemoval(const std::function<bool(const nvmeof::Controller &)> &ours) const;

@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto beforeFirst = 500ms, interval = 250ms;
-constexpr auto answerPatience = 1s; // the destructor waits for a request under way
+constexpr auto beforeFirst = 500ms, updateInterval = 250ms;
+constexpr auto answerTimeout = 1s; // the destructor waits for a request under way
 constexpr const char *wipe = "\r\033[K";
 
 bool onTerminal()
@@ -55,10 +55,10 @@ void Progress::draw(const std::stop_token &end)
 	std::condition_variable_any wake;
 	std::unique_lock lock(mutex_);
 	auto begin = std::chrono::steady_clock::now();
-	nvmeof::Result<nvmeof::Client> client = nvmeof::Client::open({{}, answerPatience});
+	nvmeof::Result<nvmeof::Client> client = nvmeof::Client::open({{}, answerTimeout});
 	bool drawn = false;
 	auto pause = [&](auto time) { wake.wait_for(lock, end, time, [] { return false; }); };
-	for (pause(beforeFirst); !end.stop_requested(); pause(interval)) {
+	for (pause(beforeFirst); !end.stop_requested(); pause(updateInterval)) {
 		auto passed =
 			std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin);
 		put(wipe + progressLine(what_, client ? look_(*client) : "", passed));

@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 namespace {
 
 // A time limit that is shorter already is kept.
-bool longer(milliseconds set, milliseconds limit)
+bool exceedsLimit(milliseconds set, milliseconds limit)
 {
 	return set.count() < 0 || set > limit;
 }
@@ -38,7 +38,7 @@ public:
 
 	void set(const Controller &controller)
 	{
-		if (!longer(controller.fastIoFail, limit_))
+		if (!exceedsLimit(controller.fastIoFail, limit_))
 			return;
 		ControllerSettings settings;
 		settings.fastIoFail = limit_;

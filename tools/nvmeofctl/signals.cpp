@@ -37,7 +37,7 @@ int Signals::next() const
 	return ::read(fd_, &info, sizeof(info)) == sizeof(info) ? static_cast<int>(info.ssi_signo) : 0;
 }
 
-void dieOf(int signal)
+void exitBySignal(int signal)
 {
 	::signal(signal, SIG_DFL);
 	sigset_t set = setOf({signal});

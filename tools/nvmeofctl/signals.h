@@ -22,4 +22,4 @@ private:
 };
 
 // Ends the process by @signal with its default action, so that the parent sees it in the wait status.
-[[noreturn]] void dieOf(int signal);
+[[noreturn]] void exitBySignal(int signal);

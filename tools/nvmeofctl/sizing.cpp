@@ -42,7 +42,7 @@ std::optional<double> quantity(const std::string &text, double base)
 struct Quantity {
 	const char *option;
 	double Demand::*member;
-	double base, least, most;
+	double base, min, max;
 };
 
 constexpr double decimal = 1000, binary = 1024;
@@ -88,7 +88,7 @@ Result<Demand> demandOf(const Args &args)
 		if (!text)
 			continue;
 		const std::optional<double> value = quantity(*text, one.base);
-		if (!value || *value < one.least || *value > one.most)
+		if (!value || *value < one.min || *value > one.max)
 			return usageError(fmt::format("--{}: '{}' is not a valid number, such as 12e9 or 12G",
 						      one.option, *text));
 		demand.*one.member = *value;
@@ -104,7 +104,7 @@ Result<Demand> demandOf(const Args &args)
 }
 
 // Lowers @of to @value, which may be 0. An empty @of has no value yet.
-template <typename T> void least(std::optional<T> &of, T value)
+template <typename T> void min(std::optional<T> &of, T value)
 {
 	of = std::min(of.value_or(value), value);
 }
@@ -119,7 +119,7 @@ void addMachine(Live &live, const nofctl::gpu::Node &node)
 		for (const std::string &name : card->nets)
 			if (auto found = node.interfaces.find(name);
 			    found != node.interfaces.end() && found->second.megabits)
-				least(live.cardGigabits, static_cast<double>(*found->second.megabits) / 1000);
+				min(live.cardGigabits, static_cast<double>(*found->second.megabits) / 1000);
 	for (const auto &[name, disk] : node.disks)
 		if (disk.kind == Disk::Kind::mapper)
 			live.stripeWidth =
@@ -131,12 +131,12 @@ void addDriver(Live &live, const Snapshot &all)
 	live.targets = static_cast<unsigned>(all.subsystems.size());
 	live.namespaces = static_cast<unsigned>(all.namespaces.size());
 	for (const Namespace &ns : all.namespaces)
-		least(live.leastPaths, static_cast<unsigned>(ns.usablePaths));
+		min(live.minPaths, static_cast<unsigned>(ns.usablePaths));
 	for (const Controller &controller : all.controllers) {
 		if (controller.state != ControllerState::live || controller.ioQueues == 0)
 			continue; // not connected, or a discovery controller
-		least(live.leastDepth, static_cast<unsigned>(controller.queueSize));
-		least(live.leastQueues, static_cast<unsigned>(controller.ioQueues));
+		min(live.minDepth, static_cast<unsigned>(controller.queueSize));
+		min(live.minQueues, static_cast<unsigned>(controller.ioQueues));
 	}
 }
 
@@ -204,9 +204,9 @@ std::string csvOf(const Sizing &sizing)
 std::string svgOf(const Sizing &sizing)
 {
 	constexpr int left = 160, width = 480, bar = 16, row = 48, top = 40;
-	double most = 0;
+	double max = 0;
 	for (const Stage &one : sizing.stages)
-		most = std::max({most, one.read, one.write});
+		max = std::max({max, one.read, one.write});
 	Svg svg;
 	svg.text(10, 20, "Bandwidth of each stage, read and write; the narrowest in red", "start", 14);
 	int y = top;
@@ -216,7 +216,7 @@ std::string svgOf(const Sizing &sizing)
 		int at = y;
 		for (double value : {one.read, one.write}) {
 			const bool narrow = i == sizing.narrowest && at != y;
-			svg.box(left, at, std::max(1, static_cast<int>(width * value / most)), bar,
+			svg.box(left, at, std::max(1, static_cast<int>(width * value / max)), bar,
 				narrow    ? "#c02020"
 				: at == y ? "#9bc0e8"
 					  : "#4878a8");

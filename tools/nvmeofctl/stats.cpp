@@ -33,7 +33,7 @@ NodeFacts nodeFacts()
 	for (const ModuleBuild &one : modules)
 		if (one.name == "nvmeof" && one.loaded)
 			facts.moduleVersion = one.loaded->version;
-	for (const BuildFinding &one : judgeBuilds(tool, libraryBuild(), modules))
+	for (const BuildFinding &one : compareBuilds(tool, libraryBuild(), modules))
 		facts.findings.push_back(one.code);
 	facts.daemonRuns = daemonRuns();
 	facts.daemonEnabled = unitEnabled("nvmeofd.service");

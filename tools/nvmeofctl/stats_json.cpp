@@ -20,7 +20,7 @@ Json totalsJson(const Totals &totals)
 	return json;
 }
 
-Json pathJson(const Path &path, const Snapshot &all)
+Json pathStatsJson(const Path &path, const Snapshot &all)
 {
 	Json json = toJson(path);
 	if (const Controller *controller = all.controller(path.controller)) {
@@ -31,14 +31,14 @@ Json pathJson(const Path &path, const Snapshot &all)
 	return json;
 }
 
-Json namespaceJson(const Namespace &ns, const Snapshot &all)
+Json namespaceStatsJson(const Namespace &ns, const Snapshot &all)
 {
 	Json json = toJson(ns);
 	std::vector<const Path *> paths = all.pathsOf(ns);
 	json["totals"] = totalsJson(totalsOf(paths));
 	json["paths"] = Json::array();
 	for (const Path *path : paths)
-		json["paths"].push_back(pathJson(*path, all));
+		json["paths"].push_back(pathStatsJson(*path, all));
 	return json;
 }
 
@@ -56,6 +56,6 @@ Json statsJson(const Snapshot &snapshot)
 	for (const Controller &controller : snapshot.controllers)
 		json["controllers"].push_back(toJson(controller));
 	for (const Namespace &ns : snapshot.namespaces)
-		json["namespaces"].push_back(namespaceJson(ns, snapshot));
+		json["namespaces"].push_back(namespaceStatsJson(ns, snapshot));
 	return json;
 }

@@ -95,7 +95,7 @@ Result<std::vector<StripeState>> states(const Args &args, const Snapshot &all)
 	const ConfigReading reading = inspectConfig(configFiles(args));
 	for (const ConfigStripe &one : reading.config.stripes) {
 		StripeState state{one.name, "not made", one.chunk, 0, one.members, {}, true, 0};
-		state.missing = partsOf(one, all).missing;
+		state.missing = membersOfStripe(one, all).missing;
 		Result<std::optional<Mapped>> mapped = findMapped(one.name);
 		if (!mapped)
 			return mapped.error();
@@ -133,7 +133,7 @@ Result<bool> startOne(const ConfigStripe &one, const Snapshot &all)
 		return isStripe(**there)
 			       ? Result<bool>(false)
 			       : Result<bool>(usageError("/dev/mapper/" + one.name + " exists, and is not a stripe"));
-	const Parts parts = partsOf(one, all);
+	const Parts parts = membersOfStripe(one, all);
 	if (!parts.whole()) {
 		Error error = usageError(fmt::format("{} of {} members are missing or have no usable path: {}",
 						     parts.missing.size(), one.members.size(),

@@ -33,7 +33,7 @@ Result<Mapped> stripeOf(const std::string &name)
 }
 
 // Undoes a move whose process has died. Writes go to both sides during a move, so the old members are complete.
-Result<Mapped> settled(Context &context, const Mapped &stripe, bool dry)
+Result<Mapped> undoInterruptedMove(Context &context, const Mapped &stripe, bool dry)
 {
 	if (!isCopying(stripe) || dry)
 		return stripe;
@@ -43,7 +43,7 @@ Result<Mapped> settled(Context &context, const Mapped &stripe, bool dry)
 }
 
 // Fails if the stripe is configured in a file that is not written by 'stripe'.
-Result<void> ownFile(const Args &args, const std::string &name)
+Result<void> checkOwnFile(const Args &args, const std::string &name)
 {
 	const ConfigReading reading = inspectConfig(configFiles(args));
 	auto found = std::ranges::find(reading.config.stripes, name, &ConfigStripe::name);
@@ -79,7 +79,7 @@ std::string planText(const Mapped &stripe, const Layout &layout)
 }
 
 // Waits until all is copied. Fails when interrupted, or if one side is broken.
-Result<void> await(Context &context, const std::string &name, Interruption &interruption)
+Result<void> waitForCopy(Context &context, const std::string &name, Interruption &interruption)
 {
 	int told = -1;
 	for (;; std::this_thread::sleep_for(100ms)) {
@@ -117,7 +117,7 @@ int grow(Context &context, const Mapped &stripe, const Layout &layout)
 				    good.error().sysErrno == EEXIST ? "--force uses it anyway" : "");
 	if (Result<void> begun = beginCopy(stripe, stripedTarget(disksOf(layout), layout.chunk, layout.bytes)); !begun)
 		return context.fail(name, begun.error(), undone);
-	Result<void> done = await(context, name, interruption);
+	Result<void> done = waitForCopy(context, name, interruption);
 	if (!done) {
 		Result<void> back = undoCopy(name);
 		return context.fail(name, back ? done.error() : back.error(),
@@ -144,9 +144,9 @@ int runStripeGrow(Context &context)
 	Result<Mapped> stripe = stripeOf(name);
 	if (!stripe)
 		return context.fail(name, stripe.error(), "'nvmeofctl stripe show' lists all stripes");
-	if (Result<void> own = ownFile(context.args(), name); !own)
+	if (Result<void> own = checkOwnFile(context.args(), name); !own)
 		return context.fail(name, own.error());
-	if (stripe = settled(context, *stripe, context.args().has("dry-run")); !stripe)
+	if (stripe = undoInterruptedMove(context, *stripe, context.args().has("dry-run")); !stripe)
 		return context.fail(name, stripe.error(), "'nvmeofctl stripe show' shows its state");
 	Result<Layout> layout = layoutFor(context.args(), *stripe);
 	if (!layout)

@@ -28,14 +28,14 @@ extern char **environ;
 
 namespace {
 
-Error absent(std::string message)
+Error noSuchPart(std::string message)
 {
 	Error error = usageError(std::move(message));
 	error.code = ErrorCode::noSuchObject;
 	return error;
 }
 
-std::string plain(const std::string &name)
+std::string plainName(const std::string &name)
 {
 	return name.substr(name.rfind('/') + 1);
 }
@@ -46,11 +46,11 @@ Result<std::vector<Member>> wantedMembers(const Args &args, const Snapshot &all)
 {
 	std::vector<Member> found, members = membersOf(all);
 	for (Member &one : members)
-		putQueue(one);
+		readQueueLimits(one);
 	for (const std::string &name : args.all("MEMBER")) {
-		auto member = std::ranges::find(members, plain(name), &Member::disk);
+		auto member = std::ranges::find(members, plainName(name), &Member::disk);
 		if (member == members.end())
-			return absent("there is no disk " + name);
+			return noSuchPart("there is no disk " + name);
 		found.push_back(*member);
 	}
 	for (const std::string &pattern : args.all("nqn"))
@@ -183,5 +183,5 @@ Result<void> makeFileSystem(Context &context, const std::string &type, const std
 
 Error stripeAbsent(const std::string &name)
 {
-	return absent("there is no stripe " + name);
+	return noSuchPart("there is no stripe " + name);
 }

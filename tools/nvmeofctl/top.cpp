@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Millis = std::chrono::milliseconds;
 
-constexpr Millis mostWait = 60s; // longest wait for a sample
+constexpr Millis maxWait = 60s; // longest wait for a sample
 
 struct TopOptions {
 	Millis interval = 1s;
@@ -41,7 +41,7 @@ TopOptions optionsOf(const Context &context)
 void read(TopSampler &sampler)
 {
 	sampler.tick();
-	sampler.wait(mostWait);
+	sampler.wait(maxWait);
 }
 
 // Dispatches events as they arrive, because the buffer of the socket is small.
@@ -89,7 +89,7 @@ public:
 	int run()
 	{
 		tick();
-		sampler_.wait(mostWait); // so that the first frame has data
+		sampler_.wait(maxWait); // so that the first frame has data
 		show();
 		while (!done_ && !signal_) {
 			terminal_.draw(view_.draw(shown_, terminal_.size()));
@@ -106,7 +106,7 @@ public:
 	}
 
 private:
-	static constexpr Millis leastPause = 100ms; // between samples that events cause
+	static constexpr Millis minPause = 100ms; // between samples that events cause
 
 	void show()
 	{
@@ -168,7 +168,7 @@ private:
 	void readEvents()
 	{
 		if (sampler_.dispatch() && !refreshAt_)
-			refreshAt_ = std::max(Clock::now(), lastRead_ + leastPause);
+			refreshAt_ = std::max(Clock::now(), lastRead_ + minPause);
 		show();
 	}
 
@@ -206,6 +206,6 @@ int runTop(Context &context)
 	if (!signal)
 		return context.fail("", signal.error());
 	if (*signal)
-		dieOf(*signal);
+		exitBySignal(*signal);
 	return 0;
 }

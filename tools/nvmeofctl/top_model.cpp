@@ -53,7 +53,7 @@ TopRow rowOf(const Path &path, const Snapshot &all, const Rates &rates)
 	const Controller *controller = all.controller(path.controller);
 	row.address = controller ? shortAddress(*controller) : "-";
 	row.state = conditionOf(path);
-	row.stateTone = leftOut(path) ? Tone::warning : toneOf(path.controllerState);
+	row.stateTone = isLeftOut(path) ? Tone::warning : toneOf(path.controllerState);
 	row.ana = toString(path.anaState);
 	row.anaCurrent = anaIsCurrent(path);
 	row.anaTone = row.anaCurrent ? toneOf(path.anaState) : Tone::dim;

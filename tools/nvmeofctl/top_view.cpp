@@ -78,15 +78,15 @@ void cut(TopLine &line, std::size_t columns)
 }
 
 // A column with the text of its cells.
-struct Laid {
+struct ColumnLayout {
 	const TopColumn *column;
 	std::size_t width;
 	std::vector<std::string> cells;
 };
 
-Laid lay(const TopColumn &column, const std::vector<TopRow> &rows, bool marked)
+ColumnLayout lay(const TopColumn &column, const std::vector<TopRow> &rows, bool marked)
 {
-	Laid laid{&column, std::max(column.width, std::string_view(column.title).size() + marked), {}};
+	ColumnLayout laid{&column, std::max(column.width, std::string_view(column.title).size() + marked), {}};
 	for (const TopRow &row : rows) {
 		laid.cells.push_back(nofctl::printable(column.text(row)));
 		laid.width = std::max(laid.width, laid.cells.back().size());
@@ -95,29 +95,29 @@ Laid lay(const TopColumn &column, const std::vector<TopRow> &rows, bool marked)
 }
 
 // Leaves out columns, highest rank first, until the others fit.
-void fit(std::vector<Laid> &columns, std::size_t width)
+void fit(std::vector<ColumnLayout> &columns, std::size_t width)
 {
 	for (;;) {
 		std::size_t needed = 0;
-		for (const Laid &laid : columns)
+		for (const ColumnLayout &laid : columns)
 			needed += laid.width + 1;
-		auto least = std::ranges::max_element(columns, {}, [](const Laid &l) { return l.column->rank; });
-		if (needed <= width + 1 || least == columns.end() || least->column->rank == 0)
+		auto min = std::ranges::max_element(columns, {}, [](const ColumnLayout &l) { return l.column->rank; });
+		if (needed <= width + 1 || min == columns.end() || min->column->rank == 0)
 			return;
-		columns.erase(least);
+		columns.erase(min);
 	}
 }
 
-std::string aligned(const Laid &laid, const std::string &text)
+std::string aligned(const ColumnLayout &laid, const std::string &text)
 {
 	return laid.column->number ? fmt::format("{:>{}} ", text, laid.width)
 				   : fmt::format("{:<{}} ", text, laid.width);
 }
 
-TopLine titleLine(const std::vector<Laid> &columns, const TopColumn *sortedBy, bool upwards)
+TopLine titleLine(const std::vector<ColumnLayout> &columns, const TopColumn *sortedBy, bool upwards)
 {
 	TopLine line;
-	for (const Laid &laid : columns) {
+	for (const ColumnLayout &laid : columns) {
 		std::string title = laid.column->title;
 		if (laid.column == sortedBy)
 			title += upwards ? "^" : "v";
@@ -202,14 +202,14 @@ std::vector<TopLine> TopView::table(const std::vector<TopRow> &rows, std::size_t
 {
 	std::span<const TopColumn> all = columnsOf(table_);
 	const TopColumn *by = &all[sortColumn()];
-	std::vector<Laid> laid;
+	std::vector<ColumnLayout> laid;
 	for (const TopColumn &column : all)
 		laid.push_back(lay(column, rows, &column == by));
 	fit(laid, columns);
 	std::vector<TopLine> lines{titleLine(laid, by, (by->value == nullptr) != reverse_)};
 	for (std::size_t i = 0; i < rows.size(); i++) {
 		TopLine line;
-		for (const Laid &one : laid)
+		for (const ColumnLayout &one : laid)
 			line.push_back({aligned(one, one.cells[i]),
 					one.column->tone ? one.column->tone(rows[i]) : Tone::normal});
 		lines.push_back(std::move(line));

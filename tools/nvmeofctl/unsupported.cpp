@@ -7,7 +7,7 @@
 
 namespace {
 
-struct Habit {
+struct UnsupportedName {
 	std::string_view shortName, name;
 	const char *instead;
 };
@@ -19,7 +19,7 @@ constexpr const char *noFile = "the configuration is in /etc/nvmeof/nvmeof.toml:
 			       "file, 'nvmeofctl connect-all' connects its targets";
 constexpr const char *byIoctl = "use nvme-cli for it: its commands work on /dev/nvmeof0c1 and /dev/nvmeof0n1";
 
-constexpr Habit options[] = {
+constexpr UnsupportedName options[] = {
 	{"-S", "--dhchap-secret", noKeys},
 	{"-C", "--dhchap-ctrl-secret", noKeys},
 	{"", "--tls", noTls},
@@ -40,7 +40,7 @@ constexpr Habit options[] = {
 	{"-v", "--verbose", "omit it: 'nvmeofctl show NAME' and --json show all details"},
 };
 
-constexpr Habit verbs[] = {
+constexpr UnsupportedName verbs[] = {
 	{"", "ns-rescan", "use 'nvmeofctl rescan'"},
 	{"", "show-topology", "use 'nvmeofctl list-subsys' or 'nvmeofctl show NAME'"},
 	{"", "id-ctrl", byIoctl},
@@ -57,10 +57,10 @@ constexpr Habit verbs[] = {
 	{"", "write", byIoctl},
 };
 
-std::optional<std::string> sayingOf(const auto &habits, std::string name)
+std::optional<std::string> unsupportedText(const auto &habits, std::string name)
 {
 	std::ranges::replace(name, '_', '-'); // nvme-cli accepts both
-	for (const Habit &habit : habits)
+	for (const UnsupportedName &habit : habits)
 		if (name == habit.name || (name == habit.shortName && !name.empty()))
 			return fmt::format("{} is not supported here; {}", habit.name, habit.instead);
 	return std::nullopt;
@@ -70,10 +70,10 @@ std::optional<std::string> sayingOf(const auto &habits, std::string name)
 
 std::optional<std::string> unsupportedOption(std::string_view name)
 {
-	return sayingOf(options, std::string(name));
+	return unsupportedText(options, std::string(name));
 }
 
 std::optional<std::string> unsupportedCommand(std::string_view name)
 {
-	return sayingOf(verbs, std::string(name));
+	return unsupportedText(verbs, std::string(name));
 }

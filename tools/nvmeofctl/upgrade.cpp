@@ -30,10 +30,10 @@ namespace {
 
 constexpr milliseconds step = 10ms;
 constexpr const char *core = "nvmeof";
-constexpr const char *withStop =
+constexpr const char *offlineStep =
 	"disks must be stopped: 'nvmeofctl disconnect --all', then 'modprobe -r' and 'modprobe', or reboot";
 
-const ModuleBuild *named(const std::vector<ModuleBuild> &modules, const std::string &name)
+const ModuleBuild *findLoaded(const std::vector<ModuleBuild> &modules, const std::string &name)
 {
 	auto found = std::find_if(modules.begin(), modules.end(), [&](const auto &one) { return one.name == name; });
 	return found == modules.end() || !found->loaded ? nullptr : &*found;
@@ -93,7 +93,7 @@ bool same(const Build &one, const Build &other)
 
 // Runs @work in a child process with a session of its own and all signals blocked, so that neither Ctrl-C nor a lost
 // SSH connection ends it between unload and load. Returns its exit code.
-Result<int> apart(const std::function<int()> &work)
+Result<int> runInChild(const std::function<int()> &work)
 {
 	sigset_t all, before;
 	sigfillset(&all);
@@ -130,8 +130,8 @@ public:
 
 private:
 	// Exchanges the module, and reports the result.
-	int carryOut();
-	int carryOutAlone();
+	int exchangeAndReport();
+	int exchangeInChild();
 	// Checks everything, and changes nothing. Returns an exit code, or nothing if the exchange may begin.
 	std::optional<int> prepare();
 	// Keeps the installed file, if it is the loaded build, to load it again if the new one cannot be loaded.
@@ -139,7 +139,7 @@ private:
 	Result<void> exchange();
 	Upgraded outcome(std::vector<std::string> missing) const;
 	int tell(const std::vector<std::string> &missing);
-	int tellPlan();
+	int reportPlan();
 
 	Context &context_;
 	Client &client_;
@@ -161,7 +161,7 @@ void Upgrade::keepOld(const ModuleBuild &loaded)
 std::optional<int> Upgrade::prepare()
 {
 	std::vector<ModuleBuild> modules = moduleBuilds();
-	const ModuleBuild *loaded = named(modules, name_), *base = named(modules, core);
+	const ModuleBuild *loaded = findLoaded(modules, name_), *base = findLoaded(modules, core);
 	if (!loaded || !base)
 		return context_.fail("", notLoaded(name_));
 	std::string file = context_.args().textOr("file", loaded->file);
@@ -171,9 +171,9 @@ std::optional<int> Upgrade::prepare()
 	Result<ModuleImage> image = ModuleImage::read(file);
 	if (!image)
 		return context_.fail("", image.error());
-	if (std::string why = image->unfit(name_, *base); !why.empty())
-		return context_.fail("", refused(why), withStop);
-	if (Result<void> admitted = image->admitted(); !admitted)
+	if (std::string why = image->mismatchReason(name_, *base); !why.empty())
+		return context_.fail("", refused(why), offlineStep);
+	if (Result<void> admitted = image->checkLoadable(); !admitted)
 		return context_.fail("", admitted.error(),
 				     "nothing was changed: the kernel would reject the module; check that it is "
 				     "signed, and built for this kernel");
@@ -188,7 +188,7 @@ std::optional<int> Upgrade::prepare()
 							{}}));
 		else
 			context_.note("", fmt::format("{} is already build {}; --force replaces it anyway", name_,
-						      words(*loaded->loaded)));
+						      buildText(*loaded->loaded)));
 		return 0;
 	}
 	Result<std::vector<std::string>> names = liveNames(client_, transport_);
@@ -229,14 +229,14 @@ Upgraded Upgrade::outcome(std::vector<std::string> missing) const
 	return {name_, from_, *image_->module().installed, image_->module().file, names_, std::move(missing), away_};
 }
 
-int Upgrade::tellPlan()
+int Upgrade::reportPlan()
 {
 	const Build &to = *image_->module().installed;
 	if (context_.json())
 		context_.print(upgradeDocument(outcome({})));
 	else
 		context_.out() << fmt::format("{} is {}, would be {}: {}\n{} controllers would reconnect\n", name_,
-					      words(from_), words(to), image_->module().file, names_.size());
+					      buildText(from_), buildText(to), image_->module().file, names_.size());
 	return 0;
 }
 
@@ -247,7 +247,8 @@ int Upgrade::tell(const std::vector<std::string> &missing)
 		context_.print(upgradeDocument(outcome(missing)));
 	else
 		context_.out() << fmt::format("{} was {}, is {}\n{} controllers live again after {} ms\n", name_,
-					      words(from_), words(to), names_.size() - missing.size(), away_.count())
+					      buildText(from_), buildText(to), names_.size() - missing.size(),
+					      away_.count())
 			       << std::flush;
 	if (missing.empty())
 		return 0;
@@ -257,7 +258,7 @@ int Upgrade::tell(const std::vector<std::string> &missing)
 	return context_.complain("", error, "they keep retrying; 'nvmeofctl show NAME' shows the last error");
 }
 
-int Upgrade::carryOut()
+int Upgrade::exchangeAndReport()
 {
 	Clock::time_point begun = Clock::now();
 	if (Result<void> done = exchange(); !done)
@@ -274,11 +275,11 @@ int Upgrade::carryOut()
 }
 
 // Logs a failure to syslog as well, because the terminal may be gone.
-int Upgrade::carryOutAlone()
+int Upgrade::exchangeInChild()
 {
 	int code = 1;
 	try {
-		code = carryOut();
+		code = exchangeAndReport();
 		context_.out().flush();
 	} catch (const std::exception &e) {
 		syslog(LOG_DAEMON | LOG_ERR, "nvmeofctl upgrade %s: %s", transport_.c_str(), e.what());
@@ -295,8 +296,8 @@ int Upgrade::run()
 	if (std::optional<int> status = prepare())
 		return *status;
 	if (context_.args().has("dry-run"))
-		return tellPlan();
-	Result<int> status = apart([this] { return carryOutAlone(); });
+		return reportPlan();
+	Result<int> status = runInChild([this] { return exchangeInChild(); });
 	return status ? *status : context_.fail("", status.error(), "'nvmeofctl version' shows the loaded modules");
 }
 

@@ -68,14 +68,14 @@ Option stripeName(std::string help)
 // Members and layout of a stripe
 std::vector<Option> layoutOptions()
 {
-	constexpr std::int64_t mostMembers = 256;
+	constexpr std::int64_t maxMembers = 256;
 	return {
 		required(stripeName("Name of the stripe, as in /dev/mapper")),
 		repeated(positional("MEMBER", "Member disk", Completes::objects)),
 		repeated(value("-n", "--nqn", "PATTERN",
 			       "Use all disks of the subsystems whose NQN matches this shell pattern as members",
 			       Completes::nqns)),
-		number(2, mostMembers, value("", "--width", "N", "Number of members; all given disks if not given")),
+		number(2, maxMembers, value("", "--width", "N", "Number of members; all given disks if not given")),
 		preset("optimal I/O size of the members, or 128KiB",
 		       value("", "--chunk", "SIZE", "Chunk size per member, a power of two from 4KiB to 16MiB")),
 		flag("", "--keep-order", "Keep the order in which members are given"),
@@ -239,7 +239,7 @@ std::vector<Option> targetPort()
 {
 	return {
 		required(of(Type::nqn, positional("NQN", "NQN of the subsystem", Completes::nothing))),
-		sameAs("NQN", of(Type::nqn, value("-n", "--nqn", "NQN", "The same as NQN"))),
+		aliasOf("NQN", of(Type::nqn, value("-n", "--nqn", "NQN", "The same as NQN"))),
 		required(addresses("Address of a port; an IPv6 one with a port is [ADDR]:PORT. Repeat for more ports")),
 		transportOption(),
 		portOption("4420"),

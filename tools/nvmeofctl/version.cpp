@@ -31,11 +31,11 @@ Json arrayOf(const auto &all)
 std::vector<BuildFinding> findings(const Build &tool, const std::vector<ModuleBuild> &modules)
 {
 	const InstalledBy by = installedBy();
-	std::vector<BuildFinding> found = judgeBuilds(tool, libraryBuild(), modules, by);
+	std::vector<BuildFinding> found = compareBuilds(tool, libraryBuild(), modules, by);
 	utsname system{};
 	uname(&system);
 	for (const KernelGap &gap : kernelGaps("/", system.release))
-		found.push_back(judgeGap(gap, by));
+		found.push_back(gapFinding(gap, by));
 	return found;
 }
 

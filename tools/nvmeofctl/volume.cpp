@@ -13,7 +13,7 @@
 #include "context.h"
 #include "exit_code.h"
 #include "interruption.h"
-#include "other_driver.h"
+#include "in_tree_driver.h"
 #include "table.h"
 #include "volume_documents.h"
 
@@ -69,10 +69,10 @@ int runVolumeAttach(Context &context)
 	Result<ConnectPlan> plan = planConnect(context.args());
 	if (!plan)
 		return context.fail("", plan.error(), nameStep(plan.error()));
-	tellNames(context, *plan);
+	noteNames(context, *plan);
 	takeDefaults(context, *plan);
-	if (std::optional<std::string> held = heldByOther(entry->nqn, foreignControllers(entry->nqn)))
-		return refuseForOther(context, entry->nqn, *held);
+	if (std::optional<std::string> held = inTreeConflict(entry->nqn, foreignControllers(entry->nqn)))
+		return reportInTreeConflict(context, entry->nqn, *held);
 	Result<Client> client = Client::open({"nvmeof_" + plan->options.front().transport});
 	if (!client)
 		return context.fail("", client.error());
@@ -80,7 +80,7 @@ int runVolumeAttach(Context &context)
 	Result<Attached> done =
 		attach(*client, {plan->options, entry->id, {}, plan->timeout}, {}, interruption.token());
 	if (int signal = interruption.caught())
-		dieOf(signal);
+		exitBySignal(signal);
 	if (!done)
 		return context.fail("", done.error(), connectNextStep(done.error(), plan->options.front()));
 	report(context, *done, *plan);

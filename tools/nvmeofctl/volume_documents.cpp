@@ -6,7 +6,7 @@ using namespace nofctl::volume;
 
 namespace {
 
-void putText(Json &json, const char *key, const std::string &text)
+void putVolumeText(Json &json, const char *key, const std::string &text)
 {
 	if (!text.empty())
 		json[key] = text;
@@ -20,10 +20,10 @@ Json usersJson(const std::vector<User> &users)
 	return array;
 }
 
-Json pathJson(const AttachedPath &path)
+Json attachedPathJson(const AttachedPath &path)
 {
 	Json json{{"transport", path.transport}, {"address", path.address}};
-	putText(json, "controller", path.controller);
+	putVolumeText(json, "controller", path.controller);
 	if (path.error)
 		json["error"] = toJson(*path.error);
 	return json;
@@ -42,14 +42,14 @@ Json attachedDocument(const Attached &volume)
 	const Json ns = toJson(volume.ns);
 	json["subsystem"] = volume.subsystem.name;
 	json["disk"] = "/dev/" + volume.ns.name;
-	putText(json, "by_id", volume.byId);
+	putVolumeText(json, "by_id", volume.byId);
 	for (const char *key : {"uuid", "nguid", "eui64", "nsid", "size", "read_only"})
 		if (ns.contains(key))
 			json[key] = ns[key];
 	json["already"] = volume.already;
 	json["paths"] = Json::array();
 	for (const AttachedPath &path : volume.paths)
-		json["paths"].push_back(pathJson(path));
+		json["paths"].push_back(attachedPathJson(path));
 	return json;
 }
 
@@ -69,7 +69,7 @@ Json volumesDocument(const std::vector<Listed> &volumes)
 		Json json = entryJson(volume.entry);
 		if (volume.ns) {
 			json["disk"] = "/dev/" + volume.ns->name;
-			putText(json, "by_id", volume.byId);
+			putVolumeText(json, "by_id", volume.byId);
 			json["users"] = usersJson(volume.users);
 		}
 		array.push_back(json);

@@ -14,7 +14,7 @@ using WallClock = std::chrono::system_clock;
 
 namespace {
 
-constexpr std::int64_t mostSeconds = 1'000'000'000'000; // fits into a time point of the clock
+constexpr std::int64_t maxSeconds = 1'000'000'000'000; // fits into a time point of the clock
 
 Error badTime(std::string_view text)
 {
@@ -29,7 +29,7 @@ std::optional<std::int64_t> wholeNumber(std::string_view text)
 {
 	std::int64_t value = 0;
 	auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-	if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > mostSeconds)
+	if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > maxSeconds)
 		return std::nullopt;
 	return value;
 }
@@ -46,7 +46,7 @@ std::optional<std::chrono::seconds> ago(std::string_view text)
 				  : text.back() == 'h' ? 3600
 				  : text.back() == 'd' ? 86400
 						       : 0;
-	if (!value || !unit || *value > mostSeconds / unit)
+	if (!value || !unit || *value > maxSeconds / unit)
 		return std::nullopt;
 	return std::chrono::seconds(*value * unit);
 }

@@ -21,7 +21,7 @@ using namespace serving;
 namespace {
 
 // Connects requested at a time; the others follow in the next turn of the loop
-constexpr std::size_t mostAtOnce = 64;
+constexpr std::size_t maxAtOnce = 64;
 
 Fields fieldsOf(const ConnectOptions &options, const std::string &controller)
 {
@@ -54,7 +54,7 @@ void Connections::apply(const std::vector<Change> &changes, const std::vector<Pl
 		if (change.kind != Change::Kind::connect)
 			continue;
 		auto when = attempt == attempts_.end() ? now : attempt->second.notBefore;
-		if (when <= now && asked++ < mostAtOnce)
+		if (when <= now && asked++ < maxAtOnce)
 			connect(options);
 		else
 			next = std::min(next.value_or(when), std::max(when, now));

@@ -28,26 +28,26 @@ using namespace serving;
 namespace {
 
 // Changes within this time are handled together; short, so that the first one is not delayed much
-constexpr std::chrono::milliseconds soak = 5ms;
+constexpr std::chrono::milliseconds planDebounce = 5ms;
 constexpr std::chrono::milliseconds saveDelay = 1s;
 constexpr std::chrono::milliseconds endPatience = 1s; // limit of the wait for the disk
 // Interval of checks whether a disk is still open, if a controller stays only because of that
-constexpr std::chrono::milliseconds whileOpen = 10s;
+constexpr std::chrono::milliseconds openCheckInterval = 10s;
 // Limit of services that are no longer in the plan, whose logs are kept in case they return
-constexpr std::size_t mostBygone = 256;
+constexpr std::size_t maxUnplannedServices = 256;
 
 } // namespace
 
 Daemon::Daemon(Loop &loop, Places places, Config config, Client client, Topology topology)
 	: loop_(loop), places_(std::move(places)), client_(std::move(client)), topology_(std::move(topology)),
-	  remembered_(load()), known_(remembered_.services), found_(remembered_.found),
+	  remembered_(load()), known_(remembered_.services), mdnsServices_(remembered_.found),
 	  eventLog_(places_.state / "events"), resolver_(loop, client_, remembered_.addresses,
 							 [this] {
 								 saveTimer_.startUnlessRunning(saveDelay);
 								 configured();
 							 }),
 	  connections_(loop, client_, [this] { reconcileSoon(); }),
-	  mdns_(loop, [this](const std::vector<FoundService> &services) { announced(services); }), stripes_(loop),
+	  mdns_(loop, [this](const std::vector<MdnsService> &services) { announced(services); }), stripes_(loop),
 	  soon_(loop, [this] { reconcile(); }), openTimer_(loop, [this] { reconcile(); }),
 	  saveTimer_(loop, [this] { save(); }), eventTimer_(loop, [this] { keepEvents(); }),
 	  clientReadable_(loop, client_.fd(), [this] { client_.dispatch(); }),
@@ -97,9 +97,9 @@ void Daemon::configured()
 	reconcileSoon();
 }
 
-void Daemon::announced(const std::vector<FoundService> &services)
+void Daemon::announced(const std::vector<MdnsService> &services)
 {
-	for (const FoundService &one : found_.announce(services))
+	for (const MdnsService &one : mdnsServices_.announce(services))
 		say(LOG_INFO, fmt::format("mDNS: discovery service {} on {}", serviceKey(one.options), one.interface),
 		    {.service = serviceKey(one.options)});
 	saveTimer_.startUnlessRunning(saveDelay);
@@ -129,19 +129,19 @@ Result<Reloaded> Daemon::reload()
 
 void Daemon::tell(const Reloaded &reloaded) const
 {
-	constexpr std::size_t mostLines = 32;
+	constexpr std::size_t maxLines = 32;
 	const std::vector<std::string> lines = linesOf(reloaded);
-	for (std::size_t i = 0; i < std::min(lines.size(), mostLines); i++)
+	for (std::size_t i = 0; i < std::min(lines.size(), maxLines); i++)
 		say(LOG_NOTICE, "configuration: " + lines[i]);
-	if (lines.size() > mostLines)
-		say(LOG_NOTICE, fmt::format("configuration: and {} more", lines.size() - mostLines));
+	if (lines.size() > maxLines)
+		say(LOG_NOTICE, fmt::format("configuration: and {} more", lines.size() - maxLines));
 }
 
 void Daemon::rescan()
 {
 	for (const auto &[key, service] : services_)
 		service->readSoon();
-	found_.forget([this](const std::string &key) {
+	mdnsServices_.forget([this](const std::string &key) {
 		auto known = known_.find(key);
 		return known == known_.end() || known->second.failed;
 	});
@@ -190,7 +190,7 @@ void Daemon::event(const Event &event)
 
 void Daemon::reconcileSoon()
 {
-	soon_.startUnlessRunning(soak);
+	soon_.startUnlessRunning(planDebounce);
 }
 
 PlanRules Daemon::rules() const
@@ -211,7 +211,7 @@ PlanRules Daemon::rules() const
 Plan Daemon::makePlan() const
 {
 	std::vector<ConnectOptions> services = wantedServices_;
-	const std::vector<ConnectOptions> found = found_.wanted(config_);
+	const std::vector<ConnectOptions> found = mdnsServices_.wanted(config_);
 	services.insert(services.end(), found.begin(), found.end());
 	return planDiscovery(rules(), services, fixed_, known_);
 }
@@ -225,7 +225,7 @@ void Daemon::reconcile()
 	if (!ready_)
 		forget(false);
 	serve(plan_);
-	forgetBygone();
+	pruneKnownServices();
 	forget(true);
 	if (!paused_)
 		connections_.apply(difference(), plan_.connections);
@@ -273,9 +273,9 @@ void Daemon::forget(bool kept)
 }
 
 // Bounded: a service may refer to ever new services.
-void Daemon::forgetBygone()
+void Daemon::pruneKnownServices()
 {
-	if (known_.size() <= plan_.services.size() + mostBygone)
+	if (known_.size() <= plan_.services.size() + maxUnplannedServices)
 		return;
 	std::set<std::string> keys;
 	for (const PlannedService &planned : plan_.services)
@@ -292,7 +292,7 @@ std::optional<bool> Daemon::hold(const std::string &key) const
 
 void Daemon::makeService(const PlannedService &planned)
 {
-	Service::News news{
+	Service::Callbacks callbacks{
 		.told = [this, key = planned.key](DiscoveryLog log) { told(key, std::move(log)); },
 		.failed =
 			[this, key = planned.key] {
@@ -300,7 +300,7 @@ void Daemon::makeService(const PlannedService &planned)
 				reconcileSoon();
 			},
 	};
-	auto service = std::make_unique<Service>(loop_, client_, planned, hold(planned.key), std::move(news));
+	auto service = std::make_unique<Service>(loop_, client_, planned, hold(planned.key), std::move(callbacks));
 	Service &made = *service;
 	services_[planned.key] = std::move(service);
 	made.begin();
@@ -355,7 +355,7 @@ std::vector<Change> Daemon::difference()
 	}
 	changes = compare(*now, config_.removeOpen);
 	if (std::ranges::count_if(changes, goes) < std::ranges::count_if(compare(*now, true), goes))
-		openTimer_.start(nofctl::jittered(whileOpen));
+		openTimer_.start(nofctl::jittered(openCheckInterval));
 	return changes;
 }
 
@@ -403,7 +403,7 @@ void Daemon::keepEvents()
 // Saves the logs of planned services only; those of others are obsolete.
 void Daemon::save()
 {
-	LastKnown known{{}, resolver_.known(), found_.all()};
+	LastKnown known{{}, resolver_.known(), mdnsServices_.all()};
 	for (const PlannedService &planned : plan_.services)
 		if (auto found = known_.find(planned.key); found != known_.end() && found->second.log)
 			known.services.insert(*found);
@@ -419,8 +419,8 @@ void Daemon::save()
 
 Status Daemon::status() const
 {
-	return {config_, plan_, services_, connections_,         known_,
-		found_,  mdns_, stripes_,  topology_.snapshot(), resolver_.failures(),
+	return {config_,       plan_, services_, connections_,         known_,
+		mdnsServices_, mdns_, stripes_,  topology_.snapshot(), resolver_.failures(),
 		paused_};
 }
 

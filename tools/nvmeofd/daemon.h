@@ -20,7 +20,7 @@
 
 #include "connections.h"
 #include "event_log.h"
-#include "found.h"
+#include "mdns_services.h"
 #include "last_known.h"
 #include "serving/loop.h"
 #include "mdns.h"
@@ -61,7 +61,7 @@ private:
 
 	void prepare(nvmeof::Config config);
 	void follow();
-	void announced(const std::vector<FoundService> &services);
+	void announced(const std::vector<MdnsService> &services);
 	void configured();
 	bool topologyChanged(); // false: the module was unloaded
 	void event(const nvmeof::Event &event);
@@ -71,7 +71,7 @@ private:
 	void keepEvents();
 	void serve(const nvmeof::Plan &plan);
 	void forget(bool kept);
-	void forgetBygone();
+	void pruneKnownServices();
 	void makeService(const nvmeof::PlannedService &planned);
 	void told(const std::string &key, nvmeof::DiscoveryLog log);
 	std::vector<nvmeof::Change> difference();
@@ -96,7 +96,7 @@ private:
 	std::string saved_;    // as last written
 	nvmeof::KnownServices known_;
 	std::set<std::string> read_; // keys of services read since the start
-	FoundServices found_;
+	MdnsServices mdnsServices_;
 	std::vector<nvmeof::ConnectOptions> wantedServices_, fixed_; // from the configuration, with resolved addresses
 	std::map<std::string, std::optional<bool>> holds_;           // 'persistent' of configured services, by key
 	nvmeof::Plan plan_;

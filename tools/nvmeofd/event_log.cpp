@@ -21,7 +21,7 @@ namespace nvmeofd {
 namespace {
 
 constexpr mode_t fileMode = 0644;
-constexpr std::size_t mostFailing = 4096; // controllers whose failures are counted
+constexpr std::size_t maxFailing = 4096; // controllers whose failures are counted
 
 // "2026-11-27T05:14:10.123Z"
 std::string utc(std::chrono::system_clock::time_point when)
@@ -92,20 +92,20 @@ std::string dumped(const Json &line)
 
 EventLog::EventLog(std::filesystem::path file) : file_(std::move(file))
 {
-	constexpr std::size_t mostRead = 2 * mostBytes; // our files are no larger
+	constexpr std::size_t maxRead = 2 * maxBytes; // our files are no larger
 	std::error_code error;
 	nofctl::removeUnfinished(file_); // left by a killed daemon
 	std::ifstream in(file_, std::ios::binary);
 	whole_ = true;
 	const std::uintmax_t size = std::filesystem::file_size(file_, error);
-	if (!error && size > mostRead) {
-		in.seekg(static_cast<std::streamoff>(size - mostRead));
+	if (!error && size > maxRead) {
+		in.seekg(static_cast<std::streamoff>(size - maxRead));
 		whole_ = false;
 	}
 	for (std::string line; std::getline(in, line); inFile_++) {
 		bytesInFile_ += line.size() + 1;
 		const bool ended = !in.eof();
-		if (!ended || line.size() > longestLine || !Json::accept(line)) {
+		if (!ended || line.size() > maxLineLength || !Json::accept(line)) {
 			whole_ = false; // incomplete: the machine stopped while it was written
 			continue;
 		}
@@ -117,7 +117,7 @@ void EventLog::keep(std::string line)
 {
 	bytes_ += line.size() + 1;
 	lines_.push_back(std::move(line));
-	while (lines_.size() > most || bytes_ > mostBytes) {
+	while (lines_.size() > max || bytes_ > maxBytes) {
 		bytes_ -= lines_.front().size() + 1;
 		lines_.pop_front();
 	}
@@ -133,7 +133,7 @@ std::uint64_t EventLog::failures(const Event &event)
 			failures_.erase(controller->name);
 		return 1;
 	}
-	if (failures_.size() >= mostFailing && !failures_.contains(controller->name))
+	if (failures_.size() >= maxFailing && !failures_.contains(controller->name))
 		failures_.clear();
 	Failures &failures = failures_[controller->name];
 	if (std::exchange(failures.reason, event.reason) != event.reason)
@@ -167,12 +167,12 @@ void EventLog::add(const Event &event, std::chrono::system_clock::time_point now
 				    {"ios", event.failover->ios},
 				    {"duration_ns", event.failover->duration.count()}};
 	std::string text = dumped(line);
-	if (text.size() > longestLine) {
+	if (text.size() > maxLineLength) {
 		for (const char *key : {"reason", "last_error", "nqn"})
 			line.erase(key);
 		text = dumped(line);
 	}
-	if (text.size() <= longestLine)
+	if (text.size() <= maxLineLength)
 		push(std::move(text));
 }
 
@@ -189,8 +189,8 @@ void EventLog::push(std::string line)
 
 std::chrono::milliseconds EventLog::delay() const
 {
-	constexpr unsigned mostDoublings = 6; // about a minute
-	return std::chrono::seconds(1) * (1 << std::min(failedWrites_, mostDoublings));
+	constexpr unsigned maxDoublings = 6; // about a minute
+	return std::chrono::seconds(1) * (1 << std::min(failedWrites_, maxDoublings));
 }
 
 EventLog::Batch EventLog::batch() const
@@ -198,7 +198,7 @@ EventLog::Batch EventLog::batch() const
 	std::size_t freshBytes = 0;
 	for (std::size_t i = lines_.size() - fresh_; i < lines_.size(); i++)
 		freshBytes += lines_[i].size() + 1;
-	const bool full = inFile_ + fresh_ > 2 * most || bytesInFile_ + freshBytes > 2 * mostBytes;
+	const bool full = inFile_ + fresh_ > 2 * max || bytesInFile_ + freshBytes > 2 * maxBytes;
 	Batch batch{file_, !whole_ || full, {}, 0};
 	for (std::size_t i = batch.whole ? 0 : lines_.size() - fresh_; i < lines_.size(); i++, batch.lines++)
 		batch.text += lines_[i] + "\n";

@@ -21,9 +21,9 @@ namespace nvmeofd {
 class EventLog {
 public:
 	// Limits of the kept events; the file has at most twice as much.
-	static constexpr std::size_t most = 1000;         // lines
-	static constexpr std::size_t mostBytes = 1 << 20; // including line ends
-	static constexpr std::size_t longestLine = 2048;  // bytes; a longer line is stored without its texts
+	static constexpr std::size_t max = 1000;           // lines
+	static constexpr std::size_t maxBytes = 1 << 20;   // including line ends
+	static constexpr std::size_t maxLineLength = 2048; // bytes; a longer line is stored without its texts
 
 	// Continues with the readable lines of @file.
 	explicit EventLog(std::filesystem::path file);

@@ -19,18 +19,18 @@ namespace nvmeofd {
 namespace {
 
 constexpr std::string_view title = "nvmeofd-last-known 1";
-constexpr std::size_t mostOfFile = 64 << 20;
+constexpr std::size_t maxFileSize = 64 << 20;
 
 // Thrown and caught in this file only
 struct Damaged {
 	const char *what;
 };
 
-// An unsigned integer of at most @most
-std::uint64_t whole(const Json &json, const char *name, std::uint64_t most)
+// An unsigned integer of at most @max
+std::uint64_t whole(const Json &json, const char *name, std::uint64_t max)
 {
 	const Json &value = json.at(name);
-	if (!value.is_number_unsigned() || value.get<std::uint64_t>() > most)
+	if (!value.is_number_unsigned() || value.get<std::uint64_t>() > max)
 		throw Damaged{name};
 	return value.get<std::uint64_t>();
 }
@@ -114,7 +114,7 @@ DiscoveryLog logFrom(const Json &json)
 	return log;
 }
 
-Json toJson(const FoundService &found)
+Json toJson(const MdnsService &found)
 {
 	return {{"transport", found.options.transport},
 		{"address", found.options.address.toString()},
@@ -131,9 +131,9 @@ Address addressFrom(const Json &json)
 	return *std::move(address);
 }
 
-FoundService foundFrom(const Json &json)
+MdnsService mdnsServiceFrom(const Json &json)
 {
-	FoundService found;
+	MdnsService found;
 	json.at("transport").get_to(found.options.transport);
 	json.at("nqn").get_to(found.options.subsysnqn);
 	json.at("interface").get_to(found.interface);
@@ -152,7 +152,7 @@ LastKnown knownFrom(const Json &json)
 		for (const Json &one : list)
 			known.addresses[name].push_back(addressFrom(one));
 	for (const Json &one : json.value("found", Json::array()))
-		known.found.push_back(foundFrom(one));
+		known.found.push_back(mdnsServiceFrom(one));
 	return known;
 }
 
@@ -179,7 +179,7 @@ std::string formatLastKnown(const LastKnown &known)
 		for (const Address &address : list)
 			addresses[name].push_back(address.toString());
 	Json all{{"services", services}, {"addresses", addresses}, {"found", Json::array()}};
-	for (const FoundService &found : known.found)
+	for (const MdnsService &found : known.found)
 		all["found"].push_back(toJson(found));
 	// strings from targets may be invalid UTF-8
 	std::string body = all.dump(-1, ' ', true, Json::error_handler_t::replace);
@@ -210,10 +210,10 @@ Result<LastKnown> parseLastKnown(std::string_view text)
 
 Result<LastKnown> readLastKnown(const std::filesystem::path &file)
 {
-	Result<std::string> text = nofctl::readSmallFile(file, mostOfFile + 1);
+	Result<std::string> text = nofctl::readSmallFile(file, maxFileSize + 1);
 	if (!text)
 		return text.error();
-	if (text->size() > mostOfFile)
+	if (text->size() > maxFileSize)
 		return damaged("too long");
 	return parseLastKnown(*text);
 }

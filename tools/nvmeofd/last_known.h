@@ -16,7 +16,7 @@
 #include <nvmeof/discovery_plan.h>
 #include <nvmeof/result.h>
 
-#include "found.h"
+#include "mdns_services.h"
 
 namespace nvmeofd {
 
@@ -26,7 +26,7 @@ using KnownAddresses = std::map<std::string, std::vector<nvmeof::Address>, std::
 struct LastKnown {
 	nvmeof::KnownServices services;
 	KnownAddresses addresses;
-	std::vector<FoundService> found;
+	std::vector<MdnsService> found;
 };
 
 std::string formatLastKnown(const LastKnown &known);

@@ -27,7 +27,7 @@ constexpr const char *avahiServer = "org.freedesktop.Avahi.Server";
 constexpr const char *avahiBrowser = "org.freedesktop.Avahi.ServiceBrowser";
 constexpr int any = -1; // interface, protocol: AVAHI_IF_UNSPEC, AVAHI_PROTO_UNSPEC
 // Limit, as any machine in the network can send announcements
-constexpr std::size_t mostAnnounced = 256;
+constexpr std::size_t maxAnnounced = 256;
 
 std::string errorOf(sd_bus_message *answer)
 {
@@ -58,7 +58,7 @@ std::vector<std::string> readText(sd_bus_message *message)
 
 } // namespace
 
-Mdns::Mdns(Loop &loop, std::function<void(std::vector<FoundService>)> changed)
+Mdns::Mdns(Loop &loop, std::function<void(std::vector<MdnsService>)> changed)
 	: loop_(loop), changed_(std::move(changed)), backoff_(5s, 10min), again_(loop, [this] { resolveMissing(); })
 {
 }
@@ -200,8 +200,8 @@ bool Mdns::read(sd_bus_message *message, Name &name)
 
 void Mdns::appeared(const Name &name)
 {
-	if (all_.size() >= mostAnnounced && !all_.contains(name))
-		return failed(fmt::format("more than {} announcements", mostAnnounced));
+	if (all_.size() >= maxAnnounced && !all_.contains(name))
+		return failed(fmt::format("more than {} announcements", maxAnnounced));
 	resolve(name, all_[name]);
 }
 
@@ -241,7 +241,7 @@ void Mdns::resolved(Announced &one, sd_bus_message *answer)
 	Result<ConnectOptions> options = serviceOf(record);
 	one.service.reset();
 	if (options)
-		one.service = FoundService{*std::move(options), record.interface, true};
+		one.service = MdnsService{*std::move(options), record.interface, true};
 	else
 		say(LOG_NOTICE,
 		    fmt::format("mDNS: ignoring '{}' on {}: {}", name.name, record.interface, options.error().message));
@@ -261,7 +261,7 @@ void Mdns::resolveMissing()
 
 void Mdns::report()
 {
-	std::vector<FoundService> announced;
+	std::vector<MdnsService> announced;
 	for (const auto &[name, one] : all_)
 		if (one.service)
 			announced.push_back(*one.service);

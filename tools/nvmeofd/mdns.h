@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "found.h"
+#include "mdns_services.h"
 #include "libctl/base/jitter.h"
 #include "serving/loop.h"
 #include "system_bus.h"
@@ -19,7 +19,7 @@ namespace nvmeofd {
 class Mdns {
 public:
 	// @changed: gets all services that are announced
-	Mdns(serving::Loop &loop, std::function<void(std::vector<FoundService> announced)> changed);
+	Mdns(serving::Loop &loop, std::function<void(std::vector<MdnsService> announced)> changed);
 	~Mdns();
 	Mdns(const Mdns &) = delete;
 	Mdns &operator=(const Mdns &) = delete;
@@ -41,7 +41,7 @@ private:
 	struct Announced {
 		Mdns *mdns = nullptr;
 		sd_bus_slot *asked = nullptr; // pending resolve call
-		std::optional<FoundService> service;
+		std::optional<MdnsService> service;
 
 		~Announced() { sd_bus_slot_unref(asked); }
 	};
@@ -61,7 +61,7 @@ private:
 	static bool read(sd_bus_message *message, Name &name);
 
 	serving::Loop &loop_;
-	std::function<void(std::vector<FoundService>)> changed_;
+	std::function<void(std::vector<MdnsService>)> changed_;
 	std::optional<SystemBus> bus_;
 	sd_bus *open_ = nullptr; // owned by bus_; null: not connected
 	bool browsing_ = false;

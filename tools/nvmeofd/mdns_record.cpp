@@ -16,7 +16,7 @@ namespace nvmeofd {
 
 namespace {
 
-Error invalid(const std::string &what)
+Error invalidRecord(const std::string &what)
 {
 	return {ErrorCode::invalid, EINVAL, what, {}, {}, {}, false};
 }
@@ -55,7 +55,7 @@ Result<ConnectOptions> serviceOf(const MdnsRecord &record)
 	ConnectOptions options;
 	options.transport = transportOf(record.type, valueOf(record.text, "p").value_or(""));
 	if (options.transport.empty())
-		return invalid("its transport is not supported: p=" + *valueOf(record.text, "p"));
+		return invalidRecord("its transport is not supported: p=" + *valueOf(record.text, "p"));
 	std::string address = record.address;
 	if (linkLocal(address) && address.find('%') == address.npos)
 		address += "%" + record.interface;
@@ -63,7 +63,7 @@ Result<ConnectOptions> serviceOf(const MdnsRecord &record)
 	if (!traddr)
 		return traddr.error();
 	if (!record.port)
-		return invalid("it has no port");
+		return invalidRecord("it has no port");
 	options.address = {*traddr, std::to_string(record.port)};
 	options.subsysnqn = valueOf(record.text, "nqn").value_or(discoveryNqn);
 	if (Result<void> good = checkNqn(options.subsysnqn); !good)

@@ -15,7 +15,7 @@ namespace nvmeofd {
 
 namespace {
 
-constexpr std::size_t mostListed = 256; // per list in a reply
+constexpr std::size_t maxListed = 256; // per list in a reply
 
 // A table or a list entry
 struct Block {
@@ -105,7 +105,7 @@ Json listed(const std::vector<std::string> &all)
 {
 	Json list = Json::array();
 	for (const std::string &one : all)
-		if (list.size() < mostListed)
+		if (list.size() < maxListed)
 			list.push_back(one);
 	return list;
 }
@@ -205,7 +205,7 @@ Json toJson(const Reloaded &reloaded)
 {
 	Json changes = Json::array();
 	for (const ConfigChange &one : reloaded.changes)
-		if (changes.size() < mostListed)
+		if (changes.size() < maxListed)
 			changes.push_back({{"change", toString(one.kind)},
 					   {"table", one.table},
 					   {"name", one.name},

@@ -22,9 +22,9 @@ constexpr std::chrono::milliseconds keepAlive = 30s; // default
 // Poll interval; interval of checks in case that an event was lost
 constexpr std::chrono::milliseconds pollEvery = 60s, checkEvery = 15min;
 // Delay from an event to the read, jittered down to half of it: events come in bursts, and to all hosts at once
-constexpr std::chrono::milliseconds soak = 20ms;
+constexpr std::chrono::milliseconds readDebounce = 20ms;
 // Limit of reads per second for a service with a flood of events
-constexpr std::size_t mostReads = 5;
+constexpr std::size_t maxReads = 5;
 constexpr std::uint8_t discoveryLogPage = 0x70; // NVMe Base 2.0, figure 202
 
 } // namespace
@@ -46,11 +46,12 @@ const char *toString(Service::State state)
 	return "unknown";
 }
 
-Service::Service(Loop &loop, Client &client, PlannedService planned, std::optional<bool> hold, News news)
-	: client_(client), planned_(std::move(planned)), news_(std::move(news)), hold_(hold.value_or(true)),
-	  mayPoll_(!hold), backoff_(1s, 60s), retry_(loop, [this] { connect(); }),
-	  readTimer_(loop, [this] { readIfLive(); }),
-	  enrollment_(loop, planned_.key, [this] { return client_.startRegister(controller_, options(), readTimeout); })
+Service::Service(Loop &loop, Client &client, PlannedService planned, std::optional<bool> hold, Callbacks callbacks)
+	: client_(client), planned_(std::move(planned)), callbacks_(std::move(callbacks)),
+	  persistent_(hold.value_or(true)), mayPoll_(!hold), backoff_(1s, 60s), retry_(loop, [this] { connect(); }),
+	  readTimer_(loop, [this] { readIfLive(); }), registration_(loop, planned_.key, [this] {
+		  return client_.startRegister(controller_, options(), readTimeout);
+	  })
 {
 }
 
@@ -65,7 +66,7 @@ ConnectOptions Service::options() const
 	if (options.subsysnqn.empty())
 		options.subsysnqn = discoveryNqn;
 	options.owner = owner;
-	if (!hold_)
+	if (!persistent_)
 		return options;
 	if (!options.keepAlive)
 		options.keepAlive = keepAlive;
@@ -77,7 +78,7 @@ ConnectOptions Service::options() const
 
 void Service::connect()
 {
-	if (!hold_) {
+	if (!persistent_) {
 		read();
 		return;
 	}
@@ -114,14 +115,14 @@ void Service::fail(const Error &error)
 		say(LOG_WARNING, fmt::format("discovery service {}: {}", key(), error.message),
 		    {.service = key(), .controller = controller_});
 	lastError_ = error.message.empty() ? "failed" : error.message;
-	news_.failed();
+	callbacks_.failed();
 }
 
 void Service::readSoon()
 {
 	if (state_ == State::reading)
-		again_ = true;
-	else if (hold_ ? state_ != State::connecting && state_ != State::waiting : true)
+		readAgain_ = true;
+	else if (persistent_ ? state_ != State::connecting && state_ != State::waiting : true)
 		readTimer_.start(untilNextRead());
 	else if (state_ == State::waiting)
 		retry_.start(0ms);
@@ -132,15 +133,15 @@ std::chrono::milliseconds Service::untilNextRead()
 	auto now = std::chrono::steady_clock::now();
 	while (!recent_.empty() && now - recent_.front() > 1s)
 		recent_.pop_front();
-	if (recent_.size() < mostReads)
-		return nofctl::jittered(soak);
+	if (recent_.size() < maxReads)
+		return nofctl::jittered(readDebounce);
 	return std::chrono::ceil<std::chrono::milliseconds>(recent_.front() + 1s - now);
 }
 
 // While the kernel is reconnecting, waits for its event instead.
 void Service::readIfLive()
 {
-	if (hold_ && !controller_.empty()) {
+	if (persistent_ && !controller_.empty()) {
 		Result<Controller> there = client_.controller(controller_);
 		if (there && there->state != ControllerState::live) {
 			state_ = State::connecting;
@@ -155,12 +156,12 @@ void Service::read()
 	if (state_ == State::reading)
 		return;
 	state_ = State::reading;
-	again_ = false;
+	readAgain_ = false;
 	readTimer_.stop();
 	retry_.stop();
 	recent_.push_back(std::chrono::steady_clock::now());
-	pending_ =
-		hold_ ? client_.startDiscover(controller_, readTimeout) : client_.startDiscover(options(), readTimeout);
+	pending_ = persistent_ ? client_.startDiscover(controller_, readTimeout)
+			       : client_.startDiscover(options(), readTimeout);
 	pending_.then([this] { got(pending_.take()); });
 }
 
@@ -180,20 +181,20 @@ void Service::got(Result<DiscoveryLog> log)
 	backoff_.reset();
 	readAt_ = std::chrono::steady_clock::now();
 	reads_++;
-	state_ = hold_ ? State::watching : State::polling;
-	if (again_)
+	state_ = persistent_ ? State::watching : State::polling;
+	if (readAgain_)
 		readTimer_.start(untilNextRead());
 	else
-		readTimer_.start(nofctl::jittered(hold_ ? checkEvery : pollEvery));
-	if (hold_)
-		enrollment_.begin();
-	news_.told(*std::move(log));
+		readTimer_.start(nofctl::jittered(persistent_ ? checkEvery : pollEvery));
+	if (persistent_)
+		registration_.begin();
+	callbacks_.told(*std::move(log));
 }
 
 void Service::disconnected()
 {
 	pending_.cancel();
-	enrollment_.end();
+	registration_.end();
 }
 
 void Service::event(const Event &event)
@@ -232,7 +233,7 @@ void Service::gone(const Controller &controller)
 	controller_.clear();
 	fail(errorFromErrno(controller.lastErrno, controller.lastError));
 	if (controller.lastStatus && !readAt_ && mayPoll_) {
-		hold_ = false;
+		persistent_ = false;
 		say(LOG_NOTICE,
 		    fmt::format(
 			    "discovery service {}: refuses a persistent connection: polled every {} s", key(),

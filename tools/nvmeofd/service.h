@@ -15,7 +15,7 @@
 #include <nvmeof/discovery_plan.h>
 #include <nvmeof/event.h>
 
-#include "enrollment.h"
+#include "host_registration.h"
 #include "libctl/base/jitter.h"
 #include "serving/loop.h"
 
@@ -32,14 +32,14 @@ public:
 	};
 
 	// Callbacks; called from the event loop at any time.
-	struct News {
+	struct Callbacks {
 		std::function<void(nvmeof::DiscoveryLog log)> told;
 		std::function<void()> failed;
 	};
 
 	// @hold: whether to keep a connection; absent: unless the service refuses
 	Service(serving::Loop &loop, nvmeof::Client &client, nvmeof::PlannedService planned, std::optional<bool> hold,
-		News news);
+		Callbacks callbacks);
 
 	void begin();
 	// For events of all controllers
@@ -55,7 +55,7 @@ public:
 	const std::string &controller() const { return controller_; } // empty: none
 	const std::string &lastError() const { return lastError_; }   // empty: the last read succeeded
 	// Absent: the service takes no registrations, or has not answered yet
-	std::optional<bool> registered() const { return enrollment_.registered(); }
+	std::optional<bool> registered() const { return registration_.registered(); }
 	std::optional<std::chrono::steady_clock::time_point> readAt() const { return readAt_; }
 	std::uint64_t reads() const { return reads_; }
 
@@ -76,13 +76,13 @@ private:
 
 	nvmeof::Client &client_;
 	nvmeof::PlannedService planned_;
-	News news_;
-	bool hold_;
+	Callbacks callbacks_;
+	bool persistent_;
 	bool mayPoll_;
 	State state_ = State::waiting;
 	std::string controller_;
 	std::string lastError_;
-	bool again_ = false; // an event came during the read
+	bool readAgain_ = false; // an event came during the read
 	std::optional<std::chrono::steady_clock::time_point> readAt_;
 	std::uint64_t reads_ = 0;
 	std::deque<std::chrono::steady_clock::time_point> recent_; // reads within the last second
@@ -90,7 +90,7 @@ private:
 	serving::Timer retry_; // of the connect or read
 	serving::Timer readTimer_;
 	nvmeof::Pending<nvmeof::Result<nvmeof::DiscoveryLog>> pending_;
-	Enrollment enrollment_;
+	HostRegistration registration_;
 };
 
 const char *toString(Service::State state);

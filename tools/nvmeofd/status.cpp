@@ -44,7 +44,7 @@ Json serviceJson(const Status &status, std::size_t index)
 		  {"connections", ledTo(status.plan, index)}};
 	if (planned.toldBy)
 		json["referred_by"] = status.plan.services[*planned.toldBy].key;
-	if (const FoundService *heard = status.found.find(planned.key))
+	if (const MdnsService *heard = status.found.find(planned.key))
 		json["mdns"] = {{"interface", heard->interface}, {"announced", heard->announced}};
 	auto there = status.services.find(planned.key);
 	if (there == status.services.end()) {

@@ -13,7 +13,7 @@
 #include <nvmeof/snapshot.h>
 
 #include "connections.h"
-#include "found.h"
+#include "mdns_services.h"
 #include "mdns.h"
 #include "service.h"
 #include "stripes.h"
@@ -27,7 +27,7 @@ struct Status {
 	const std::map<std::string, std::unique_ptr<Service>> &services;
 	const Connections &connections;
 	const nvmeof::KnownServices &known;
-	const FoundServices &found;
+	const MdnsServices &found;
 	const Mdns &mdns;
 	const Stripes &stripes;
 	const nvmeof::Snapshot &present;

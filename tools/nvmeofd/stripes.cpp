@@ -54,7 +54,7 @@ void Stripes::apply(const std::vector<ConfigStripe> &wanted, const Snapshot &all
 		StripeStatus &status = all_[one.name];
 		if (status.state != State::waiting)
 			continue;
-		const Parts parts = partsOf(one, all);
+		const Parts parts = membersOfStripe(one, all);
 		status.missing = parts.missing;
 		if (parts.whole())
 			make(one, parts.disks, parts.bytes);

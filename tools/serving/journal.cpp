@@ -58,7 +58,7 @@ bool LogLimit::allow(std::uint64_t &leftOut, Clock::time_point now)
 		begun_ = now;
 		lines_ = 0;
 	}
-	if (lines_ >= most_) {
+	if (lines_ >= max_) {
 		leftOut_++;
 		return false;
 	}
@@ -70,7 +70,7 @@ bool LogLimit::allow(std::uint64_t &leftOut, Clock::time_point now)
 bool LogLimit::full(Clock::time_point now)
 {
 	std::lock_guard lock(mutex_);
-	return now - begun_ < interval_ && lines_ >= most_;
+	return now - begun_ < interval_ && lines_ >= max_;
 }
 
 void say(LogLimit &limit, int priority, std::string_view message, const Fields &fields)

@@ -31,7 +31,7 @@ public:
 	using Clock = std::chrono::steady_clock;
 
 	explicit LogLimit(unsigned lines = 10, std::chrono::seconds interval = std::chrono::seconds(10))
-		: most_(lines), interval_(interval)
+		: max_(lines), interval_(interval)
 	{
 	}
 	// Whether a line may be logged at @now. @leftOut: number of lines suppressed since the last one that was logged
@@ -40,7 +40,7 @@ public:
 	bool full(Clock::time_point now = Clock::now());
 
 private:
-	const unsigned most_;
+	const unsigned max_;
 	const std::chrono::seconds interval_;
 	std::mutex mutex_;
 	Clock::time_point begun_{};

@@ -71,7 +71,7 @@ void Wheel::look(Link &slot, std::uint64_t until)
 		} else {
 			alarm.unlink();
 			alarm.due_ = 0;
-			guarded([&alarm] { alarm.rang(); });
+			guarded([&alarm] { alarm.onDeadline(); });
 		}
 	}
 }

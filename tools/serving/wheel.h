@@ -30,7 +30,8 @@ public:
 
 	protected:
 		~Alarm() { unlink(); }
-		virtual void rang() = 0; // Called at the deadline. May stop or destroy any alarm, including this one.
+		virtual void
+		onDeadline() = 0; // Called at the deadline. May stop or destroy any alarm, including this one.
 
 	private:
 		friend class Wheel;

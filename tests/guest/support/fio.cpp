@@ -74,7 +74,7 @@ std::string FioJob::options() const
 unsigned FioJob::runtime() const
 {
 	constexpr unsigned untilEnded = 30;
-	return *seconds < untilEnded ? *seconds : static_cast<unsigned>(*seconds * slow());
+	return *seconds < untilEnded ? *seconds : static_cast<unsigned>(*seconds * timeScale());
 }
 
 FioResult runFio(const FioJob &job)

@@ -48,7 +48,7 @@ void Host::reopen()
 	client_.emplace(take(nvmeof::Client::open()));
 }
 
-bool Host::letSocketsGo()
+bool Host::releaseLockdepReferences()
 {
 	if (!exists("/proc/lockdep"))
 		return false;
@@ -70,7 +70,7 @@ nvmeof::ConnectOptions Host::options(const std::string &address, const std::stri
 
 nvmeof::Controller Host::connect(const nvmeof::ConnectOptions &options, Millis timeout)
 {
-	return take(client_->connect(options, nvmeof::WaitFor::namespaces, slowly(timeout)));
+	return take(client_->connect(options, nvmeof::WaitFor::namespaces, scaled(timeout)));
 }
 
 nvmeof::Controller Host::controller(const std::string &name)
@@ -152,7 +152,7 @@ Watch::Watch() : stream_(take(nvmeof::EventStream::subscribe())) {}
 
 std::optional<nvmeof::Event> Watch::find(const std::function<bool(const nvmeof::Event &)> &wanted, Millis timeout)
 {
-	auto end = Clock::now() + slowly(timeout);
+	auto end = Clock::now() + scaled(timeout);
 	while (Clock::now() < end) {
 		auto event = take(stream_.next(100ms));
 		if (event && wanted(*event))

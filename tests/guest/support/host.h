@@ -53,7 +53,7 @@ public:
 	void reopen();
 	// With lockdep, a socket holds the module that its lock class belongs to. In that case this disconnects all
 	// controllers and returns true. Call it between reopen() and forget().
-	bool letSocketsGo();
+	bool releaseLockdepReferences();
 
 private:
 	std::optional<nvmeof::Client> client_;

@@ -3,8 +3,8 @@
 #define CATCH_CONFIG_EXTERNAL_INTERFACES
 #include <catch2/catch.hpp>
 
-#include "again.h"
-#include "choice.h"
+#include "reproduce.h"
+#include "selection.h"
 #include "host.h"
 #include "kernel_log.h"
 #include "program.h"
@@ -42,7 +42,7 @@ public:
 	AssertionEnded assertionEnded(const Catch::AssertionStats &stats) override
 	{
 		if (!stats.assertionResult.isOk() && !failed_)
-			failed_ = circumstances();
+			failed_ = choices();
 		return AssertionEnded(false);
 	}
 
@@ -50,7 +50,7 @@ public:
 	void sectionStarting(const Catch::SectionInfo &info) override
 	{
 		section_ = {};
-		before_.push_back(circumstances());
+		before_.push_back(choices());
 		if (info.name == testCase_)
 			return;
 		std::printf("section: %s\n", info.name.c_str());
@@ -95,7 +95,7 @@ private:
 	// case.
 	void tellAgain()
 	{
-		auto command = testAgain(testCase_, failed_.value_or(circumstances()));
+		auto command = reproduceTest(testCase_, failed_.value_or(choices()));
 		if (!command.empty())
 			std::printf("again: %s\n", command.c_str());
 		failed_.reset();
@@ -131,8 +131,8 @@ private:
 	KernelLog log_;
 	Stopwatch begin_, section_;
 	std::string testCase_;
-	std::vector<Circumstances> before_; // of each open section
-	std::optional<Circumstances> failed_;
+	std::vector<Choices> before_; // of each open section
+	std::optional<Choices> failed_;
 	bool told_ = false;
 };
 
@@ -162,7 +162,7 @@ int main(int argc, char **argv)
 	int failed = runTests(argc, argv, keep);
 	if (leftovers)
 		std::printf("%d things left behind by tests\n", leftovers);
-	auto missed = neverChosen();
+	auto missed = unusedSelections();
 	if (!missed.empty())
 		std::printf("nothing was played of%s\n", missed.c_str());
 	else if (!failed || failedCases)

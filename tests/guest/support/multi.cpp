@@ -62,7 +62,7 @@ void Lane::repair()
 		nic_->repair();
 }
 
-Multi::Multi(const MultiOptions &options) : Ways(host), subsystem_(testNqn)
+Multi::Multi(const MultiOptions &options) : MultipathRig(host), subsystem_(testNqn)
 {
 	std::vector<std::string> devices;
 	if (options.device.empty())
@@ -100,7 +100,7 @@ nvmeof::ConnectOptions Multi::options(unsigned lane) const
 {
 	auto o = Host::options(lanes_[lane]->address(), "4420");
 	o.transport = lanes_[lane]->transport();
-	o.ctrlLoss = slowly(90s); // ends a test that fails
+	o.ctrlLoss = scaled(90s); // ends a test that fails
 	return o;
 }
 

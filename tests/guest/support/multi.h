@@ -8,7 +8,7 @@
 #include "netns.h"
 #include "nvmet.h"
 #include "rdma.h"
-#include "ways.h"
+#include "multipath_rig.h"
 
 #include <map>
 #include <memory>
@@ -58,7 +58,7 @@ struct MultiOptions {
 	std::vector<std::string> transports = {};           // per lane; default: the transport of all tests
 };
 
-class Multi : public Ways {
+class Multi : public MultipathRig {
 public:
 	explicit Multi(const MultiOptions &options = {});
 	~Multi() override;

@@ -19,12 +19,12 @@ const char *const cardsUp = "[ -e /sys/class/net/card1 ] || cards_up rdma";
 
 } // namespace
 
-Output Peer::run(const std::string &text)
+Output PeerMachine::run(const std::string &text)
 {
 	return guest::run(peerCommand + "run " + quoted(text));
 }
 
-std::string Peer::must(const std::string &text)
+std::string PeerMachine::must(const std::string &text)
 {
 	auto out = run(text);
 	if (out.status)
@@ -32,33 +32,33 @@ std::string Peer::must(const std::string &text)
 	return out.text;
 }
 
-void Peer::pull(unsigned card)
+void PeerMachine::pull(unsigned card)
 {
 	guest::must(peerCommand + "pull " + std::to_string(card));
 }
 
-void Peer::plug(unsigned card)
+void PeerMachine::plug(unsigned card)
 {
 	guest::must(peerCommand + "plug " + std::to_string(card));
 }
 
-void Peer::freeze()
+void PeerMachine::freeze()
 {
 	guest::must(peerCommand + "stop");
 }
 
-void Peer::thaw()
+void PeerMachine::thaw()
 {
 	guest::must(peerCommand + "cont");
 }
 
-void Peer::kill()
+void PeerMachine::kill()
 {
 	guest::must(peerCommand + "kill");
 	killed_ = true;
 }
 
-Pair::Target::Target(const Peer &p) : peer(p)
+TwoMachines::Target::Target(const PeerMachine &p) : peer(p)
 {
 	guest::must(std::string(". /nvmeof/guest/lib.sh; ") + cardsUp);
 	auto nqn = std::string(testNqn);
@@ -70,70 +70,72 @@ Pair::Target::Target(const Peer &p) : peer(p)
 		text += "\ntarget_port " + id + " " + address(lane) + " 4420 " + transport();
 		text += "\ntarget_link " + id + " " + nqn;
 	}
-	Peer::must(text);
+	PeerMachine::must(text);
 }
 
-Pair::Target::~Target()
+TwoMachines::Target::~Target()
 {
-	if (!peer.killed() && Peer::run("target_remove").status)
+	if (!peer.killed() && PeerMachine::run("target_remove").status)
 		std::perror("the peer's target stays");
 }
 
-Pair::Pair() : Ways(host), target_(peer) {}
+TwoMachines::TwoMachines() : MultipathRig(host), target_(peer) {}
 
-Pair::~Pair()
+TwoMachines::~TwoMachines()
 {
 	repair();
 }
 
-nvmeof::ConnectOptions Pair::options(unsigned lane) const
+nvmeof::ConnectOptions TwoMachines::options(unsigned lane) const
 {
 	auto o = Host::options(address(lane), "4420");
-	o.ctrlLoss = slowly(90s); // ends a test that fails
+	o.ctrlLoss = scaled(90s); // ends a test that fails
 	return o;
 }
 
 static std::string netem(unsigned lane, const std::string &how)
 {
-	return "modprobe sch_netem && tc qdisc replace dev " + Pair::card(lane) + " root netem limit 20000 " + how;
+	return "modprobe sch_netem && tc qdisc replace dev " + TwoMachines::card(lane) + " root netem limit 20000 " +
+	       how;
 }
 
-void Pair::impairToTarget(unsigned lane, const std::string &how)
+void TwoMachines::impairToTarget(unsigned lane, const std::string &how)
 {
 	guest::must(netem(lane, how));
 }
 
-void Pair::impairToHost(unsigned lane, const std::string &how)
+void TwoMachines::impairToHost(unsigned lane, const std::string &how)
 {
-	Peer::must(netem(lane, how));
+	PeerMachine::must(netem(lane, how));
 }
 
 static std::string deaf(unsigned lane)
 {
-	return "modprobe -a sch_ingress cls_matchall act_gact && tc qdisc replace dev " + Pair::card(lane) +
-	       " ingress && tc filter add dev " + Pair::card(lane) + " ingress matchall action drop";
+	return "modprobe -a sch_ingress cls_matchall act_gact && tc qdisc replace dev " + TwoMachines::card(lane) +
+	       " ingress && tc filter add dev " + TwoMachines::card(lane) + " ingress matchall action drop";
 }
 
-void Pair::lose(unsigned lane)
+void TwoMachines::lose(unsigned lane)
 {
 	guest::must(deaf(lane) + " && " + netem(lane, "loss 100%"));
 }
 
-void Pair::deafen(unsigned lane)
+void TwoMachines::deafen(unsigned lane)
 {
-	Peer::must(deaf(lane));
+	PeerMachine::must(deaf(lane));
 }
 
-void Pair::repair(unsigned lane)
+void TwoMachines::repair(unsigned lane)
 {
 	// the fast part first: a short loss may have to end within a fraction of a second
 	guest::run("tc qdisc del dev " + card(lane) + " root; tc qdisc del dev " + card(lane) + " ingress");
 	peer.plug(lane + 1);
-	Peer::run("tc qdisc del dev " + card(lane) + " root || true; tc qdisc del dev " + card(lane) + " ingress");
+	PeerMachine::run("tc qdisc del dev " + card(lane) + " root || true; tc qdisc del dev " + card(lane) +
+			 " ingress");
 	guest::must("ip link set " + card(lane) + " up");
 }
 
-void Pair::repair()
+void TwoMachines::repair()
 {
 	if (peer.killed())
 		return;

@@ -3,14 +3,14 @@
 #pragma once
 
 #include "host.h"
-#include "ways.h"
+#include "multipath_rig.h"
 
 #include <string>
 
 namespace guest {
 
 // Runs commands on the second guest and controls its machine (qemu/guest/peer). Network cards count from 1.
-class Peer {
+class PeerMachine {
 public:
 	static Output run(const std::string &text); // a shell command; qemu/guest/lib.sh is loaded
 	static std::string must(const std::string &text);
@@ -27,10 +27,10 @@ private:
 };
 
 // A subsystem of the peer's nvmet with one namespace, over both cables: lane n is card n + 1.
-class Pair : public Ways {
+class TwoMachines : public MultipathRig {
 public:
-	Pair();
-	~Pair() override; // reverts all impairments
+	TwoMachines();
+	~TwoMachines() override; // reverts all impairments
 
 	unsigned lanes() const override { return 2; }
 	nvmeof::ConnectOptions options(unsigned lane) const override;
@@ -43,14 +43,14 @@ public:
 	void repair(unsigned lane); // everything except a killed machine
 	void repair();
 
-	Peer peer;
+	PeerMachine peer;
 
 private:
 	// Destroyed after the host
 	struct Target {
-		explicit Target(const Peer &peer);
+		explicit Target(const PeerMachine &peer);
 		~Target();
-		const Peer &peer;
+		const PeerMachine &peer;
 	};
 	Target target_;
 

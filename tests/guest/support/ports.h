@@ -39,15 +39,15 @@ public:
 	target::Server &operator[](std::size_t i) { return *servers_[i]; }
 	std::size_t count() const { return servers_.size(); }
 	target::Subsystem &subsystem() { return *subsystem_; }
-	target::Ghosts &ghosts() { return subsystem_->ghosts(); }
+	target::StalledWrites &stalledWrites() { return subsystem_->stalledWrites(); }
 	target::Store &store() { return *subsystem_->stores().find(1); }
 
 	nvmeof::ConnectOptions options(std::size_t i)
 	{
 		auto &server = *servers_[i];
 		auto o = Host::options(here(), std::to_string(server.port()), server.config().nqn);
-		o.connectTimeout = o.keepAlive = slowly(1500ms);
-		o.ctrlLoss = slowly(60s);
+		o.connectTimeout = o.keepAlive = scaled(1500ms);
+		o.ctrlLoss = scaled(60s);
 		o.reconnectDelay = 200ms;
 		o.ioQueues = 2;
 		return o;

@@ -32,8 +32,8 @@ template <class Io> bool Probe::timed(const Io &io)
 	begun_ = begin;
 	int err = io();
 	auto took = now() - begin;
-	if (took > longest_)
-		longest_ = took;
+	if (took > maxSize_)
+		maxSize_ = took;
 	begun_ = 0;
 	if (err && !error_)
 		error_ = err;
@@ -63,12 +63,12 @@ Millis Probe::longest() const
 {
 	auto begin = begun_.load();
 	auto sofar = begin ? now() - begin : 0;
-	return std::chrono::duration_cast<Millis>(std::chrono::nanoseconds(std::max(longest_.load(), sofar)));
+	return std::chrono::duration_cast<Millis>(std::chrono::nanoseconds(std::max(maxSize_.load(), sofar)));
 }
 
 void Probe::mark()
 {
-	longest_ = 0;
+	maxSize_ = 0;
 }
 
 bool Probe::moves(Millis timeout) const

@@ -46,7 +46,7 @@ private:
 	std::atomic<std::uint64_t> ios_{0};
 	std::atomic<int> error_{0};
 	std::atomic<Nanos> begun_{0}; // start of the I/O in flight; 0: none
-	std::atomic<Nanos> longest_{0};
+	std::atomic<Nanos> maxSize_{0};
 	std::atomic<bool> stopping_{false};
 	std::thread thread_;
 };

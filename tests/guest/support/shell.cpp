@@ -104,21 +104,21 @@ void loadModules(std::initializer_list<std::string> names)
 		must("modprobe -a" + missing);
 }
 
-double slow()
+double timeScale()
 {
 	auto factor = [](const char *name) { return std::max(1.0, std::atof(environment(name, "1").c_str())); };
 	static const double product = factor("NVMEOF_SLOW") * factor("NVMEOF_LOAD");
 	return product;
 }
 
-Millis slowly(Millis time)
+Millis scaled(Millis time)
 {
-	return Millis(static_cast<Millis::rep>(static_cast<double>(time.count()) * slow()));
+	return Millis(static_cast<Millis::rep>(static_cast<double>(time.count()) * timeScale()));
 }
 
 bool eventually(const std::function<bool()> &condition, Millis timeout)
 {
-	auto end = Clock::now() + slowly(timeout);
+	auto end = Clock::now() + scaled(timeout);
 	while (!condition()) {
 		if (Clock::now() > end)
 			return false;

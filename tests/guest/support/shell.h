@@ -38,8 +38,8 @@ void loadModules(std::initializer_list<std::string> names);
 // How many times slower than usual this guest is: $NVMEOF_SLOW (kernels with debug checks) times $NVMEOF_LOAD (measured
 // by qemu/guest/init at boot on a busy machine), each 1 by default. Time limits that judge a duration must be
 // multiplied by it; the waiting functions here do that themselves.
-double slow();
-Millis slowly(Millis time);
+double timeScale();
+Millis scaled(Millis time);
 
 // Polls the condition every 10 ms for up to slowly(timeout). False: it did not hold.
 bool eventually(const std::function<bool()> &condition, Millis timeout = 10s);

@@ -2,7 +2,7 @@
 // Two hosts on this machine, each with all paths to one scriptable target: two disks for one namespace
 #pragma once
 
-#include "ghost.h"
+#include "stalled_writes.h"
 
 #include <linux/pr.h>
 #include <sys/ioctl.h>
@@ -13,10 +13,10 @@
 namespace guest {
 
 // Each function returns 0, an enum pr_status or a negative errno.
-struct Reserving {
+struct PersistentReservations {
 	int fd;
 
-	int enroll(std::uint64_t key, std::uint64_t old = 0, std::uint32_t flags = 0) const
+	int registerKey(std::uint64_t key, std::uint64_t old = 0, std::uint32_t flags = 0) const
 	{
 		pr_registration r{old, key, flags, 0};
 		return result(::ioctl(fd, IOC_PR_REGISTER, &r));
@@ -46,7 +46,7 @@ struct Reserving {
 };
 
 // Values of linux/pr.h since 6.4; on older kernels the driver returns the same.
-constexpr int prConflict = 0x18, prPathFailed = 0x10000, prUntold = 0xe0000;
+constexpr int prConflict = 0x18, prPathFailed = 0x10000, prOutcomeUnknown = 0xe0000;
 
 inline target::Config reserved()
 {
@@ -144,7 +144,7 @@ struct TwoHosts {
 		return sum;
 	}
 
-	Reserving pr(unsigned host) const { return {disks[host]->fd()}; }
+	PersistentReservations pr(unsigned host) const { return {disks[host]->fd()}; }
 	target::Reservations &reservations() { return ports.store().reservations(); }
 	int write(unsigned host, std::uint64_t offset, std::uint32_t seed) const
 	{

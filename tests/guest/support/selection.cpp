@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "choice.h"
+#include "selection.h"
 
 #include "shell.h"
 
@@ -12,7 +12,7 @@ std::map<std::string, bool> wanted; // "VARIABLE=name": whether it came up
 
 } // namespace
 
-bool chosen(const char *variable, const std::string &name)
+bool isSelected(const char *variable, const std::string &name)
 {
 	auto only = environment(variable, "");
 	if (only.empty())
@@ -22,7 +22,7 @@ bool chosen(const char *variable, const std::string &name)
 	return is;
 }
 
-std::string neverChosen()
+std::string unusedSelections()
 {
 	std::string text;
 	for (auto &[name, found] : wanted)

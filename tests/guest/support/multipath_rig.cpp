@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "ways.h"
+#include "multipath_rig.h"
 
 #include "kernel_log.h"
 
@@ -14,17 +14,17 @@
 
 namespace guest {
 
-std::string Ways::connect(unsigned lane)
+std::string MultipathRig::connect(unsigned lane)
 {
 	return host_.connect(options(lane)).name;
 }
 
-void Ways::connectAll()
+void MultipathRig::connectAll()
 {
 	std::vector<nvmeof::ConnectOptions> all;
 	for (unsigned n = 0; n < lanes(); n++)
 		all.push_back(options(n));
-	for (auto &c : host_.client().connectAll(all, nvmeof::WaitFor::namespaces, slowly(30s)))
+	for (auto &c : host_.client().connectAll(all, nvmeof::WaitFor::namespaces, scaled(30s)))
 		take(c);
 	// a path exists after the scan of its controller, the disk after the first scan
 	for (std::uint32_t nsid = 1; nsid <= namespaces(); nsid++)
@@ -32,7 +32,7 @@ void Ways::connectAll()
 			throw std::runtime_error("namespace " + std::to_string(nsid) + " did not come");
 }
 
-std::string Ways::name(unsigned lane)
+std::string MultipathRig::name(unsigned lane)
 {
 	for (auto &c : take(host_.client().controllers()))
 		if (c.traddr == options(lane).address.traddr && !isEnding(c.state))
@@ -40,7 +40,7 @@ std::string Ways::name(unsigned lane)
 	return "";
 }
 
-nvmeof::Path Ways::path(unsigned lane, std::uint32_t nsid)
+nvmeof::Path MultipathRig::path(unsigned lane, std::uint32_t nsid)
 {
 	auto controller = name(lane);
 	for (auto &p : host_.paths())
@@ -49,7 +49,7 @@ nvmeof::Path Ways::path(unsigned lane, std::uint32_t nsid)
 	throw std::runtime_error("no path at lane " + std::to_string(lane));
 }
 
-bool Ways::waitPaths(std::uint32_t usable, std::uint32_t nsid, Millis timeout)
+bool MultipathRig::waitPaths(std::uint32_t usable, std::uint32_t nsid, Millis timeout)
 {
 	return eventually(
 		[&] {
@@ -59,7 +59,7 @@ bool Ways::waitPaths(std::uint32_t usable, std::uint32_t nsid, Millis timeout)
 		timeout);
 }
 
-bool Ways::allLive(Millis timeout)
+bool MultipathRig::allLive(Millis timeout)
 {
 	return eventually(
 		[&] {
@@ -70,12 +70,12 @@ bool Ways::allLive(Millis timeout)
 		timeout);
 }
 
-bool Ways::waitAna(unsigned lane, nvmeof::AnaState state, std::uint32_t nsid, Millis timeout)
+bool MultipathRig::waitAna(unsigned lane, nvmeof::AnaState state, std::uint32_t nsid, Millis timeout)
 {
 	return eventually([&] { return path(lane, nsid).anaState == state; }, timeout);
 }
 
-std::string Ways::subsystemName()
+std::string MultipathRig::subsystemName()
 {
 	for (auto &s : take(host_.client().subsystems()))
 		if (s.nqn == testNqn)
@@ -83,24 +83,24 @@ std::string Ways::subsystemName()
 	throw std::runtime_error("no subsystem");
 }
 
-Output Ways::trySet(const std::string &values)
+Output MultipathRig::trySet(const std::string &values)
 {
 	return run("nvmeofctl set " + subsystemName() + " " + values);
 }
 
-void Ways::set(const std::string &values)
+void MultipathRig::set(const std::string &values)
 {
 	auto out = trySet(values);
 	if (out.status)
 		throw std::runtime_error("set " + values + ": " + out.text);
 }
 
-std::vector<std::string> Ways::policies()
+std::vector<std::string> MultipathRig::policies()
 {
 	return take(host_.client().version()).selectors;
 }
 
-std::vector<std::uint64_t> Ways::counts(std::uint32_t nsid)
+std::vector<std::uint64_t> MultipathRig::counts(std::uint32_t nsid)
 {
 	std::vector<std::uint64_t> all;
 	for (unsigned n = 0; n < lanes(); n++)
@@ -108,7 +108,7 @@ std::vector<std::uint64_t> Ways::counts(std::uint32_t nsid)
 	return all;
 }
 
-bool Ways::flowing(std::uint32_t nsid, Millis timeout)
+bool MultipathRig::waitForLoad(std::uint32_t nsid, Millis timeout)
 {
 	auto sum = [&] {
 		auto all = counts(nsid);
@@ -118,7 +118,7 @@ bool Ways::flowing(std::uint32_t nsid, Millis timeout)
 	return eventually([&] { return sum() > before + 50; }, timeout);
 }
 
-std::vector<double> Ways::shares(const std::function<void()> &action, std::uint32_t nsid)
+std::vector<double> MultipathRig::shares(const std::function<void()> &action, std::uint32_t nsid)
 {
 	auto before = counts(nsid);
 	action();
@@ -142,7 +142,7 @@ std::string percent(const std::vector<double> &shares)
 	return text.str();
 }
 
-unsigned Ways::busyLane()
+unsigned MultipathRig::busyLane()
 {
 	auto all = shares([] { pause(200ms); });
 	for (unsigned n = 0; n < lanes(); n++)
@@ -154,7 +154,11 @@ unsigned Ways::busyLane()
 FioJob verifiedJob(const std::string &disk, unsigned seconds, unsigned depth)
 {
 	// no more data than a slow kernel writes and reads back in that time
-	return {.file = disk, .blocks = "16k", .depth = depth, .size = slow() > 1 ? "2m" : "8m", .seconds = seconds};
+	return {.file = disk,
+		.blocks = "16k",
+		.depth = depth,
+		.size = timeScale() > 1 ? "2m" : "8m",
+		.seconds = seconds};
 }
 
 static void expectGood(const FioResult &result)
@@ -172,7 +176,7 @@ void expectGood(FioLoad &load)
 void expectGoodUntilNow(FioLoad &load)
 {
 	CHECK(load.running());
-	pause(slowly(1s));
+	pause(scaled(1s));
 	expectGood(load.finish(90s));
 }
 
@@ -195,12 +199,12 @@ static std::string kernelLog()
 	return "dmesg | tac | sed '/" + std::string(caseBegins) + "/q'";
 }
 
-bool kernelSaid(const std::string &words)
+bool kernelLogHas(const std::string &words)
 {
 	return run(kernelLog() + " | grep -q '" + words + "'").status == 0;
 }
 
-unsigned long kernelLines(const std::string &words)
+unsigned long kernelLogCount(const std::string &words)
 {
 	return std::stoul(must(kernelLog() + " | grep -cE '" + words + "' || true"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "picture.h"
+#include "object_cache.h"
 
 #include <algorithm>
 #include <map>
@@ -81,7 +81,7 @@ void keepStates(Path &path, const Path &old)
 } // namespace
 
 // An event older than the list describes a past state.
-std::optional<AnaBefore> Picture::before(const Event &event) const
+std::optional<AnaBefore> ObjectCache::before(const Event &event) const
 {
 	const Path *path = event.path();
 	if (!path || !path->anaSince)
@@ -93,7 +93,7 @@ std::optional<AnaBefore> Picture::before(const Event &event) const
 	return AnaBefore{was->anaState, *path->anaSince - *was->anaSince};
 }
 
-std::optional<AnaBefore> Picture::fold(const Event &event)
+std::optional<AnaBefore> ObjectCache::apply(const Event &event)
 {
 	std::optional<AnaBefore> was = before(event);
 	told_.insert(event.name());
@@ -117,7 +117,7 @@ std::optional<AnaBefore> Picture::fold(const Event &event)
 }
 
 // Events may still arrive for removed objects: a finished scan, a failover. They must not add the object again.
-void Picture::put(const Event &event)
+void ObjectCache::put(const Event &event)
 {
 	withList(now_, event, [&](auto &list, const auto &object) {
 		using Object = std::remove_cvref_t<decltype(object)>;
@@ -136,7 +136,7 @@ void Picture::put(const Event &event)
 }
 
 // Updates the controller's paths, which get no events of their own for this.
-void Picture::pass(const Controller &controller)
+void ObjectCache::pass(const Controller &controller)
 {
 	for (Path &path : now_.paths) {
 		if (path.controller != controller.name)
@@ -147,7 +147,7 @@ void Picture::pass(const Controller &controller)
 	}
 }
 
-void Picture::take(const std::vector<Namespace> &sampled)
+void ObjectCache::take(const std::vector<Namespace> &sampled)
 {
 	auto known = byName(now_.namespaces);
 	for (const Namespace &now : sampled) {
@@ -167,7 +167,7 @@ void Picture::take(const std::vector<Namespace> &sampled)
 }
 
 // ANA states are only taken from events, so that each change and its duration are reported.
-void Picture::take(const std::vector<Path> &sampled)
+void ObjectCache::take(const std::vector<Path> &sampled)
 {
 	auto known = byName(now_.paths);
 	for (const Path &now : sampled) {
@@ -183,7 +183,7 @@ void Picture::take(const std::vector<Path> &sampled)
 	now_.time = bootTime();
 }
 
-void Picture::count()
+void ObjectCache::count()
 {
 	std::map<std::uint32_t, Subsystem *> subsystems;
 	auto controllers = byName(now_.controllers);

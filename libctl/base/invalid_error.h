@@ -6,14 +6,15 @@
 
 #include <nvmeof/error.h>
 
-namespace cdc {
+namespace nofctl {
 
-// For errors of this program or its environment; nofctl::invalid() is for invalid input.
-inline nvmeof::Error wrong(std::string message)
+// An Error for an invalid argument.
+inline nvmeof::Error invalidError(std::string message)
 {
 	nvmeof::Error error;
+	error.code = nvmeof::ErrorCode::invalid;
 	error.message = std::move(message);
 	return error;
 }
 
-} // namespace cdc
+} // namespace nofctl

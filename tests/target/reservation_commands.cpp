@@ -6,7 +6,7 @@
 
 namespace target {
 
-Reply Connection::reserving(Store &store, const Command &cmd, const Bytes &data)
+Reply Connection::reservationCommand(Store &store, const Command &cmd, const Bytes &data)
 {
 	auto &reservations = store.reservations();
 	std::uint8_t action = cmd.cdw10 & 7, type = cmd.cdw10 >> 8 & 0xff;
@@ -17,7 +17,7 @@ Reply Connection::reserving(Store &store, const Command &cmd, const Bytes &data)
 			return {st_host_id_format | st_dnr};
 		if (cmd.sgl.length != bytes)
 			server_.violation("report of reservations: SGL and length differ");
-		Reply reply{st_ok, 0, reservations.report(std::min(bytes, log_limit))};
+		Reply reply{st_ok, 0, reservations.report(std::min(bytes, logLimit))};
 		Strike strike{*this, qid_, &cmd, nullptr, &reply.data};
 		server_.script().offer(Hook::report, strike);
 		return reply;
@@ -33,7 +33,7 @@ Reply Connection::reserving(Store &store, const Command &cmd, const Bytes &data)
 	std::vector<ReservationNotice> notices;
 	std::uint16_t status = st_ok;
 	if (cmd.opcode == op_resv_register)
-		status = reservations.enroll(assoc_->hostid, action, ignoreKey, key, other, notices);
+		status = reservations.registerKey(assoc_->hostid, action, ignoreKey, key, other, notices);
 	else if (cmd.opcode == op_resv_acquire)
 		status = reservations.acquire(assoc_->hostid, action, type, key, other, notices);
 	else
@@ -41,13 +41,13 @@ Reply Connection::reserving(Store &store, const Command &cmd, const Bytes &data)
 	server_.counters().conflicts += status == (st_resv_conflict | st_dnr);
 	if (cmd.opcode == op_resv_acquire && action == 2)
 		for (auto &n : notices)
-			server_.subsystem().ghosts().drop(n.host);
-	tellReservations(store, notices);
+			server_.subsystem().stalledWrites().drop(n.host);
+	notifyReservations(store, notices);
 	return {status};
 }
 
 // Queues the notices at all controllers of the hosts concerned.
-void Connection::tellReservations(const Store &store, const std::vector<ReservationNotice> &notices)
+void Connection::notifyReservations(const Store &store, const std::vector<ReservationNotice> &notices)
 {
 	for (auto &notice : notices)
 		for (auto &a : server_.associations().all()) {

@@ -6,13 +6,13 @@
 
 namespace nofctl::volume {
 
-struct Places {
+struct SystemPaths {
 	std::filesystem::path sys = "/sys";
 	std::filesystem::path proc = "/proc";
 	std::filesystem::path dev = "/dev";
 	std::filesystem::path udev = "/run/udev";
 	// On tmpfs: like the kernel's controllers, the entries last until the next boot.
-	std::filesystem::path book = "/run/nvmeof/volumes";
+	std::filesystem::path attachments = "/run/nvmeof/volumes";
 };
 
 } // namespace nofctl::volume

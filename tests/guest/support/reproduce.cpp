@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "again.h"
+#include "reproduce.h"
 
 #include "shell.h"
 
@@ -12,11 +12,11 @@ namespace guest {
 namespace {
 
 std::mutex lock;
-Circumstances now;
+Choices now;
 
 } // namespace
 
-void decided(const std::string &variable, const std::string &value)
+void recordChoice(const std::string &variable, const std::string &value)
 {
 	std::lock_guard guard(lock);
 	if (value.empty())
@@ -25,36 +25,36 @@ void decided(const std::string &variable, const std::string &value)
 		now[variable] = value;
 }
 
-Circumstances circumstances()
+Choices choices()
 {
 	std::lock_guard guard(lock);
 	return now;
 }
 
-void setCircumstances(const Circumstances &circumstances)
+void setCircumstances(const Choices &choices)
 {
 	std::lock_guard guard(lock);
-	now = circumstances;
+	now = choices;
 }
 
 // NVMEOF_AGAIN holds the command line of qemu/run without the job.
-std::string againCommand(const std::string &arguments, const Circumstances &circumstances)
+std::string reproduceCommand(const std::string &arguments, const Choices &choices)
 {
 	auto text = environment("NVMEOF_AGAIN", "qemu/run");
 	if (text == "none")
 		return "";
-	for (auto &[name, value] : circumstances)
+	for (auto &[name, value] : choices)
 		text += " --env " + quoted(name + "=" + value);
 	auto job = std::string("/nvmeof/tests/") + program_invocation_short_name;
 	return text + " --cmd " + quoted(arguments.empty() ? job : job + " " + arguments);
 }
 
-std::string testAgain(const std::string &testCase, const Circumstances &circumstances)
+std::string reproduceTest(const std::string &testCase, const Choices &choices)
 {
 	std::string name; // comma and bracket are special in Catch2 test specs
 	for (char c : testCase)
 		name += (c == ',' || c == '[' || c == '\\' ? "\\" : "") + std::string(1, c);
-	return againCommand('"' + name + '"', circumstances);
+	return reproduceCommand('"' + name + '"', choices);
 }
 
 unsigned long seedFrom(const std::string &variable)
@@ -67,7 +67,7 @@ unsigned long seedFrom(const std::string &variable)
 		std::printf("seed: %s=%lu\n", variable.c_str(), at->second);
 		std::fflush(stdout);
 	}
-	decided(variable, std::to_string(at->second));
+	recordChoice(variable, std::to_string(at->second));
 	return at->second;
 }
 

@@ -16,34 +16,34 @@
 
 namespace nvmeofd {
 
-struct FoundService {
+struct MdnsService {
 	nvmeof::ConnectOptions options; // transport, address and NQN
 	std::string interface;          // on which it was announced
 	bool announced = false;         // at present
 };
 
-class FoundServices {
+class MdnsServices {
 public:
-	static constexpr std::size_t most = 64;
+	static constexpr std::size_t max = 64;
 
 	// @remembered: from the last-known file
-	explicit FoundServices(std::vector<FoundService> remembered);
+	explicit MdnsServices(std::vector<MdnsService> remembered);
 
 	// Sets the services that are announced now. Returns the new ones.
-	std::vector<FoundService> announce(const std::vector<FoundService> &now);
+	std::vector<MdnsService> announce(const std::vector<MdnsService> &now);
 	// Removes services that are not announced and for which @silent returns true.
 	void forget(const std::function<bool(const std::string &key)> &silent);
 
-	const std::vector<FoundService> &all() const { return all_; }
+	const std::vector<MdnsService> &all() const { return all_; }
 	// By serviceKey(); null: not found by mDNS
-	const FoundService *find(const std::string &key) const;
+	const MdnsService *find(const std::string &key) const;
 	// Services that the configuration allows
 	std::vector<nvmeof::ConnectOptions> wanted(const nvmeof::Config &config) const;
 
 private:
 	bool makeRoom();
 
-	std::vector<FoundService> all_;
+	std::vector<MdnsService> all_;
 };
 
 } // namespace nvmeofd

@@ -19,19 +19,19 @@
 
 namespace nvmeofd {
 
-class Enrollment {
+class HostRegistration {
 public:
 	// The result of one attempt; false: the service takes no registrations
 	using Try = nvmeof::Pending<nvmeof::Result<bool>>;
 
 	struct Limits {
-		std::chrono::milliseconds first = std::chrono::seconds(1), most = std::chrono::seconds(60);
+		std::chrono::milliseconds first = std::chrono::seconds(1), max = std::chrono::seconds(60);
 		unsigned tries = 12; // per connection: at most six minutes
 	};
 
 	// @service: its key, for the log. @ask: starts an attempt over the current connection
-	Enrollment(serving::Loop &loop, std::string service, std::function<Try()> ask);
-	Enrollment(serving::Loop &loop, std::string service, std::function<Try()> ask, Limits limits);
+	HostRegistration(serving::Loop &loop, std::string service, std::function<Try()> ask);
+	HostRegistration(serving::Loop &loop, std::string service, std::function<Try()> ask, Limits limits);
 
 	void begin(); // once per connection
 	void end();   // when the connection ends

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Registration of this host at a discovery service that temporarily has no resources
-#include "enrollment.h"
+#include "host_registration.h"
 
 #include <catch2/catch.hpp>
 
@@ -26,22 +26,22 @@ nvmeof::Error status(std::uint16_t status)
 
 // A service that gives the scripted answers, and Command Interrupted when none is left
 struct FullService {
-	explicit FullService(Enrollment::Limits limits)
+	explicit FullService(HostRegistration::Limits limits)
 		: enrollment(
 			  loop, "10.0.0.1:8009", [this] { return take(); }, limits)
 	{
 	}
 
-	Enrollment::Try take()
+	HostRegistration::Try take()
 	{
 		times.push_back(Clock::now());
 		auto state = std::make_shared<nvmeof::detail::PendingState<Result<bool>>>();
 		if (silent)
-			return Enrollment::Try(state);
+			return HostRegistration::Try(state);
 		state->value = answers.empty() ? status(nofctl::wire::st_interrupted) : answers.front();
 		if (!answers.empty())
 			answers.pop_front();
-		return Enrollment::Try(state);
+		return HostRegistration::Try(state);
 	}
 	template <typename Holds> bool until(Holds holds)
 	{
@@ -61,14 +61,14 @@ struct FullService {
 	bool silent = false;
 	std::deque<Result<bool>> answers;
 	std::vector<Clock::time_point> times;
-	Enrollment enrollment;
+	HostRegistration enrollment;
 };
 
 } // namespace
 
 TEST_CASE("a registration that gets Command Interrupted is repeated over the same connection", "[daemon][enrollment]")
 {
-	FullService asked({.first = 40ms, .most = 100ms});
+	FullService asked({.first = 40ms, .max = 100ms});
 	asked.answers = {status(nofctl::wire::st_interrupted), status(nofctl::wire::st_internal), true};
 	asked.enrollment.begin();
 	CHECK(asked.times.size() == 1);
@@ -84,7 +84,7 @@ TEST_CASE("a registration that gets Command Interrupted is repeated over the sam
 
 TEST_CASE("a registration has a limited number of attempts for each connection", "[daemon][enrollment]")
 {
-	FullService asked({.first = 1ms, .most = 2ms, .tries = 5});
+	FullService asked({.first = 1ms, .max = 2ms, .tries = 5});
 	asked.enrollment.begin();
 	CHECK(asked.until([&] { return asked.times.size() == 5; }));
 	asked.turn(200ms);
@@ -102,14 +102,14 @@ TEST_CASE("other answers are final, and nothing is sent without a connection", "
 {
 	for (const Result<bool> &answer :
 	     {Result<bool>(false), Result<bool>(status(nofctl::wire::st_denied)), Result<bool>(nvmeof::Error())}) {
-		FullService asked({.first = 1ms, .most = 1ms});
+		FullService asked({.first = 1ms, .max = 1ms});
 		asked.answers = {answer};
 		asked.enrollment.begin();
 		asked.turn(100ms);
 		CHECK(asked.times.size() == 1);
 		CHECK(asked.enrollment.registered() == (answer ? std::nullopt : std::optional(false)));
 	}
-	FullService asked({.first = 20ms, .most = 20ms});
+	FullService asked({.first = 20ms, .max = 20ms});
 	asked.enrollment.begin();
 	asked.enrollment.end(); // during the delay before the next attempt
 	asked.turn(100ms);

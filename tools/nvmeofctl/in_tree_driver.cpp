@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "other_driver.h"
+#include "in_tree_driver.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +9,8 @@
 
 using namespace nvmeof;
 
-std::optional<std::string> heldByOther(const std::string &subsysnqn, const std::vector<ForeignController> &controllers)
+std::optional<std::string> inTreeConflict(const std::string &subsysnqn,
+					  const std::vector<ForeignController> &controllers)
 {
 	if (controllers.empty() || subsysnqn == discoveryNqn)
 		return std::nullopt;
@@ -34,7 +35,7 @@ static std::string nextStep(const std::string &subsysnqn)
 			   subsysnqn);
 }
 
-int refuseForOther(Context &context, const std::string &subsysnqn, const std::string &held)
+int reportInTreeConflict(Context &context, const std::string &subsysnqn, const std::string &held)
 {
 	Json error = toJson(asError(held));
 	error["code"] = "other_driver"; // no code of the library, which would connect
@@ -44,12 +45,12 @@ int refuseForOther(Context &context, const std::string &subsysnqn, const std::st
 	return static_cast<int>(ExitCode::otherDriver);
 }
 
-void warnOfOther(Context &context, const std::string &subsysnqn, const std::string &held)
+void warnInTreeConflict(Context &context, const std::string &subsysnqn, const std::string &held)
 {
 	context.warn("", asError(held), nextStep(subsysnqn));
 }
 
-Json warnOfSame(Context &context, const std::vector<Namespace> &namespaces)
+Json warnDuplicateIdentifiers(Context &context, const std::vector<Namespace> &namespaces)
 {
 	Json all = Json::object();
 	for (const Namespace &ns : namespaces) {
@@ -68,7 +69,8 @@ Json warnOfSame(Context &context, const std::vector<Namespace> &namespaces)
 	return all;
 }
 
-Json warnOfTwins(Context &context, const std::vector<Namespace> &namespaces, const std::vector<NvmeDisk> &disks)
+Json warnInTreeDuplicates(Context &context, const std::vector<Namespace> &namespaces,
+			  const std::vector<NvmeDisk> &disks)
 {
 	Json all = Json::object();
 	for (const Namespace &ns : namespaces) {

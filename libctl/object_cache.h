@@ -9,9 +9,9 @@
 
 namespace nofctl {
 
-class Picture {
+class ObjectCache {
 public:
-	std::optional<nvmeof::AnaBefore> fold(const nvmeof::Event &event);
+	std::optional<nvmeof::AnaBefore> apply(const nvmeof::Event &event);
 	// Events from now on are newer than the sample that is being read.
 	void beginSample() { told_.clear(); }
 	void take(const std::vector<nvmeof::Namespace> &sampled);

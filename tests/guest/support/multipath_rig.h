@@ -12,12 +12,12 @@
 namespace guest {
 
 // Each lane is a target address. The host must be destroyed before the targets, so the derived class owns it.
-class Ways {
+class MultipathRig {
 public:
-	explicit Ways(Host &host) : host_(host) {}
-	virtual ~Ways() = default;
-	Ways(const Ways &) = delete;
-	Ways &operator=(const Ways &) = delete;
+	explicit MultipathRig(Host &host) : host_(host) {}
+	virtual ~MultipathRig() = default;
+	MultipathRig(const MultipathRig &) = delete;
+	MultipathRig &operator=(const MultipathRig &) = delete;
 
 	virtual unsigned lanes() const = 0;
 	virtual nvmeof::ConnectOptions options(unsigned lane) const = 0;
@@ -39,7 +39,7 @@ public:
 	std::vector<std::string> policies();
 
 	// Waits until a load that was started does I/O, because fio starts slowly.
-	bool flowing(std::uint32_t nsid = 1, Millis timeout = 10s);
+	bool waitForLoad(std::uint32_t nsid = 1, Millis timeout = 10s);
 	// Share of the I/Os that completed during the action, per lane, from 0 to 1
 	std::vector<double> shares(const std::function<void()> &action, std::uint32_t nsid = 1);
 	// Lane with the most I/O at present
@@ -60,7 +60,7 @@ void expectGood(FioLoad &load);
 void expectGoodUntilNow(FioLoad &load);
 void expectGood(Probe &probe); // stops it
 void pause(Millis time);
-bool kernelSaid(const std::string &words);           // since the test case began; a basic regular expression
-unsigned long kernelLines(const std::string &words); // number of lines since then; an extended regular expression
+bool kernelLogHas(const std::string &words);            // since the test case began; a basic regular expression
+unsigned long kernelLogCount(const std::string &words); // number of lines since then; an extended regular expression
 
 } // namespace guest

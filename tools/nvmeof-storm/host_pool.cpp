@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "crowd.h"
+#include "host_pool.h"
 
 #include <cerrno>
 
@@ -13,7 +13,7 @@ initiator::SessionOptions sessionOf(const Options &options)
 	session.subsysnqn = options.subsysnqn;
 	session.digests = {options.headerDigest, options.dataDigest};
 	session.kato = options.keeps() ? options.kato : 0;
-	session.events = initiator::want_discovery_changes;
+	session.events = initiator::wantDiscoveryChanges;
 	session.patience = std::chrono::duration_cast<std::chrono::milliseconds>(seconds(options.patience));
 	return session;
 }
@@ -39,7 +39,7 @@ bool Phase::waitUntil(Host::Clock::time_point until)
 	return over_.wait_until(lock, until, [this] { return left_ == 0; });
 }
 
-Crowd::Crowd(const Options &options, unsigned first, unsigned count)
+HostPool::HostPool(const Options &options, unsigned first, unsigned count)
 	: options_(options), session_(sessionOf(options)),
 	  loop_(std::make_unique<serving::Loop>(serving::Loop::Watchdog::none)),
 	  shared_(std::make_unique<initiator::Shared>(*loop_)), mailbox_(std::make_unique<serving::Mailbox>(*loop_))
@@ -51,28 +51,28 @@ Crowd::Crowd(const Options &options, unsigned first, unsigned count)
 	thread_ = std::jthread([this] { loop_->run(); });
 }
 
-Crowd::~Crowd()
+HostPool::~HostPool()
 {
 	leave();
 }
 
-void Crowd::reported()
+void HostPool::reported()
 {
-	if (--owing_ == 0)
+	if (--pendingReports_ == 0)
 		std::exchange(phase_, nullptr)->arrive();
 }
 
-template <typename Fn> void Crowd::order(Phase &phase, Fn each)
+template <typename Fn> void HostPool::order(Phase &phase, Fn each)
 {
 	mailbox_->post([this, &phase, each]() mutable {
 		phase_ = &phase;
-		owing_ = hosts_.size();
+		pendingReports_ = hosts_.size();
 		for (auto &host : hosts_)
 			each(*host);
 	});
 }
 
-void Crowd::prepare(Phase &phase)
+void HostPool::prepare(Phase &phase)
 {
 	order(phase, [this](Host &host) {
 		if (!host.prepare())
@@ -81,13 +81,13 @@ void Crowd::prepare(Phase &phase)
 	});
 }
 
-void Crowd::connect(Phase &phase)
+void HostPool::connect(Phase &phase)
 {
 	retryUntil_ = options_.retry > 0 ? Clock::now() + seconds(options_.retry) : Clock::time_point::min();
 	order(phase, [](Host &host) { host.connect(); });
 }
 
-void Crowd::go(Clock::time_point instant, Phase &phase)
+void HostPool::go(Clock::time_point instant, Phase &phase)
 {
 	const auto step = seconds(options_.ramp) / options_.hosts;
 	mailbox_->post([this, instant] {
@@ -103,19 +103,19 @@ void Crowd::go(Clock::time_point instant, Phase &phase)
 	});
 }
 
-void Crowd::round(Phase &ready, Phase &phase)
+void HostPool::round(Phase &ready, Phase &phase)
 {
 	mailbox_->post([this] { counts_.rounds.emplace_back(); });
 	order(phase, [](Host &host) { host.expectEvent(); });
 	mailbox_->post([&ready] { ready.arrive(); });
 }
 
-void Crowd::endRound(Phase &phase)
+void HostPool::endRound(Phase &phase)
 {
 	order(phase, [](Host &host) { host.endRound(); });
 }
 
-void Crowd::leave()
+void HostPool::leave()
 {
 	if (!thread_.joinable())
 		return;

@@ -12,10 +12,10 @@
 
 namespace storm {
 
-// An operation of all crowds that the main thread waits for
+// An operation of all pools that the main thread waits for
 class Phase {
 public:
-	explicit Phase(std::size_t crowds) : left_(crowds) {}
+	explicit Phase(std::size_t pools) : left_(pools) {}
 
 	void arrive();
 	void wait();
@@ -27,14 +27,14 @@ private:
 	std::size_t left_;
 };
 
-class Crowd {
+class HostPool {
 public:
 	using Clock = Host::Clock;
 
-	Crowd(const Options &options, unsigned first, unsigned count);
-	~Crowd();
+	HostPool(const Options &options, unsigned first, unsigned count);
+	~HostPool();
 
-	// Called by the main thread. A crowd arrives at the phase when each of its hosts has reported.
+	// Called by the main thread. A pool arrives at the phase when each of its hosts has reported.
 	void prepare(Phase &phase);
 	void connect(Phase &phase); // over TCP
 	void go(Clock::time_point instant, Phase &phase);
@@ -52,11 +52,11 @@ public:
 	const Options &options() const { return options_; }
 	const initiator::SessionOptions &session() const { return session_; }
 	initiator::Shared &shared() { return *shared_; }
-	KnownLogs &mutableLogs() { return logs_; }
-	Counts &mutableCounts() { return counts_; }
+	KnownLogs &logsForUpdate() { return logs_; }
+	Counts &countsForUpdate() { return counts_; }
 	Clock::time_point instant() const { return instant_; } // start of the storm or of the round
 	Clock::time_point retryUntil() const { return retryUntil_; }
-	Round &roundNow() { return counts_.rounds.back(); }
+	Round &currentRound() { return counts_.rounds.back(); }
 	void reported();
 
 private:
@@ -73,7 +73,7 @@ private:
 	std::atomic<Clock::time_point> instant_ = Clock::time_point();
 	Clock::time_point retryUntil_ = Clock::time_point::max();
 	Phase *phase_ = nullptr;
-	std::size_t owing_ = 0; // hosts that have not reported yet
+	std::size_t pendingReports_ = 0; // hosts that have not reported yet
 	int error_ = 0;
 	std::jthread thread_;
 };

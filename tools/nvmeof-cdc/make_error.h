@@ -6,15 +6,14 @@
 
 #include <nvmeof/error.h>
 
-namespace nofctl {
+namespace cdc {
 
-// An Error for an invalid argument.
-inline nvmeof::Error invalid(std::string message)
+// For errors of this program or its environment; nofctl::invalidError() is for invalid input.
+inline nvmeof::Error makeError(std::string message)
 {
 	nvmeof::Error error;
-	error.code = nvmeof::ErrorCode::invalid;
 	error.message = std::move(message);
 	return error;
 }
 
-} // namespace nofctl
+} // namespace cdc

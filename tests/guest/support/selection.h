@@ -7,8 +7,8 @@
 namespace guest {
 
 // Whether the variable selects this name; true for every name if it is not set.
-bool chosen(const char *variable, const std::string &name);
+bool isSelected(const char *variable, const std::string &name);
 // Selected names that never came up, because such a run has tested nothing. Empty: none
-std::string neverChosen();
+std::string unusedSelections();
 
 } // namespace guest

@@ -14,18 +14,18 @@
 
 // The message that the in-tree driver is connected to the subsystem through @controllers. Empty if there are none, and
 // for a discovery service, which has no disks.
-std::optional<std::string> heldByOther(const std::string &subsysnqn,
-				       const std::vector<nvmeof::ForeignController> &controllers);
+std::optional<std::string> inTreeConflict(const std::string &subsysnqn,
+					  const std::vector<nvmeof::ForeignController> &controllers);
 
 // Reports @held as an error, with the next step. Returns the exit code.
-int refuseForOther(Context &context, const std::string &subsysnqn, const std::string &held);
-void warnOfOther(Context &context, const std::string &subsysnqn, const std::string &held);
+int reportInTreeConflict(Context &context, const std::string &subsysnqn, const std::string &held);
+void warnInTreeConflict(Context &context, const std::string &subsysnqn, const std::string &held);
 
 // Warns about each namespace whose identifiers a namespace of another subsystem has, too. Returns the nodes of the
 // others by namespace name, for the JSON document.
-Json warnOfSame(Context &context, const std::vector<nvmeof::Namespace> &namespaces);
+Json warnDuplicateIdentifiers(Context &context, const std::vector<nvmeof::Namespace> &namespaces);
 
 // Warns about each namespace that is also a disk of the in-tree driver. Returns these disks by namespace name, for the
 // JSON document.
-Json warnOfTwins(Context &context, const std::vector<nvmeof::Namespace> &namespaces,
-		 const std::vector<nvmeof::NvmeDisk> &disks);
+Json warnInTreeDuplicates(Context &context, const std::vector<nvmeof::Namespace> &namespaces,
+			  const std::vector<nvmeof::NvmeDisk> &disks);

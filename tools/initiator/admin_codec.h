@@ -11,20 +11,20 @@ namespace initiator {
 
 // The origin of a command; each has at most one outstanding.
 enum class Slot : std::uint8_t { command, keepAlive, event };
-constexpr std::size_t slot_count = 3;
+constexpr std::size_t slotCount = 3;
 
-class Dialogue {
+class AdminCodec {
 public:
 	using Data = std::span<const std::uint8_t>;
 	enum class Kind { nothing, ready, data, done, fault, terminated };
-	struct News {
+	struct Received {
 		Kind kind = Kind::nothing;
 		Slot slot = Slot::command;                // done
 		std::uint32_t offset = 0;                 // data, for the slot command
 		Data data = {};                           // points into the bytes given to next()
 		nofctl::wire::Completion completion = {}; // done
 		nofctl::wire::PduFault fault = {};        // fault; terminated: the error in the controller's Term PDU
-		const char *odd = nullptr;                // a violation that a host tolerates; null: none
+		const char *violation = nullptr;          // a violation that a host tolerates; null: none
 	};
 
 	struct Digests {
@@ -40,33 +40,33 @@ public:
 
 	// Processes the next PDU or part in @bytes and removes it from there. After a fault the connection is unusable;
 	// @out then has a Term PDU for the controller.
-	News next(Data &bytes, nofctl::wire::Bytes &out);
+	Received next(Data &bytes, nofctl::wire::Bytes &out);
 	bool ready() const { return ready_; }
 	// For a new connection
-	void reset() { *this = Dialogue(); }
+	void reset() { *this = AdminCodec(); }
 
 private:
 	using Fault = std::optional<nofctl::wire::PduFault>;
 
-	std::size_t longest() const;
-	News judge(const Receiver::Piece &piece, nofctl::wire::Bytes &out);
+	std::size_t maxPduSize() const;
+	Received processPiece(const Receiver::Piece &piece, nofctl::wire::Bytes &out);
 	Fault header(nofctl::wire::Bytes &out);
-	Fault isNext(std::uint16_t cid, Slot &slot) const;
+	Fault checkOutstanding(std::uint16_t cid, Slot &slot) const;
 	Fault hello(const nofctl::wire::IcResp &response);
 	Fault data(const nofctl::wire::DataPdu &pdu);
-	Fault askedFor(nofctl::wire::Bytes &out, const nofctl::wire::R2tPdu &pdu);
+	Fault acceptR2t(nofctl::wire::Bytes &out, const nofctl::wire::R2tPdu &pdu);
 	Fault response(const nofctl::wire::Completion &completion);
-	News end(bool damaged);
-	News done(Slot slot, const nofctl::wire::Completion &completion);
+	Received end(bool damaged);
+	Received done(Slot slot, const nofctl::wire::Completion &completion);
 	void sendData(nofctl::wire::Bytes &out, const nofctl::wire::R2tPdu &pdu);
-	News fail(const nofctl::wire::PduFault &fault, nofctl::wire::Bytes &out);
-	const char *oddity() const;
+	Received fail(const nofctl::wire::PduFault &fault, nofctl::wire::Bytes &out);
+	const char *violationText() const;
 
 	Receiver receiver_;
 	nofctl::wire::PduFormat format_; // for sending
-	Digests wanted_;
-	std::uint32_t longestData_ = 0; // MAXH2CDATA
-	std::array<std::uint16_t, slot_count> cids_{};
+	Digests digests_;
+	std::uint32_t maxData_ = 0; // MAXH2CDATA
+	std::array<std::uint16_t, slotCount> cids_{};
 	std::uint16_t last_ = 0; // counter for command identifiers
 	std::uint8_t open_ = 0;  // one bit per slot
 	bool ready_ = false;     // ICResp was received

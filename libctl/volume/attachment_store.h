@@ -10,7 +10,7 @@
 
 #include <nvmeof/result.h>
 
-#include "places.h"
+#include "system_paths.h"
 #include "volume_id.h"
 
 namespace nofctl::volume {
@@ -23,13 +23,14 @@ struct Entry {
 };
 
 // The volumes of one subsystem. Holds an exclusive lock on them; open() waits for it until @deadline.
-class Page {
+class AttachmentLock {
 public:
 	using Clock = std::chrono::steady_clock;
-	static nvmeof::Result<Page> open(const Places &places, const std::string &nqn, Clock::time_point deadline);
-	Page(Page &&other) noexcept;
-	Page &operator=(Page &&) = delete;
-	~Page();
+	static nvmeof::Result<AttachmentLock> open(const SystemPaths &systemPaths, const std::string &nqn,
+						   Clock::time_point deadline);
+	AttachmentLock(AttachmentLock &&other) noexcept;
+	AttachmentLock &operator=(AttachmentLock &&) = delete;
+	~AttachmentLock();
 
 	bool has(const VolumeId &id) const;
 	std::vector<Entry> entries() const;
@@ -37,7 +38,7 @@ public:
 	void remove(const VolumeId &id);
 
 private:
-	Page(std::filesystem::path folder, std::string nqn, int fd);
+	AttachmentLock(std::filesystem::path folder, std::string nqn, int fd);
 	std::filesystem::path file(const VolumeId &id) const;
 
 	std::filesystem::path folder_;
@@ -46,6 +47,6 @@ private:
 };
 
 // The volumes of all subsystems, sorted. Takes no lock.
-std::vector<Entry> allEntries(const Places &places);
+std::vector<Entry> allAttachments(const SystemPaths &systemPaths);
 
 } // namespace nofctl::volume

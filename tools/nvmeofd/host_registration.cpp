@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "enrollment.h"
+#include "host_registration.h"
 
 #include <syslog.h>
 
@@ -24,24 +24,24 @@ bool mayPass(const Error &error)
 
 } // namespace
 
-Enrollment::Enrollment(Loop &loop, std::string service, std::function<Try()> ask)
-	: Enrollment(loop, std::move(service), std::move(ask), Limits())
+HostRegistration::HostRegistration(Loop &loop, std::string service, std::function<Try()> ask)
+	: HostRegistration(loop, std::move(service), std::move(ask), Limits())
 {
 }
 
-Enrollment::Enrollment(Loop &loop, std::string service, std::function<Try()> ask, Limits limits)
-	: service_(std::move(service)), ask_(std::move(ask)), limits_(limits), backoff_(limits.first, limits.most),
+HostRegistration::HostRegistration(Loop &loop, std::string service, std::function<Try()> ask, Limits limits)
+	: service_(std::move(service)), ask_(std::move(ask)), limits_(limits), backoff_(limits.first, limits.max),
 	  again_(loop, [this] { this->ask(); })
 {
 }
 
-void Enrollment::begin()
+void HostRegistration::begin()
 {
 	if (!std::exchange(begun_, true))
 		ask();
 }
 
-void Enrollment::end()
+void HostRegistration::end()
 {
 	try_.cancel();
 	again_.stop();
@@ -51,14 +51,14 @@ void Enrollment::end()
 	registered_.reset();
 }
 
-void Enrollment::ask()
+void HostRegistration::ask()
 {
 	tries_++;
 	try_ = ask_();
 	try_.then([this] { answered(try_.take()); });
 }
 
-void Enrollment::answered(const Result<bool> &outcome)
+void HostRegistration::answered(const Result<bool> &outcome)
 {
 	if (outcome && !*outcome)
 		return;
@@ -68,7 +68,7 @@ void Enrollment::answered(const Result<bool> &outcome)
 	say(LOG_INFO, fmt::format("discovery service {}: this host is registered", service_), {.service = service_});
 }
 
-void Enrollment::refused(const Error &error)
+void HostRegistration::refused(const Error &error)
 {
 	const bool again = mayPass(error) && tries_ < limits_.tries;
 	if (again)

@@ -178,7 +178,7 @@ TEST_CASE("of two namespaces with one identifier only the first becomes a disk",
 	CHECK(connected.status == 0);
 	CHECK(connected.text.find("testcopy: not a valid NQN") != std::string::npos);
 	CHECK(eventually(
-		[&] { return kernelSaid("namespace 1 refused: " + first.substr(5) + " has the same identifiers"); },
+		[&] { return kernelLogHas("namespace 1 refused: " + first.substr(5) + " has the same identifiers"); },
 		5s));
 	CHECK_FALSE(copy.hasDisk());
 	auto shown = run("nvmeofctl show " + copy.controller());

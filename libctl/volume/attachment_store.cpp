@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "book.h"
+#include "attachment_store.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -75,14 +75,17 @@ std::vector<Entry> readAll(const fs::path &folder)
 
 } // namespace
 
-Page::Page(fs::path folder, std::string nqn, int fd) : folder_(std::move(folder)), nqn_(std::move(nqn)), fd_(fd) {}
+AttachmentLock::AttachmentLock(fs::path folder, std::string nqn, int fd)
+	: folder_(std::move(folder)), nqn_(std::move(nqn)), fd_(fd)
+{
+}
 
-Page::Page(Page &&other) noexcept
+AttachmentLock::AttachmentLock(AttachmentLock &&other) noexcept
 	: folder_(std::move(other.folder_)), nqn_(std::move(other.nqn_)), fd_(std::exchange(other.fd_, -1))
 {
 }
 
-Page::~Page()
+AttachmentLock::~AttachmentLock()
 {
 	if (fd_ >= 0)
 		::close(fd_);
@@ -90,9 +93,10 @@ Page::~Page()
 
 // Closing the descriptor releases the lock, so a killed process leaves none. The directory is never removed: otherwise
 // two processes could lock different files of the same name.
-Result<Page> Page::open(const Places &places, const std::string &nqn, Clock::time_point deadline)
+Result<AttachmentLock> AttachmentLock::open(const SystemPaths &systemPaths, const std::string &nqn,
+					    Clock::time_point deadline)
 {
-	const fs::path folder = places.book / fileName(nqn), lock = folder / "lock";
+	const fs::path folder = systemPaths.attachments / fileName(nqn), lock = folder / "lock";
 	std::error_code error;
 	fs::create_directories(folder, error);
 	if (error)
@@ -100,7 +104,7 @@ Result<Page> Page::open(const Places &places, const std::string &nqn, Clock::tim
 	const int fd = ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fileError(lock, errno);
-	Page page(folder, nqn, fd);
+	AttachmentLock attachments(folder, nqn, fd);
 	while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return fileError(lock, errno);
@@ -108,40 +112,41 @@ Result<Page> Page::open(const Places &places, const std::string &nqn, Clock::tim
 			return errorFromErrno(ETIMEDOUT, nqn + ": timed out waiting for another attach or detach");
 		std::this_thread::sleep_for(10ms);
 	}
-	return page;
+	return attachments;
 }
 
-fs::path Page::file(const VolumeId &id) const
+fs::path AttachmentLock::file(const VolumeId &id) const
 {
 	return folder_ / (id.toString() + ".json");
 }
 
-bool Page::has(const VolumeId &id) const
+bool AttachmentLock::has(const VolumeId &id) const
 {
 	return read(file(id)).has_value();
 }
 
-std::vector<Entry> Page::entries() const
+std::vector<Entry> AttachmentLock::entries() const
 {
 	return readAll(folder_);
 }
 
-Result<void> Page::add(const VolumeId &id)
+Result<void> AttachmentLock::add(const VolumeId &id)
 {
 	return replaceFile(file(id), Json{{"nqn", nqn_}, {"id", id.toString()}}.dump() + "\n");
 }
 
-void Page::remove(const VolumeId &id)
+void AttachmentLock::remove(const VolumeId &id)
 {
 	std::error_code ignored;
 	fs::remove(file(id), ignored);
 }
 
-std::vector<Entry> allEntries(const Places &places)
+std::vector<Entry> allAttachments(const SystemPaths &systemPaths)
 {
 	std::error_code error;
 	std::vector<fs::path> folders;
-	for (fs::directory_iterator one(places.book, error), end; !error && one != end; one.increment(error))
+	for (fs::directory_iterator one(systemPaths.attachments, error), end; !error && one != end;
+	     one.increment(error))
 		folders.push_back(one->path());
 	std::ranges::sort(folders);
 	std::vector<Entry> all;

@@ -55,10 +55,10 @@ inline int writeTo(const Disk &disk, std::uint64_t offset, std::uint32_t seed)
 inline Pending stallOn(Ports &ports, std::shared_ptr<Disk> disk, std::uint64_t offset, std::uint32_t seed,
 		       const char *how)
 {
-	auto kept = ports.ghosts().kept();
+	auto kept = ports.stalledWrites().kept();
 	ports[0].script().arm(*target::findMisbehaviour(how));
 	Pending pending([disk, offset, seed] { return writeTo(*disk, offset, seed); });
-	REQUIRE(ports.ghosts().wait(kept + 1, slowly(5s)));
+	REQUIRE(ports.stalledWrites().wait(kept + 1, scaled(5s)));
 	return pending;
 }
 

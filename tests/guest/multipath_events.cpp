@@ -126,15 +126,15 @@ TEST_CASE("many disks that lose their only path cause one log line, and one even
 	};
 	const std::string none = "no usable path to nvmeof", one = "a usable path to nvmeof",
 			  whole = ".*[(]200 disks in all[)]";
-	auto before =
-		std::array{kernelLines(none), kernelLines(none + whole), kernelLines(one), kernelLines(one + whole)};
+	auto before = std::array{kernelLogCount(none), kernelLogCount(none + whole), kernelLogCount(one),
+				 kernelLogCount(one + whole)};
 	ports[0].stop();
 	CHECK(tellOf(EventType::noPath));
 	ports[0].start();
 	CHECK(tellOf(EventType::pathBack));
 	CHECK(ports.live(c.name));
-	auto after =
-		std::array{kernelLines(none), kernelLines(none + whole), kernelLines(one), kernelLines(one + whole)};
+	auto after = std::array{kernelLogCount(none), kernelLogCount(none + whole), kernelLogCount(one),
+				kernelLogCount(one + whole)};
 	for (std::size_t i = 0; i < after.size(); i++)
 		CHECK(after[i] == before[i] + 1);
 }
@@ -213,7 +213,7 @@ TEST_CASE("listening for events and listing paths do not delay a failover", "[mu
 	CHECK(monitors.lists() > 2);
 	// A list takes half a second. It holds its lock for eight paths at a time, which may delay a failover while the
 	// thread waits for a CPU. A lock held for the whole list would cost a quarter of a second.
-	CHECK(watched < alone + slowly(60ms));
+	CHECK(watched < alone + scaled(60ms));
 }
 
 } // namespace guest::multipath_notices

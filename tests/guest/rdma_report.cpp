@@ -43,19 +43,19 @@ TEST_CASE("a path over RDMA that joins one over TCP lowers the queue limits, und
 	multi.connect(0);
 	multi.set("iopolicy=round-robin");
 	FioLoad load(verifiedJob(multi.disk(), 60));
-	REQUIRE(multi.flowing());
+	REQUIRE(multi.waitForLoad());
 	CHECK(limit(multi.disk(), "virt_boundary_mask") == "0");
 	multi.connect(1); // under load
 	REQUIRE(multi.waitPaths(2));
 	CHECK(limit(multi.disk(), "virt_boundary_mask") == "4095");
 	CHECK(limit(multi.disk(), "max_segments") == "256");
 	// when the path is removed, the limits return to their previous values
-	auto most = limit(multi.disk(), "max_hw_sectors_kb");
+	auto max = limit(multi.disk(), "max_hw_sectors_kb");
 	CHECK(multi.host.client().disconnect(multi.name(1)).ok());
 	CHECK(eventually([&] { return limit(multi.disk(), "virt_boundary_mask") == "0"; }));
 	CHECK(std::stoul(limit(multi.disk(), "max_segments")) > 256);
-	CHECK(std::stoul(limit(multi.disk(), "max_hw_sectors_kb")) > std::stoul(most));
-	CHECK(multi.flowing());
+	CHECK(std::stoul(limit(multi.disk(), "max_hw_sectors_kb")) > std::stoul(max));
+	CHECK(multi.waitForLoad());
 	multi.connect(1);
 	REQUIRE(multi.waitPaths(2));
 	CHECK(limit(multi.disk(), "virt_boundary_mask") == "4095");
@@ -95,7 +95,7 @@ TEST_CASE("requests with gaps that wait for any path are also sent over RDMA", "
 				  [&] { return ::pwritev(fd, parts.data(), static_cast<int>(parts.size()), 0); });
 	pause(300ms);
 	multi.connect(1);
-	REQUIRE(written.wait_for(slowly(10s)) == std::future_status::ready);
+	REQUIRE(written.wait_for(scaled(10s)) == std::future_status::ready);
 	CHECK(written.get() == static_cast<ssize_t>(pages * piece));
 	std::memset(buffer, 0, pages * page);
 	CHECK(::preadv(fd, parts.data(), static_cast<int>(parts.size()), 0) == static_cast<ssize_t>(pages * piece));
@@ -197,10 +197,10 @@ TEST_CASE("the module is removed under load, and a path over TCP takes over", "[
 	REQUIRE(multi.waitPaths(2));
 	multi.set("iopolicy=round-robin");
 	FioLoad load(verifiedJob(multi.disk(), 60));
-	REQUIRE(multi.flowing());
+	REQUIRE(multi.waitForLoad());
 	CHECK(run("rmmod nvmeof_rdma").status == 0);
 	CHECK(take(multi.host.client().controllers()).size() == 1);
-	CHECK(multi.flowing());
+	CHECK(multi.waitForLoad());
 	must("modprobe nvmeof_rdma");
 	multi.connect(0);
 	CHECK(multi.waitPaths(2));
