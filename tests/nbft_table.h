@@ -9,7 +9,7 @@
 
 #include <nvmeof/uuid.h>
 
-#include "libctl/nbft/layout.h"
+#include "libctl/nbft/parse.h"
 
 namespace nbft_table {
 

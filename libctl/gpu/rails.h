@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include <nvmeof/config.h>
 #include <nvmeof/result.h>
 
 #include "finding.h"
+#include "tree.h"
 
 namespace nofctl::gpu {
 
@@ -34,5 +36,15 @@ struct CardUse {
 	std::vector<const DiskPath *> paths;
 };
 std::vector<CardUse> usesOf(const Node &node, const PciDevice &card);
+
+} // namespace nofctl::gpu
+
+namespace nofctl::gpu {
+
+// Assigns connections to rails. A rail is a GPU with the NIC that serves it.
+
+// Replaces each connection with a rail by one connection per interface of that rail. If there is no interface, the
+// connection uses default routing, and the returned notes give the reason.
+std::vector<std::string> spreadOverRails(nvmeof::Config &config, const Tree &tree);
 
 } // namespace nofctl::gpu

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "read_pci.h"
-#include "route.h"
+#include "pci.h"
+#include "tree.h"
 
 namespace nofctl::gpu {
 

@@ -1,17 +1,36 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Parses one table. The input is untrusted.
-#include "nbft.h"
+#include "parse.h"
 
 #include <algorithm>
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <map>
+#include <netpacket/packet.h>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <span>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "libctl/base/hex.h"
 #include "libctl/base/invalid_error.h"
+#include "nbft.h"
 
-#include "text.h"
+namespace nofctl::nbft {
+
+// Converts fields of the table to text.
+
+std::string ipText(const layout::Ip &ip);                    // empty: no address
+std::string macText(std::span<const std::uint8_t, 6> bytes); // empty: no address
+// Printable ASCII, optionally padded with NULs. Nothing for other content.
+std::optional<std::string> plainText(std::span<const std::uint8_t> bytes);
+bool isHostName(std::string_view text);
+
+} // namespace nofctl::nbft
 
 namespace nofctl::nbft {
 
@@ -397,6 +416,84 @@ const char *toString(Availability availability)
 		return "unavailable";
 	}
 	return "unknown";
+}
+
+} // namespace nofctl::nbft
+
+namespace nofctl::nbft {
+
+std::string ipText(const layout::Ip &ip)
+{
+	constexpr std::uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+	const bool v4 = std::ranges::equal(std::span(ip).first(sizeof(mapped)), mapped);
+	const std::span<const std::uint8_t> bytes = std::span(ip).subspan(v4 ? sizeof(mapped) : 0);
+	if (std::ranges::all_of(bytes, [](std::uint8_t b) { return b == 0; }))
+		return {};
+	char text[INET6_ADDRSTRLEN];
+	return ::inet_ntop(v4 ? AF_INET : AF_INET6, bytes.data(), text, sizeof(text)) ? text : "";
+}
+
+std::string macText(std::span<const std::uint8_t, 6> mac)
+{
+	if (std::ranges::all_of(mac, [](std::uint8_t b) { return b == 0; }))
+		return {};
+	return fmt::format("{:02x}:{:02x}:{:02x}:{:02x}:{:02x}:{:02x}", mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
+}
+
+std::optional<std::string> plainText(std::span<const std::uint8_t> bytes)
+{
+	std::string text(bytes.begin(), std::ranges::find(bytes, 0));
+	auto zero = [](std::uint8_t b) { return b == 0; };
+	auto plain = [](unsigned char c) { return c >= ' ' && c < 0x7f; };
+	if (!std::ranges::all_of(bytes.subspan(text.size()), zero) || !std::ranges::all_of(text, plain))
+		return std::nullopt;
+	return text;
+}
+
+bool isHostName(std::string_view text)
+{
+	constexpr std::size_t max = 253; // RFC 1035, 2.3.4
+	auto fits = [](char c) {
+		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+		       c == '.' || c == '_';
+	};
+	return text.size() <= max && std::ranges::all_of(text, fits) && !text.starts_with('-');
+}
+
+} // namespace nofctl::nbft
+
+namespace nofctl::nbft {
+
+std::vector<Link> linksOfMachine()
+{
+	std::map<std::string, Link> links;
+	ifaddrs *all = nullptr;
+	if (::getifaddrs(&all))
+		return {};
+	for (const ifaddrs *one = all; one; one = one->ifa_next) {
+		if (!one->ifa_addr)
+			continue;
+		Link &link = links[one->ifa_name];
+		link.name = one->ifa_name;
+		const int family = one->ifa_addr->sa_family;
+		const void *address = &reinterpret_cast<const sockaddr_in *>(one->ifa_addr)->sin_addr;
+		char text[INET6_ADDRSTRLEN];
+		if (family == AF_PACKET) {
+			const auto *packet = reinterpret_cast<const sockaddr_ll *>(one->ifa_addr);
+			if (packet->sll_halen == 6)
+				link.mac = macText(std::span<const std::uint8_t, 6>(packet->sll_addr, 6));
+			continue;
+		}
+		if (family == AF_INET6)
+			address = &reinterpret_cast<const sockaddr_in6 *>(one->ifa_addr)->sin6_addr;
+		if ((family == AF_INET || family == AF_INET6) && ::inet_ntop(family, address, text, sizeof(text)))
+			link.addresses.emplace_back(text);
+	}
+	::freeifaddrs(all);
+	std::vector<Link> found;
+	for (auto &[name, link] : links)
+		found.push_back(std::move(link));
+	return found;
 }
 
 } // namespace nofctl::nbft

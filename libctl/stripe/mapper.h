@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include <nvmeof/config.h>
 #include <nvmeof/result.h>
+#include <nvmeof/snapshot.h>
 
 namespace nofctl::stripe {
 
@@ -39,5 +41,60 @@ nvmeof::Result<void> replaceTable(const std::string &name, const std::vector<Tar
 nvmeof::Result<void> removeMapped(const std::string &name);
 // Status of the first target; empty if there is none.
 nvmeof::Result<std::string> mappedStatus(const std::string &name);
+
+} // namespace nofctl::stripe
+
+namespace nofctl::stripe {
+
+// Compares configured stripes with existing ones and creates them.
+
+// A configured stripe, and the members that exist
+struct Parts {
+	std::vector<std::string> disks;   // names, in order; "" for a missing member
+	std::vector<std::string> missing; // wwids of missing members
+	std::uint64_t bytes = 0;          // size of the stripe; only if no member is missing
+
+	bool whole() const { return missing.empty(); }
+};
+
+Parts membersOfStripe(const nvmeof::ConfigStripe &stripe, const nvmeof::Snapshot &all);
+// The single target of a stripe over @disks.
+Target stripedTarget(const std::vector<std::string> &disks, std::uint64_t chunk, std::uint64_t bytes);
+nvmeof::Result<void> makeStripe(const std::string &name, const Target &target);
+// Whether @mapped is one of our stripes, judged by its name and uuid.
+bool isStripe(const Mapped &mapped);
+
+} // namespace nofctl::stripe
+
+namespace nofctl::stripe {
+
+/*
+ * Moves a stripe to other members while it is in use. A device-mapper mirror copies the data and writes to both sides
+ * until the copy is complete. If it is interrupted, the old members are still complete; the copy can be undone or
+ * finished later.
+ */
+
+// From the mirror's status
+struct CopyState {
+	std::uint64_t done = 0, of = 0; // copied and total regions
+	bool broken = false;            // one side has failed
+};
+
+// Parses "2 254:1 254:2 12/40 1 AA 1 core"; nothing if it is not the status of a mirror.
+std::optional<CopyState> parseCopy(const std::string &status);
+
+// Names of the two devices below the mirror: NAME-old and NAME-new.
+std::string oldName(const std::string &name);
+std::string newName(const std::string &name);
+
+// Turns a stripe into a mirror that copies to @to.
+nvmeof::Result<void> beginCopy(const Mapped &stripe, const Target &to);
+// Whether the stripe is a mirror, that is, being copied.
+bool isCopying(const Mapped &stripe);
+nvmeof::Result<CopyState> copyState(const std::string &name);
+// Keeps only the new members. Must be called after the copy is complete.
+nvmeof::Result<void> endCopy(const std::string &name);
+// Keeps only the old members.
+nvmeof::Result<void> undoCopy(const std::string &name);
 
 } // namespace nofctl::stripe

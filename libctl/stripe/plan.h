@@ -61,3 +61,14 @@ std::string sizeText(std::uint64_t bytes);
 std::optional<std::uint64_t> parseSize(std::string_view text);
 
 } // namespace nofctl::stripe
+
+namespace nofctl::stripe {
+
+// Checks of disks that are to become members of a stripe.
+
+// Fills in optimal I/O size and zoned, from sysfs.
+void readQueueLimits(Member &member);
+// Fails if the disk is open or, unless @force is set, has data: a file system or partitions.
+nvmeof::Result<void> checkFree(const Member &member, bool force);
+
+} // namespace nofctl::stripe

@@ -9,8 +9,7 @@
 
 #include <nvmeof/foreign.h>
 
-#include "finish_all.h"
-#include "udev_entry.h"
+#include "users.h"
 
 namespace nofctl::volume {
 
@@ -94,8 +93,8 @@ private:
 	std::uint32_t subsystem_ = 0;
 };
 
-// Adds the volume to the attachment store before connecting. From then on a detach of another volume does not remove these
-// connections.
+// Adds the volume to the attachment store before connecting. From then on a detach of another volume does not remove
+// these connections.
 Result<void> Attach::enter()
 {
 	const std::vector<ForeignController> others = foreignControllers(nqn());

@@ -3,15 +3,53 @@
 // that made them.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
+#include <nvmeof/namespace.h>
 #include <nvmeof/result.h>
 
-#include "system_paths.h"
-#include "volume_id.h"
+namespace nofctl::volume {
+
+// System directories, and the directory that lists the attached volumes. Tests use others.
+
+struct SystemPaths {
+	std::filesystem::path sys = "/sys";
+	std::filesystem::path proc = "/proc";
+	std::filesystem::path dev = "/dev";
+	std::filesystem::path udev = "/run/udev";
+	// On tmpfs: like the kernel's controllers, the entries last until the next boot.
+	std::filesystem::path attachments = "/run/nvmeof/volumes";
+};
+
+} // namespace nofctl::volume
+
+namespace nofctl::volume {
+
+// Identifies a volume within its subsystem: by one of the identifiers of a namespace.
+
+using Nguid = std::array<std::uint8_t, 16>;
+using Eui64 = std::array<std::uint8_t, 8>;
+
+struct VolumeId {
+	std::variant<nvmeof::Uuid, Nguid, Eui64, std::uint32_t> value; // uint32_t: NSID
+
+	bool operator==(const VolumeId &) const = default;
+	bool names(const nvmeof::Namespace &ns) const;
+	// "uuid.6f1b2c3d-...", "nguid.<32 digits>", "eui.<16 digits>", "nsid.1"
+	std::string toString() const;
+	// The inverse of toString(). Hexadecimal digits in either case, with or without "-".
+	static std::optional<VolumeId> parse(std::string_view text);
+};
+
+} // namespace nofctl::volume
 
 namespace nofctl::volume {
 

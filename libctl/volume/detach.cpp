@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "finish_all.h"
-#include "udev_entry.h"
+#include "users.h"
 
 namespace nofctl::volume {
 

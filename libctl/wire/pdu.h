@@ -2,6 +2,9 @@
 // Parses NVMe/TCP PDUs from a byte stream and assembles them; NVMe TCP Transport 1.0, section 3.6.2.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "nvme.h"
 
 namespace nofctl::wire {
@@ -185,5 +188,14 @@ struct Pdu {
 // Parses the PDU at the start of @stream. Checks lengths and digests only: the caller checks the sequence and other
 // fields. @longest: largest accepted PDU, bytes
 Pdu cut(std::span<const std::uint8_t> stream, const PduFormat &format, std::size_t longest);
+
+} // namespace nofctl::wire
+
+namespace nofctl::wire {
+
+// CRC-32C as in NVMe/TCP digests; RFC 3720, B.4
+std::uint32_t crc32c(std::span<const std::uint8_t> data);
+// Continues a CRC: @before is the CRC of the preceding data.
+std::uint32_t crc32c(std::uint32_t before, std::span<const std::uint8_t> data);
 
 } // namespace nofctl::wire

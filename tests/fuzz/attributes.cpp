@@ -6,7 +6,7 @@
 
 #include <linux/netlink.h>
 
-#include "libctl/attributes.h"
+#include "libctl/netlink/message.h"
 
 using nofctl::Attributes;
 

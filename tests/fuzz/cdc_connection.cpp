@@ -91,7 +91,7 @@ wire::Bytes beginning(unsigned steps, std::uint8_t digests, wire::PduFormat &for
 	}
 	if (steps > 1) {
 		wire::Connect connect;
-		connect.subsysnqn = wire::discoveryNqn;
+		connect.subsysnqn = wire::wellKnownDiscoveryNqn;
 		connect.hostnqn = "nqn.host";
 		connect.attributes = digests & 4;
 		auto pdu = wire::make<wire::CommandPdu>();

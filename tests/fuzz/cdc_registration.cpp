@@ -8,7 +8,7 @@
 #include "audit.h"
 #include "record_file.h"
 #include "registrar.h"
-#include "status.h"
+#include "libctl/netlink/status.h"
 
 using namespace cdc;
 namespace wire = nofctl::wire;

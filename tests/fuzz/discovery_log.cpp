@@ -6,8 +6,7 @@
 #include <endian.h>
 
 #include "discover.h"
-#include "libctl/discovery_entry.h"
-#include "libctl/discovery_log.h"
+#include "libctl/discovery/discovery_log.h"
 #include "nvmeof/address.h"
 
 using namespace nvmeof;

@@ -5,9 +5,9 @@
 
 #include <optional>
 
-#include "libctl/decode.h"
-#include "libctl/object_cache.h"
-#include "libctl/tracker.h"
+#include "libctl/netlink/decode.h"
+#include "libctl/netlink/object_cache.h"
+#include "libctl/netlink/tracker.h"
 #include "monitor.h"
 
 using namespace nvmeof;

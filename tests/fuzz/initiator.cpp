@@ -3,7 +3,7 @@
 // belong to commands, and the segmentation of the stream makes no difference.
 #include "input.h"
 
-#include "initiator/admin_codec.h"
+#include "libctl/initiator/admin_codec.h"
 
 namespace wire = nofctl::wire;
 using initiator::AdminCodec;

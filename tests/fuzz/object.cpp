@@ -7,7 +7,7 @@
 #include "../exposition_checker.h"
 #include "doctor.h"
 #include "format.h"
-#include "libctl/decode.h"
+#include "libctl/netlink/decode.h"
 #include "prometheus.h"
 #include "stats.h"
 #include "table.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "libctl/gpu/pci_config.h"
+#include "libctl/gpu/pci.h"
 
 using namespace nofctl::gpu;
 

@@ -4,8 +4,7 @@
 
 #include <linux/netlink.h>
 
-#include "libctl/attributes.h"
-#include "libctl/reply.h"
+#include "libctl/netlink/message.h"
 
 using nofctl::Reply;
 

@@ -54,7 +54,7 @@ std::string Discovery::nqn() const
 
 bool Discovery::answersTo(const std::string &nqn) const
 {
-	return nqn == discoveryNqn || nqn == this->nqn();
+	return nqn == wellKnownDiscoveryNqn || nqn == this->nqn();
 }
 
 std::uint16_t Discovery::freePortId() const
@@ -107,7 +107,7 @@ void Discovery::add(const std::vector<DiscoveryEntry> &entries)
 
 void Discovery::refer(const std::string &address, std::uint16_t port)
 {
-	add({makeEntry(sub_referral, discoveryNqn, address, port)});
+	add({makeEntry(sub_referral, wellKnownDiscoveryNqn, address, port)});
 }
 
 void Discovery::clear()

@@ -62,7 +62,7 @@ private:
 	std::uint16_t freePortId() const;
 
 	mutable std::mutex lock_;
-	std::string nqn_ = discoveryNqn;
+	std::string nqn_ = wellKnownDiscoveryNqn;
 	std::vector<Port> ports_;
 	std::vector<DiscoveryEntry> added_;
 	std::size_t entryLimit_ = SIZE_MAX;

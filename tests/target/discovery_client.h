@@ -15,7 +15,7 @@ constexpr int shortData = -2; // success status, but less data than requested
 
 inline Queue discover(const Server &server, std::uint32_t kato = 0, int wanted = st_ok)
 {
-	return Queue(server, 0xffff, kato, discoveryNqn, wanted);
+	return Queue(server, 0xffff, kato, wellKnownDiscoveryNqn, wanted);
 }
 
 inline bool same(const DiscoveryEntry &a, const DiscoveryEntry &b)

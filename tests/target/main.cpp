@@ -165,7 +165,7 @@ void describe(CLI::App &app, Options &options)
 		   "-R",
 		   [&options](const std::vector<std::string> &to) {
 			   for (const std::string &one : to)
-				   options.told.push_back(entryAt(sub_referral, discoveryNqn, one, 8009));
+				   options.told.push_back(entryAt(sub_referral, wellKnownDiscoveryNqn, one, 8009));
 		   },
 		   "the discovery log refers to this one; may be repeated")
 		->type_name("ADDR:PORT");

@@ -308,13 +308,13 @@ const Misbehaviour discoveryTable[] = {
 
 	// Entries that refer back to the same port
 	{"disc-itself-repeated", 20, Hook::discovery, atDiscovery, Expect::harmless, nothing,
-		[](S &s) { return everyEntryIs(s, toThisVeryPort(s, sub_current, discoveryNqn)); }},
+		[](S &s) { return everyEntryIs(s, toThisVeryPort(s, sub_current, wellKnownDiscoveryNqn)); }},
 	{"disc-port-repeated", 20, Hook::discovery, atDiscovery, Expect::harmless, nothing,
 		[](S &s) { return everyEntryIs(s, toThisVeryPort(s, sub_nvm, s.conn.server().config().nqn)); }},
 	{"disc-itself-as-storage", 20, Hook::discovery, atDiscovery, Expect::entryRefused, nothing,
-		[](S &s) { return everyEntryIs(s, toThisVeryPort(s, sub_nvm, discoveryNqn)); }},
+		[](S &s) { return everyEntryIs(s, toThisVeryPort(s, sub_nvm, wellKnownDiscoveryNqn)); }},
 	{"disc-referral-to-itself", 31, Hook::discovery, atDiscovery, Expect::harmless, nothing,
-		[](S &s) { return referralToItself(s, discoveryNqn); }},
+		[](S &s) { return referralToItself(s, wellKnownDiscoveryNqn); }},
 	{"disc-referral-to-storage", 21, Hook::discovery, atDiscovery, Expect::harmless, nothing,
 		[](S &s) { return referralToItself(s, s.conn.server().config().nqn.c_str()); }},
 

@@ -53,18 +53,23 @@ const Misbehaviour reservationTable[] = {
 	{"resv-count-grows", 21, Hook::report, io, Expect::refused, nothing,
 		[](S &s) { return changeReport(s, countAt, static_cast<std::uint16_t>(s.data->size() / entriesAt)); }},
 	{"resv-count-none", 21, Hook::report, io, Expect::refused, nothing, // although the namespace is held
-		[](S &s) { return changeReport<std::uint8_t>(s, typeAt, 1) && changeReport<std::uint16_t>(s, countAt, 0); }},
+		[](S &s) { return changeReport<std::uint8_t>(s, typeAt, 1) &&
+				  changeReport<std::uint16_t>(s, countAt, 0); }},
 	{"resv-no-key", 21, Hook::report, io, Expect::refused, nothing,
 		[](S &s) { return changeReport<std::uint64_t>(s, entriesAt + keyAt, 0); }},
 	{"resv-no-holder", 21, Hook::report, io, Expect::refused, nothing,
-		[](S &s) { return changeReport<std::uint8_t>(s, typeAt, 2) && changeReport<std::uint8_t>(s, entriesAt + statusAt, 0); }},
+		[](S &s) { return changeReport<std::uint8_t>(s, typeAt, 2) &&
+				  changeReport<std::uint8_t>(s, entriesAt + statusAt, 0); }},
 	{"resv-held-untyped", 21, Hook::report, io, Expect::refused, nothing,
-		[](S &s) { return changeReport<std::uint8_t>(s, typeAt, 0) && changeReport<std::uint8_t>(s, entriesAt + statusAt, 1); }},
+		[](S &s) { return changeReport<std::uint8_t>(s, typeAt, 0) &&
+				  changeReport<std::uint8_t>(s, entriesAt + statusAt, 1); }},
 	{"resv-two-keys", 21, Hook::report, io, Expect::refused, nothing,
 		[](S &s) { return second(s, keyAt, 0x0bad); }},
 	{"resv-two-holders", 21, Hook::report, io, Expect::refused, nothing,
-		[](S &s) { return changeReport<std::uint8_t>(s, typeAt, 1) && changeReport<std::uint8_t>(s, entriesAt + statusAt, 1) &&
-				  second(s, hostAt, ~0ull) && changeReport<std::uint64_t>(s, 2 * entriesAt + keyAt, 0x0bad); }},
+		[](S &s) { return changeReport<std::uint8_t>(s, typeAt, 1) &&
+				  changeReport<std::uint8_t>(s, entriesAt + statusAt, 1) &&
+				  second(s, hostAt, ~0ull) &&
+				  changeReport<std::uint64_t>(s, 2 * entriesAt + keyAt, 0x0bad); }},
 	{"resv-host-twice", 21, Hook::report, io, Expect::harmless, nothing, // one entry per controller
 		[](S &s) { return second(s, keyAt, get<std::uint64_t>(*s.data, entriesAt + keyAt)); }},
 	{"resv-generation-wild", 21, Hook::report, io, Expect::harmless, nothing,

@@ -49,7 +49,7 @@ enum class Verdict {
 	hold,          // hook command: deferred until Server::releaseHeld()
 	failed,        // hooks command and execute: completed with Strike::status
 	stall,         // hook execute: not completed; a write is kept in Subsystem::stalledWrites()
-	stallSilently, // as ghost, and all connections of the controller go silent, as if the network dropped everything
+	stallSilently, // as stall, and all connections of the controller go silent, as if the network dropped packets
 };
 
 // One opportunity to misbehave. The Hook says which pointers are set.

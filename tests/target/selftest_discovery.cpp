@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The discovery service without misbehaviour
-#include "target/discovery_client.h"
-#include "target/identify.h"
+#include "discovery_client.h"
+#include "identify.h"
 
 #include <catch2/catch.hpp>
 
@@ -33,7 +33,7 @@ TEST_CASE("a discovery controller has the type and the commands of one")
 	CHECK(get<std::uint32_t>(id, at::nn) == 0);
 	CHECK(id[at::sqes] == 0);
 	CHECK(get<std::uint32_t>(id, at::ioccsz) == 0);
-	CHECK(std::string(reinterpret_cast<const char *>(&id[at::subnqn])) == discoveryNqn);
+	CHECK(std::string(reinterpret_cast<const char *>(&id[at::subnqn])) == wellKnownDiscoveryNqn);
 
 	for (auto cns : {cns_ns, cns_active, cns_descs, cns_cs_ns, cns_cs_ctrl})
 		CHECK(q.run(command(op_identify, cns)) == badField);
@@ -51,11 +51,11 @@ TEST_CASE("discovery controllers have no I/O queues, and I/O controllers no disc
 	Server server;
 	auto q = discover(server);
 	REQUIRE(q.run(propertySet(prop_cc, 1)) == st_ok);
-	Queue(server, q.cntlid(), 0, discoveryNqn, badParam);
+	Queue(server, q.cntlid(), 0, wellKnownDiscoveryNqn, badParam);
 	Queue(server, q.cntlid(), 0, "", badParam);
 	Queue storage(server);
 	REQUIRE(storage.run(propertySet(prop_cc, 1)) == st_ok);
-	Queue(server, storage.cntlid(), 0, discoveryNqn, badParam);
+	Queue(server, storage.cntlid(), 0, wellKnownDiscoveryNqn, badParam);
 	CHECK(storage.run(getLog(log_discovery, 0, 1024)) == (st_invalid_log | st_dnr));
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("the discovery log contains the service itself and each port of each s
 	REQUIRE(log.entries.size() == 4);
 	auto &self = log.entries[0];
 	CHECK(self.subtype == sub_current);
-	CHECK(text(self.subnqn) == discoveryNqn);
+	CHECK(text(self.subnqn) == wellKnownDiscoveryNqn);
 	CHECK(text(self.trsvcid) == std::to_string(b.port()));
 	CHECK(self.eflags == ef_persistent);
 	Server *servers[] = {&a, &b, &c};
@@ -162,7 +162,7 @@ TEST_CASE("referrals work, also in a circle")
 		REQUIRE(log.entries.size() == 3);
 		auto &e = log.entries[2];
 		CHECK(e.subtype == sub_referral);
-		CHECK(text(e.subnqn) == discoveryNqn);
+		CHECK(text(e.subnqn) == wellKnownDiscoveryNqn);
 		at = at == &a ? &b : &a;
 		CHECK(text(e.trsvcid) == std::to_string(at->port()));
 	}

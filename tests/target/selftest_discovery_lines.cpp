@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Each misbehaviour of the discovery service does what its table line says.
-#include "target/discovery_client.h"
-#include "target/identify.h"
-#include "target/misbehaviour.h"
+#include "discovery_client.h"
+#include "identify.h"
+#include "misbehaviour.h"
 
 #include <catch2/catch.hpp>
 
@@ -166,7 +166,7 @@ const Check controller[] = {
 	{"disc-no-offsets", [](P &p) { CHECK(p.identify()[at::lpa] == 0); }},
 	{"disc-subnqn-of-another", [](P &p) {
 		auto id = p.identify();
-		CHECK(std::string(reinterpret_cast<char *>(&id[at::subnqn])) != discoveryNqn);
+		CHECK(std::string(reinterpret_cast<char *>(&id[at::subnqn])) != wellKnownDiscoveryNqn);
 		CHECK(id[at::cntrltype] == 2); }},
 };
 
@@ -308,10 +308,10 @@ const Check texts[] = {
 };
 
 const Check loops[] = {
-	{"disc-itself-repeated", [](P &p) { everyEntryIs(p, sub_current, discoveryNqn); }},
+	{"disc-itself-repeated", [](P &p) { everyEntryIs(p, sub_current, wellKnownDiscoveryNqn); }},
 	{"disc-port-repeated", [](P &p) { everyEntryIs(p, sub_nvm, p.server.config().nqn); }},
-	{"disc-itself-as-storage", [](P &p) { everyEntryIs(p, sub_nvm, discoveryNqn); }},
-	{"disc-referral-to-itself", [](P &p) { refersToItself(p, discoveryNqn); }},
+	{"disc-itself-as-storage", [](P &p) { everyEntryIs(p, sub_nvm, wellKnownDiscoveryNqn); }},
+	{"disc-referral-to-itself", [](P &p) { refersToItself(p, wellKnownDiscoveryNqn); }},
 	{"disc-referral-to-storage", [](P &p) { refersToItself(p, p.server.config().nqn); }},
 };
 

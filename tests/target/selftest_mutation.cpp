@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Random mutation: sessions are reproducible, all kinds occur, and the target survives a bad host
-#include "target/identify.h"
-#include "target/mutator.h"
-#include "target/payload.h"
-#include "target/server.h"
+#include "identify.h"
+#include "mutator.h"
+#include "payload.h"
+#include "server.h"
 
 #include <catch2/catch.hpp>
 #include <arpa/inet.h>

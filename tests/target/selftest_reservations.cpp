@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Reservations and protection information of the target, and misbehaviours about them
-#include "target/client.h"
-#include "target/identify.h"
-#include "target/misbehaviour.h"
-#include "target/server.h"
+#include "client.h"
+#include "identify.h"
+#include "misbehaviour.h"
+#include "server.h"
 
 #include <catch2/catch.hpp>
 

@@ -56,7 +56,7 @@ public:
 	// Content as a host should read it, for tests.
 	Bytes peek(std::uint64_t offset, std::size_t length) const;
 	// Number of ghost writes: blocks that a controller wrote after a newer controller had written them.
-	// hitByLateWrite(): whether a ghost write later than number `stalledWrites` hit this block and has not been overwritten.
+	// hitByLateWrite(): whether a ghost write beyond the given number hit this block and is the last one there.
 	std::uint64_t stalledWrites() const;
 	bool hitByLateWrite(std::uint64_t slba, std::uint64_t stalledWrites) const;
 

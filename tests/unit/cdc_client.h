@@ -88,7 +88,7 @@ public:
 	int connect(const std::string &hostnqn = "nqn.host", std::uint8_t attributes = 0)
 	{
 		Connect connect;
-		connect.subsysnqn = discoveryNqn;
+		connect.subsysnqn = wellKnownDiscoveryNqn;
 		connect.hostnqn = hostnqn;
 		connect.attributes = attributes;
 		return run(connect.command(), encode(connect.data()));

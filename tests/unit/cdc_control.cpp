@@ -279,7 +279,7 @@ TEST_CASE("the socket is accessible to its group, and a second instance cannot t
 	REQUIRE(::stat(running.rules.control.c_str(), &its) == 0);
 	CHECK((its.st_mode & 07777) == 0660);
 	running.in([&] {
-		serving::Loop loop(serving::Loop::Watchdog::none);
+		runtime::Loop loop(runtime::Loop::Watchdog::none);
 		Control other(loop, *running.service, {});
 		CHECK(other.start(running.rules.control).error().message.find("another nvmeof-cdc uses this socket") !=
 		      std::string::npos);

@@ -14,7 +14,7 @@ const Identity identity{selfId, "nqn.2014-08.org.nvmexpress:uuid:self", "1111111
 Connect someConnect()
 {
 	Connect connect;
-	connect.subsysnqn = discoveryNqn;
+	connect.subsysnqn = nvmeof::discoveryNqn;
 	connect.hostnqn = "nqn.2024-01.io.nvmeof:host";
 	connect.kato = 5001;
 	return connect;
@@ -161,7 +161,7 @@ TEST_CASE("Identify Controller describes a discovery controller", "[controller]"
 	CHECK(get<std::uint8_t>(answer.data, at::dctype) == dc_centralized);
 	CHECK(get<std::uint32_t>(answer.data, at::oaes) == 1u << 31);
 	CHECK(get<std::uint16_t>(answer.data, at::kas) == 1);
-	CHECK(std::string(reinterpret_cast<const char *>(answer.data.data()) + at::subnqn) == discoveryNqn);
+	CHECK(std::string(reinterpret_cast<const char *>(answer.data.data()) + at::subnqn) == nvmeof::discoveryNqn);
 	CHECK(fixture.run(admin(op_identify, cns_active)).status == (st_invalid_field | st_dnr));
 	CHECK(fixture.run(admin(op_identify + 1)).status == (st_invalid_opcode | st_dnr));
 }

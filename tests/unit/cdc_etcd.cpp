@@ -42,7 +42,7 @@ struct Replica {
 	ReportedRecords told;
 	EtcdStore store;
 
-	Replica(serving::Loop &loop, EtcdOptions options) : store(loop, std::move(options))
+	Replica(runtime::Loop &loop, EtcdOptions options) : store(loop, std::move(options))
 	{
 		const nvmeof::Result<void> started = store.start(std::ref(told));
 		INFO((started ? "" : started.error().message));
@@ -52,7 +52,7 @@ struct Replica {
 };
 
 struct EtcdFixture {
-	serving::Loop loop{serving::Loop::Watchdog::none};
+	runtime::Loop loop{runtime::Loop::Watchdog::none};
 
 	bool until(std::function<bool()> holds) { return cdc::until(loop, holds); }
 	bool synced(Replica &replica)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Answers recorded from etcd 3.4.23, and malformed answers.
-#include "etcd_view.h"
+#include "etcd_store.h"
 
 #include "cdc_support.h"
 #include "etcd_client.h"
@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 using namespace cdc;
-using namespace cdc::etcd;
-using Outcome = etcd::Answer::Outcome;
+
+namespace cdc::etcd {
+
+using Outcome = Answer::Outcome;
 using Catch::Contains;
 
 namespace {
@@ -116,7 +118,7 @@ TEST_CASE("etcd's errors say whether a write was executed", "[cdc][etcd]")
 	CHECK(of(404, "etcdserver: requested lease not found", 5).outcome == Outcome::missing);
 	CHECK(of(400, "etcdserver: mvcc: required revision has been compacted", 11).outcome == Outcome::missing);
 	CHECK(of(503, "etcdserver: request timed out", 14).outcome == Outcome::lost);
-	const etcd::Answer full = of(429, "etcdserver: mvcc: database space exceeded", 8);
+	const Answer full = of(429, "etcdserver: mvcc: database space exceeded", 8);
 	CHECK(full.outcome == Outcome::refused);
 	CHECK_THAT(full.trouble, Contains("defragment"));
 	CHECK(answerOf(R"({"error":{"grpc_code":7,"http_code":403,"message":"m"}})").outcome == Outcome::refused);
@@ -178,3 +180,5 @@ TEST_CASE("marks tell the same etcd at a later revision from another or restored
 	CHECK_FALSE(before.isContinuedBy({{.cluster = 1, .revision = 25}, 0, 0, 0}));     // emptied
 	CHECK_FALSE(View::Position{}.isContinuedBy(before));                              // no marks are known
 }
+
+} // namespace cdc::etcd

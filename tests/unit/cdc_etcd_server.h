@@ -89,7 +89,7 @@ private:
 // etcd operations of an administrator
 class EtcdAdmin {
 public:
-	EtcdAdmin(serving::Loop &loop, etcd::Options options) : loop_(loop), client_(loop, std::move(options)) {}
+	EtcdAdmin(runtime::Loop &loop, etcd::Options options) : loop_(loop), client_(loop, std::move(options)) {}
 
 	// Repeats the call until it succeeds, for at most 30 s. @path as in etcd::Client::call()
 	etcd::JsonValue call(const char *path, const etcd::JsonValue &body)
@@ -127,7 +127,7 @@ public:
 	void ready() { call("kv/range", {{"key", etcd::toBase64("ready")}}); }
 
 private:
-	serving::Loop &loop_;
+	runtime::Loop &loop_;
 	etcd::Client client_;
 };
 

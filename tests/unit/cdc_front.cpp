@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "cdc_client.h"
-#include "listening.h"
-#include "peer_rates.h"
+#include "service.h"
+#include "peers.h"
 
 using namespace cdc;
 using namespace nofctl::wire;
@@ -428,7 +428,7 @@ TEST_CASE("a host waits until it is admitted, and gets Connect Controller Busy i
 	first.hello().enable();
 	second.hello();
 	Connect connect;
-	connect.subsysnqn = discoveryNqn;
+	connect.subsysnqn = wellKnownDiscoveryNqn;
 	connect.hostnqn = "nqn.second";
 	second.command(connect.command(), encode(connect.data()));
 	while (front.context.counters.waited == 0)

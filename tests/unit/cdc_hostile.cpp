@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "cdc_client.h"
-#include "serving/guard.h"
+#include "libctl/runtime/loop.h"
 
 using namespace cdc;
 using namespace nofctl::wire;
@@ -58,7 +58,7 @@ template <typename Change> auto connectWith(Change change)
 {
 	return [change](Client &client) {
 		Connect connect;
-		connect.subsysnqn = discoveryNqn;
+		connect.subsysnqn = wellKnownDiscoveryNqn;
 		connect.hostnqn = "nqn.host";
 		Command cmd = connect.command();
 		ConnectData data = connect.data();
@@ -67,7 +67,7 @@ template <typename Change> auto connectWith(Change change)
 	};
 }
 
-Command admin(std::uint8_t opcode, std::uint32_t cdw10 = 0, std::uint32_t cdw11 = 0, std::uint32_t cdw12 = 0)
+Command hostileCommand(std::uint8_t opcode, std::uint32_t cdw10 = 0, std::uint32_t cdw11 = 0, std::uint32_t cdw12 = 0)
 {
 	Command cmd{};
 	cmd.opcode = opcode;
@@ -215,8 +215,8 @@ const std::vector<Line> &table()
 		{"a second Connect", ConnectionStage::connected, connectWith([](Command &, ConnectData &) {}),
 		 dnr(st_sequence)},
 		// commands
-		{"Identify before it is enabled", ConnectionStage::connected, command(admin(op_identify, cns_ctrl)),
-		 dnr(st_sequence)},
+		{"Identify before it is enabled", ConnectionStage::connected,
+		 command(hostileCommand(op_identify, cns_ctrl)), dnr(st_sequence)},
 		{"a registration before it is enabled", ConnectionStage::connected, registration([](Bytes &) {}),
 		 dnr(st_sequence)},
 		{"Property Get of nothing", ConnectionStage::connected, command(propertyGet(Property(0xffff))),
@@ -224,12 +224,12 @@ const std::vector<Line> &table()
 		{"Property Set of CAP", ConnectionStage::connected, command(propertySet(prop_cap, 1)), badField},
 		{"Authentication Send", ConnectionStage::enabled, command(fabrics(0x05)), dnr(st_invalid_opcode)},
 		{"Disconnect", ConnectionStage::enabled, command(fabrics(0x08)), dnr(st_invalid_opcode)},
-		{"an I/O command", ConnectionStage::enabled, command(admin(op_write)), dnr(st_invalid_opcode)},
-		{"Format NVM", ConnectionStage::enabled, command(admin(0x80)), dnr(st_invalid_opcode)},
-		{"Identify of namespaces", ConnectionStage::enabled, command(admin(op_identify, 0)), badField},
+		{"an I/O command", ConnectionStage::enabled, command(hostileCommand(op_write)), dnr(st_invalid_opcode)},
+		{"Format NVM", ConnectionStage::enabled, command(hostileCommand(0x80)), dnr(st_invalid_opcode)},
+		{"Identify of namespaces", ConnectionStage::enabled, command(hostileCommand(op_identify, 0)), badField},
 		{"Identify into no room", ConnectionStage::enabled,
 		 [](Client &c) {
-			 Command cmd = admin(op_identify, cns_ctrl);
+			 Command cmd = hostileCommand(op_identify, cns_ctrl);
 			 cmd.sgl.length = 16;
 			 c.command(cmd);
 		 },
@@ -243,22 +243,22 @@ const std::vector<Line> &table()
 		{"16 GiB of the log", ConnectionStage::enabled, command(hugeLog(log_discovery)), badField},
 		{"16 GiB of the error log", ConnectionStage::enabled, command(hugeLog(log_error)), badField},
 		{"a KATO of 49 days by Set Features", ConnectionStage::enabled,
-		 command(admin(op_set_features, feat_keep_alive, UINT32_MAX)), dnr(st_keep_alive)},
-		{"a feature that there is not", ConnectionStage::enabled, command(admin(op_set_features, 0x7f)),
-		 badField},
+		 command(hostileCommand(op_set_features, feat_keep_alive, UINT32_MAX)), dnr(st_keep_alive)},
+		{"a feature that there is not", ConnectionStage::enabled,
+		 command(hostileCommand(op_set_features, 0x7f)), badField},
 		{"a feature that is to be saved", ConnectionStage::enabled,
-		 command(admin(op_set_features, feat_async_event | 1u << 31)), badField},
+		 command(hostileCommand(op_set_features, feat_async_event | 1u << 31)), badField},
 		{"Get Features of defaults", ConnectionStage::enabled,
-		 command(admin(op_get_features, feat_keep_alive | 1u << 8)), badField},
-		{"Keep Alive without KATO", ConnectionStage::enabled, command(admin(op_keep_alive)), badField},
+		 command(hostileCommand(op_get_features, feat_keep_alive | 1u << 8)), badField},
+		{"Keep Alive without KATO", ConnectionStage::enabled, command(hostileCommand(op_keep_alive)), badField},
 		{"more event requests than there may be", ConnectionStage::enabled,
 		 [](Client &c) {
 			 for (int i = 0; i < 5; i++)
-				 c.command(admin(op_async_event));
+				 c.command(hostileCommand(op_async_event));
 		 },
 		 dnr(st_async_limit)},
-		{"Abort of what is not there", ConnectionStage::enabled, command(admin(op_abort, 0x1234u << 16)),
-		 st_ok},
+		{"Abort of what is not there", ConnectionStage::enabled,
+		 command(hostileCommand(op_abort, 0x1234u << 16)), st_ok},
 		// registrations
 		{"a registration of nothing", ConnectionStage::enabled, command(dim(0)), length},
 		{"a registration of 4 GiB", ConnectionStage::enabled, command(dim(UINT32_MAX)), length},
@@ -341,7 +341,7 @@ int outcomeOf(Client &client)
 TEST_CASE("no hostile client keeps the discovery service from serving hosts", "[hostile]")
 {
 	Front front(3);
-	const auto caught = serving::caughtExceptions();
+	const auto caught = runtime::caughtExceptions();
 	CHECK(table().size() >= 60);
 	for (const Line &line : table()) {
 		INFO(line.name);
@@ -354,7 +354,7 @@ TEST_CASE("no hostile client keeps the discovery service from serving hosts", "[
 		Client good(front);
 		good.hello().enable();
 		CHECK(good.readLog(4096) == st_ok);
-		CHECK(serving::caughtExceptions() == caught);
+		CHECK(runtime::caughtExceptions() == caught);
 	}
 	for (int i = 0; i < 10000 && front.context.counters.open > 0; i++)
 		std::this_thread::sleep_for(1ms);

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "cdc_sample.h"
-#include "impact.h"
+#include "reload.h"
 
 using namespace cdc;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "move.h"
+#include "stores.h"
 
 #include <fstream>
 
@@ -13,7 +13,7 @@ using Catch::Contains;
 
 namespace {
 
-std::string outcomeOf(serving::Loop &loop, Store &from, Store &to, Moved &moved)
+std::string outcomeOf(runtime::Loop &loop, Store &from, Store &to, Moved &moved)
 {
 	std::optional<std::string> outcome;
 	Move move(loop, from, to, [&](const nvmeof::Result<Moved> &done) {
@@ -29,7 +29,7 @@ std::string outcomeOf(serving::Loop &loop, Store &from, Store &to, Moved &moved)
 
 TEST_CASE("a backup is restored into a new store, and generations keep rising", "[cdc][sqlite]")
 {
-	serving::Loop loop(serving::Loop::Watchdog::none);
+	runtime::Loop loop(runtime::Loop::Watchdog::none);
 	Scratch folder;
 	Model model("self");
 	Target target = aTarget("a");
@@ -66,7 +66,7 @@ TEST_CASE("a backup is restored into a new store, and generations keep rising", 
 
 TEST_CASE("records move between engines, and generations keep rising", "[cdc][etcd][sqlite]")
 {
-	serving::Loop loop(serving::Loop::Watchdog::none);
+	runtime::Loop loop(runtime::Loop::Watchdog::none);
 	Scratch folder;
 	EtcdServer server;
 	server.start();

@@ -8,7 +8,7 @@
 #include <nvmeof/rendezvous.h>
 
 #include "nvmeof-cdc/pull.h"
-#include "serving_turns.h"
+#include "runtime_turns.h"
 #include "target/discovery_client.h"
 #include "target/misbehaviour.h"
 
@@ -39,7 +39,7 @@ PullSource sourceOf(const std::string &address, bool ana = false)
 
 // A service whose only records are those that it pulls
 struct PullFixture {
-	serving::Loop loop{serving::Loop::Watchdog::none};
+	runtime::Loop loop{runtime::Loop::Watchdog::none};
 	Model model;
 	std::vector<Change> written;
 	bool fails = false;
@@ -66,9 +66,9 @@ struct PullFixture {
 	}
 	bool until(const std::function<bool()> &holds, std::chrono::milliseconds limit = 8000ms)
 	{
-		serving::Turns turns(loop);
-		serving::Timer over(loop, [&] { turns.stop(); });
-		serving::Timer look(loop, [&] {
+		runtime::Turns turns(loop);
+		runtime::Timer over(loop, [&] { turns.stop(); });
+		runtime::Timer look(loop, [&] {
 			if (holds())
 				return turns.stop();
 			look.start(2ms);

@@ -2,10 +2,10 @@
 // Registrations: permissions, leases and limits
 #include <catch2/catch.hpp>
 
-#include "audit.h"
+#include "service.h"
 #include "cdc_sample.h"
 #include "registrar.h"
-#include "serving/journal.h"
+#include "libctl/runtime/journal.h"
 #include "wall_clock.h"
 
 using namespace cdc;
@@ -309,9 +309,9 @@ TEST_CASE("the journal's lines for a change compare at most a thousand records",
 	std::vector<Change> changes = same; // only the last one changes a record
 	changes.push_back(putOf(someTarget(5000)));
 	CHECK(auditLines(registry.sample.model, changes) == std::vector<std::string>{"and up to 4001 more records"});
-	serving::LogLimit limit(2, std::chrono::seconds(10));
+	runtime::LogLimit limit(2, std::chrono::seconds(10));
 	std::uint64_t leftOut = 0;
-	const auto now = serving::LogLimit::Clock::now();
+	const auto now = runtime::LogLimit::Clock::now();
 	CHECK_FALSE(limit.full(now));
 	CHECK(limit.allow(leftOut, now));
 	CHECK(limit.allow(leftOut, now));

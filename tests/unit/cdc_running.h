@@ -15,7 +15,7 @@
 #include "ctl_scratch.h"
 #include "service.h"
 #include "sqlite_store.h"
-#include "web.h"
+#include "http_server.h"
 
 namespace cdc {
 
@@ -80,8 +80,8 @@ public:
 private:
 	void run(std::promise<void> &ready)
 	{
-		serving::Loop loop(serving::Loop::Watchdog::none);
-		serving::Mailbox mailbox(loop);
+		runtime::Loop loop(runtime::Loop::Watchdog::none);
+		runtime::Mailbox mailbox(loop);
 		Service its(loop, rules, {selfId, "nqn.self", "serial", "0.0"},
 			    std::make_unique<SqliteStore>(loop, dir.path() / "cdc.db"));
 		Control control(loop, its,
@@ -115,8 +115,8 @@ private:
 	}
 
 	std::atomic<bool> over_{false};
-	serving::Loop *loop_ = nullptr;
-	serving::Mailbox *mailbox_ = nullptr;
+	runtime::Loop *loop_ = nullptr;
+	runtime::Mailbox *mailbox_ = nullptr;
 	std::thread thread_;
 };
 

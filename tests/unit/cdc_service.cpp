@@ -3,7 +3,7 @@
 #include "cdc_client.h"
 #include "cdc_running.h"
 #include "cdc_support.h"
-#include "serving/guard.h"
+#include "libctl/runtime/loop.h"
 
 using namespace cdc;
 using namespace nofctl::wire;
@@ -81,7 +81,7 @@ TEST_CASE("no registration stops the service, and all that is stored can be read
 {
 	ServiceFixture running;
 	running.start();
-	const auto caught = serving::caughtExceptions();
+	const auto caught = runtime::caughtExceptions();
 	Client client(portOf(running));
 	client.hello().enable();
 	for (const std::string text : {"\xff", "\xc3", "a\x01", "\xed\xa0\x80"}) {
@@ -99,7 +99,7 @@ TEST_CASE("no registration stops the service, and all that is stored can be read
 	CHECK(hostsOf(running) == 0);
 	CHECK(registers(client, someRegistration(1)) == st_ok);
 	CHECK(hostsOf(running) == 1);
-	CHECK(serving::caughtExceptions() == caught);
+	CHECK(runtime::caughtExceptions() == caught);
 	running.stop();
 	running.start();
 	CHECK(hostsOf(running) == 1);
@@ -121,7 +121,7 @@ TEST_CASE("a registration expires after its owner disconnected, and not before",
 
 TEST_CASE("hosts are notified of a change at once, once for many changes, and not for records of hosts", "[service]")
 {
-	serving::Loop loop(serving::Loop::Watchdog::none);
+	runtime::Loop loop(runtime::Loop::Watchdog::none);
 	Scratch folder;
 	Rules rules;
 	rules.listen = {{"127.0.0.1", std::to_string(freePort())}};
@@ -184,7 +184,7 @@ TEST_CASE("the time until hosts are notified is counted once for changes that ar
 
 TEST_CASE("the renewals of many leases are split into writes that every store accepts", "[service]")
 {
-	serving::Loop loop(serving::Loop::Watchdog::none);
+	runtime::Loop loop(runtime::Loop::Watchdog::none);
 	Rules rules;
 	rules.listen = {{"127.0.0.1", std::to_string(freePort())}};
 	rules.threads = 1;

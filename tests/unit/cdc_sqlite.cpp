@@ -88,7 +88,7 @@ struct Disk {
 
 // A store in a file, with the records and generation that it has reported
 struct Embedded {
-	serving::Loop loop{serving::Loop::Watchdog::none};
+	runtime::Loop loop{runtime::Loop::Watchdog::none};
 	ReportedRecords told;
 	SqliteStore store;
 

@@ -9,7 +9,6 @@
 #include "../exposition_checker.h"
 #include "cdc_sample.h"
 #include "golden.h"
-#include "metrics.h"
 #include "status.h"
 
 using namespace cdc;

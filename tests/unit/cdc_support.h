@@ -8,13 +8,13 @@
 #include <catch2/catch.hpp>
 
 #include "model.h"
-#include "serving/loop.h"
+#include "libctl/runtime/loop.h"
 #include "store.h"
 
 namespace cdc {
 
 // Runs the loop until @holds, which is evaluated after each turn, for at most 30 s.
-template <typename Holds> bool until(serving::Loop &loop, Holds holds)
+template <typename Holds> bool until(runtime::Loop &loop, Holds holds)
 {
 	const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
 	while (!holds()) {
@@ -25,7 +25,7 @@ template <typename Holds> bool until(serving::Loop &loop, Holds holds)
 	return true;
 }
 
-inline void turn(serving::Loop &loop, std::chrono::milliseconds time)
+inline void turn(runtime::Loop &loop, std::chrono::milliseconds time)
 {
 	const auto end = std::chrono::steady_clock::now() + time;
 	until(loop, [&] { return std::chrono::steady_clock::now() > end; });
@@ -104,7 +104,7 @@ struct ReportedRecords {
 };
 
 // Writes, and returns "" or the error message.
-inline std::string written(serving::Loop &loop, Store &store, std::vector<Change> changes)
+inline std::string written(runtime::Loop &loop, Store &store, std::vector<Change> changes)
 {
 	std::optional<std::string> outcome;
 	store.write(std::move(changes),

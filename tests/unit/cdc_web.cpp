@@ -11,7 +11,7 @@
 
 #include "../exposition_checker.h"
 #include "cdc_running.h"
-#include "listening.h"
+#include "service.h"
 
 using namespace cdc;
 using namespace std::chrono_literals;
@@ -357,7 +357,7 @@ TEST_CASE("an address that cannot be listened at leaves no socket of the address
 	};
 	Scratch dir;
 	const Rules rules;
-	serving::Loop loop(serving::Loop::Watchdog::none);
+	runtime::Loop loop(runtime::Loop::Watchdog::none);
 	Service service(loop, rules, {selfId, "nqn.self", "serial", "0.0"},
 			std::make_unique<SqliteStore>(loop, dir.path() / "cdc.db"));
 	Web web(loop, service);

@@ -17,8 +17,6 @@
 #include "identity.h"
 #include "local_machine.h"
 #include "node.h"
-#include "program.h"
-#include "publication.h"
 #include "tests/csi/sanity.h"
 
 using namespace nvmeof;

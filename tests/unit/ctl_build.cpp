@@ -5,8 +5,7 @@
 #include <cstring>
 #include <elf.h>
 
-#include <libctl/build.h>
-#include <libctl/elf_notes.h>
+#include "libctl/netlink/build.h"
 
 #include "builds.h"
 #include "ctl_scratch.h"

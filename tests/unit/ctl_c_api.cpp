@@ -14,8 +14,8 @@
 #include "c_client.h"
 #include "ctl_memory.h"
 #include "ctl_stage.h"
-#include "libctl/c_item.h"
-#include "libctl/job.h"
+#include "libctl/client/c_api.h"
+#include "libctl/netlink/operations.h"
 
 void *operator new(std::size_t size)
 {

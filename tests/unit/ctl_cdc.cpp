@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "cdc_text.h"
+#include "cdc.h"
 #include "context.h"
 #include "ctl_scratch.h"
 #include "parse.h"
@@ -225,7 +225,7 @@ TEST_CASE("the status of a service in trouble begins with the trouble", "[cdc]")
 	const std::string text = cdcStatusText(Json::parse(R"({"serving": false, "generation": 7,
 		"instance": {"nqn": "nqn.self", "draining": true}, "store": {"engine": "etcd", "place": "x",
 		"writable": false, "trouble": "no quorum"}, "counters": {"events": 3}})"));
-	CHECK(text.starts_with("not serving hosts: the records have not loaded its records yet\n"
+	CHECK(text.starts_with("not serving hosts: the store has not loaded its records yet\n"
 			       "draining: handing hosts over to other instances\n"
 			       "the store cannot be written: no quorum\n\n"
 			       "Instance    : -\n"));

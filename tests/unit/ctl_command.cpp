@@ -15,8 +15,7 @@
 #include "connect_plan.h"
 #include "context.h"
 #include "ctl_scratch.h"
-#include "duration.h"
-#include "exit_code.h"
+#include "when.h"
 #include "generate.h"
 #include "parse.h"
 #include "settings.h"
@@ -528,10 +527,10 @@ TEST_CASE("a connect over an interface without carrier names the interface", "[c
 	error.left = ControllerState::connecting;
 	error.object = ErrorObject::named("nvmeof0c1");
 	CHECK(connectNextStep(error, options, tree) ==
-	      step + "; it goes on trying, 'nvmeofctl disconnect nvmeof0c1' gives up");
+	      step + "; it keeps retrying, 'nvmeofctl disconnect nvmeof0c1' ends that");
 	error = {};
 	error.code = ErrorCode::connectionRefused; // the target has answered
-	CHECK(connectNextStep(error, options, tree) == "check address and port, and whether the target runs");
+	CHECK(connectNextStep(error, options, tree) == "check address and port, and that the target is running");
 	tree.file("/sys/class/net/eth1/carrier", "1\n");
 	error.code = ErrorCode::timedOut;
 	CHECK(connectNextStep(error, options, tree) == "check address, port and firewall");

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "ctl_message.h"
-#include "libctl/decode.h"
+#include "libctl/netlink/decode.h"
 
 using namespace nvmeof;
 using namespace nofctl;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "ctl_snapshot.h"
-#include "disconnect_plan.h"
+#include "disconnect.h"
 #include "parse.h"
 
 using namespace nvmeof;

@@ -10,8 +10,7 @@
 #include <nvme/types.h>
 
 #include "discover.h"
-#include "libctl/discovery_entry.h"
-#include "libctl/discovery_log.h"
+#include "libctl/discovery/discovery_log.h"
 
 using namespace nvmeof;
 

@@ -97,7 +97,7 @@ TEST_CASE("reservation says in JSON, too, that a namespace offers none", "[reser
 	const Executed done = executed({"reservation", "/dev/nvmeof0n1", "--json"});
 	CHECK(done.code == 1);
 	const Json error = Json::parse(done.out)["error"];
-	CHECK(error["message"] == "the namespace offers no reservations");
+	CHECK(error["message"] == "the namespace does not support reservations");
 	CHECK(error["object"] == "nvmeof0n1");
 	CHECK(error["errno"] == EOPNOTSUPP);
 }

@@ -2,10 +2,10 @@
 // Another driver's controllers and disks, in a fake sysfs
 #include <catch2/catch.hpp>
 
-#include <libctl/foreign.h>
+#include "libctl/netlink/foreign.h"
 
 #include "ctl_scratch.h"
-#include "in_tree_driver.h"
+#include "connect_plan.h"
 
 using namespace nvmeof;
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "duration.h"
+#include "when.h"
 #include "format.h"
 #include "latency.h"
 #include "json.h"
-#include "progress.h"
+#include "terminal.h"
 #include "table.h"
 
 using namespace nvmeof;

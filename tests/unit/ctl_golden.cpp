@@ -15,17 +15,16 @@
 #include "doctor.h"
 #include "documents.h"
 #include "event_log.h"
-#include "events.h"
-#include "golden.h"
-#include "gpu_documents.h"
-#include "gpu_machine.h"
 #include "monitor.h"
-#include "nbft_documents.h"
+#include "golden.h"
+#include "gds.h"
+#include "gpu_machine.h"
+#include "nbft.h"
 #include "policy.h"
 #include "reload.h"
 #include "stats.h"
 #include "top_model.h"
-#include "volume_documents.h"
+#include "volume.h"
 
 using namespace golden;
 using namespace nvmeof;

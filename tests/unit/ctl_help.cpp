@@ -9,11 +9,9 @@
 #include <nvmeof/settings.h>
 
 #include "context.h"
-#include "help.h"
 #include "parse.h"
-#include "settings_table.h"
+#include "settings.h"
 #include "suggest.h"
-#include "unsupported.h"
 
 using namespace nvmeof;
 

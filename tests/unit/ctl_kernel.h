@@ -19,7 +19,7 @@
 
 #include "ctl_memory.h"
 #include "ctl_message.h"
-#include "libctl/channel.h"
+#include "libctl/netlink/channel.h"
 
 class FakeKernel;
 

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "ctl_scratch.h"
-#include "kernels.h"
+#include "builds.h"
 
 namespace {
 

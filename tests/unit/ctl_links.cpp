@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "link_rank.h"
+#include "links.h"
 
 namespace {
 

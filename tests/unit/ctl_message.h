@@ -13,7 +13,7 @@
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 
-#include "libctl/attributes.h"
+#include "libctl/netlink/message.h"
 
 class Payload {
 public:

@@ -9,7 +9,7 @@
 
 #include "ctl_scratch.h"
 #include "libctl/nbft/nbft.h"
-#include "nbft_documents.h"
+#include "nbft.h"
 #include "tests/nbft_table.h"
 
 using namespace nvmeof;

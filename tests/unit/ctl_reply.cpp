@@ -4,9 +4,8 @@
 #include <climits>
 
 #include "ctl_message.h"
-#include "libctl/range_error.h"
-#include "libctl/reply.h"
-#include "libctl/request.h"
+#include "libctl/netlink/socket.h"
+#include "libctl/netlink/message.h"
 
 using namespace nofctl;
 

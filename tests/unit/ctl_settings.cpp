@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "ctl_message.h"
-#include "libctl/request.h"
-#include "libctl/session.h"
+#include "libctl/netlink/message.h"
+#include "libctl/netlink/session.h"
 #include "policy.h"
 #include "settings.h"
 

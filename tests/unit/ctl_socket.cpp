@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "ctl_kernel.h"
-#include "libctl/socket.h"
+#include "libctl/netlink/socket.h"
 
 using namespace nofctl;
 using namespace std::chrono_literals;

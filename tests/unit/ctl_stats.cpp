@@ -14,7 +14,6 @@
 #include "daemon_bus.h"
 #include "parse.h"
 #include "stats.h"
-#include "totals.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;

@@ -6,8 +6,8 @@
 
 #include "ctl_kernel.h"
 #include "ctl_snapshot.h"
-#include "duration.h"
-#include "top_sampler.h"
+#include "when.h"
+#include "top_model.h"
 #include "top_view.h"
 
 using namespace nvmeof;

@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 #include <cerrno>
 
-#include "libctl/module.h"
-#include "libctl/session.h"
-#include "libctl/tracker.h"
+#include "libctl/netlink/module.h"
+#include "libctl/netlink/session.h"
+#include "libctl/netlink/tracker.h"
 
 #include <libkmod.h>
 #include <netlink/attr.h>

@@ -7,7 +7,7 @@
 #include "ctl_stage.h"
 #include "command.h"
 #include "context.h"
-#include "undo.h"
+#include "connect_plan.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;

@@ -11,8 +11,7 @@
 #include "ctl_scratch.h"
 #include "libctl/volume/fence.h"
 #include "libctl/volume/grpc_code.h"
-#include "libctl/volume/mounts.h"
-#include "libctl/volume/udev_entry.h"
+#include "libctl/volume/users.h"
 #include "libctl/volume/volume.h"
 
 using namespace nvmeof;

@@ -9,7 +9,7 @@
 
 #include "ctl_scratch.h"
 #include "event_log.h"
-#include "events.h"
+#include "monitor.h"
 #include "when.h"
 
 using namespace nvmeof;

@@ -57,7 +57,7 @@ struct FullService {
 		until([end = Clock::now() + time] { return Clock::now() > end; });
 	}
 
-	serving::Loop loop{serving::Loop::Watchdog::none};
+	runtime::Loop loop{runtime::Loop::Watchdog::none};
 	bool silent = false;
 	std::deque<Result<bool>> answers;
 	std::vector<Clock::time_point> times;

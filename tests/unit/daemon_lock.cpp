@@ -18,7 +18,7 @@ TEST_CASE("a lock that is held is refused with the process that has it", "[daemo
 	REQUIRE(lockForLife(file));
 	const auto second = lockForLife(file);
 	REQUIRE_FALSE(second);
-	CHECK(second.error().message == "nvmeofd runs already: process " + std::to_string(::getpid()));
+	CHECK(second.error().message == "nvmeofd is already running: process " + std::to_string(::getpid()));
 }
 
 TEST_CASE("a lock file that cannot be written is not locked any more", "[daemon][lock]")

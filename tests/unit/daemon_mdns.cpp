@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "mdns_services.h"
-#include "mdns_record.h"
+#include "mdns.h"
 
 #include <nvmeof/discovery.h>
 #include <nvmeof/discovery_plan.h>

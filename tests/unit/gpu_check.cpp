@@ -9,10 +9,9 @@
 
 #include "libctl/gpu/finding.h"
 #include "libctl/gpu/nvidia_fs.h"
-#include "libctl/gpu/rail_targets.h"
 #include "libctl/gpu/rails.h"
 #include "libctl/gpu/recording.h"
-#include "libctl/gpu/route.h"
+#include "libctl/gpu/tree.h"
 
 using namespace nofctl::gpu;
 

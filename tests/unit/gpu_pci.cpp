@@ -6,7 +6,7 @@
 #include "gpu_machine.h"
 
 #include "libctl/gpu/finding.h"
-#include "libctl/gpu/read_pci.h"
+#include "libctl/gpu/pci.h"
 
 using namespace nofctl::gpu;
 

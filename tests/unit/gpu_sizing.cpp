@@ -5,7 +5,6 @@
 #include <cmath>
 #include <set>
 
-#include "libctl/sizing/constants.h"
 #include "libctl/sizing/sizing.h"
 
 using namespace nofctl::sizing;
@@ -107,7 +106,7 @@ TEST_CASE("figures that were measured in an emulator are marked as such", "[sizi
 			marked += one.emulated;
 		}
 		CHECK(marked == (rdma ? 5 : 6));
-		CHECK(find(size(demand), "a silent path costs").emulated);
+		CHECK(find(size(demand), "delay by a silent path").emulated);
 		CHECK_FALSE(find(size(demand), "controllers of a host").emulated);
 	}
 	for (const Constant &one : constants()) {

@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "libctl/stripe/build.h"
-#include "libctl/stripe/grow.h"
+#include "libctl/stripe/mapper.h"
 #include "libctl/stripe/plan.h"
 
 using namespace nofctl::stripe;

@@ -2,7 +2,7 @@
 // PDUs that a controller may or may not send, as literal bytes
 #include <catch2/catch.hpp>
 
-#include "initiator/admin_codec.h"
+#include "libctl/initiator/admin_codec.h"
 #include "wire_literal.h"
 
 using namespace initiator;

@@ -3,7 +3,7 @@
 // initiator's connection. The guest test hostile_discovery.cpp plays those that reach the kernel.
 #include <catch2/catch.hpp>
 
-#include "libctl/discovery_log.h"
+#include "libctl/discovery/discovery_log.h"
 #include "target/discovery_client.h"
 #include "target/misbehaviour.h"
 

@@ -117,7 +117,7 @@ TEST_CASE("Keep Alive commands keep an association, and detect its loss", "[init
 	DiscoveryHost host(runner, server);
 	host.options.kato = 400;
 	REQUIRE(host.visit());
-	serving::Timer later(runner.loop, [&] { runner.stop(); });
+	runtime::Timer later(runner.loop, [&] { runner.stop(); });
 	later.start(1200ms);
 	runner.run();
 	CHECK(host.session.isLive());

@@ -6,9 +6,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "initiator/discovery_reader.h"
+#include "libctl/initiator/discovery_reader.h"
 #include "target/discovery.h"
-#include "serving_turns.h"
+#include "runtime_turns.h"
 #include "target/server.h"
 
 namespace visiting {
@@ -25,7 +25,7 @@ inline nvmeof::Address addressOf(const target::Server &server)
 // Runs a loop until stop(). The test fails after the time limit.
 class Runner {
 public:
-	explicit Runner(std::chrono::milliseconds limit = 20s) : loop(serving::Loop::Watchdog::none), shared(loop)
+	explicit Runner(std::chrono::milliseconds limit = 20s) : loop(runtime::Loop::Watchdog::none), shared(loop)
 	{
 		guard_.start(limit);
 	}
@@ -36,13 +36,13 @@ public:
 	}
 	void stop() { turns.stop(); }
 
-	serving::Loop loop;
-	serving::Turns turns{loop};
+	runtime::Loop loop;
+	runtime::Turns turns{loop};
 	Shared shared;
 
 private:
 	bool late_ = false;
-	serving::Timer guard_{loop, [this] {
+	runtime::Timer guard_{loop, [this] {
 				      late_ = true;
 				      stop();
 			      }};
@@ -56,7 +56,7 @@ public:
 		: runner_(runner), endpoint_(*Endpoint::of(addressOf(server))), session(runner.shared, *this),
 		  reader(session, *this)
 	{
-		options.subsysnqn = discoveryNqn;
+		options.subsysnqn = wellKnownDiscoveryNqn;
 		options.events = wantDiscoveryChanges;
 		options.patience = 2s;
 		who.hostnqn = "nqn.2024-01.io.nvmeof:visitor";

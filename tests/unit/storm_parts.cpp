@@ -10,13 +10,11 @@
 
 #include <unistd.h>
 
-#include "nvmeof-storm/counts.h"
-#include "nvmeof-storm/known_logs.h"
+#include "nvmeof-storm/host.h"
 #include "nvmeof-storm/log_check.h"
 #include "nvmeof-storm/options.h"
-#include "nvmeof-storm/process.h"
-#include "nvmeof-storm/push.h"
-#include "nvmeof-storm/verdict.h"
+#include "nvmeof-storm/storm.h"
+#include "nvmeof-storm/report.h"
 
 using namespace storm;
 using namespace nofctl::wire;

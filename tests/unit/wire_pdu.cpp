@@ -5,7 +5,6 @@
 
 #include <numeric>
 
-#include "libctl/wire/crc32c.h"
 #include "libctl/wire/pdu.h"
 #include "wire_literal.h"
 

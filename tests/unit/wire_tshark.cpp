@@ -269,7 +269,7 @@ TEST_CASE("tshark reads the handshake, and fabrics commands with digests", "[tsh
 TEST_CASE("tshark reads a discovery log", "[tshark]")
 {
 	DiscoveryEntry entries[2] = {makeEntry(sub_nvm, "nqn.2024-01.io.nvmeof:a", "192.0.2.1", 4420),
-				     makeEntry(sub_referral, discoveryNqn, "2001:db8::1", 8009)};
+				     makeEntry(sub_referral, wellKnownDiscoveryNqn, "2001:db8::1", 8009)};
 	entries[0].portid = 7;
 	entries[0].treq = treq_required | treq_sqflow_off;
 	entries[0].tsas[0] = sec_tls13;
@@ -314,7 +314,7 @@ TEST_CASE("tshark reads a discovery log", "[tshark]")
 	CHECK(each("cntlid") == Texts{"0xffff", "0x0203"});
 	CHECK(each("asqsz") == Texts{"32", "32"});
 	CHECK(each("trsvcid") == Texts{literal::padded("4420", 32, ' '), literal::padded("8009", 32, ' ')});
-	CHECK(each("subnqn") == Texts{"nqn.2024-01.io.nvmeof:a", discoveryNqn});
+	CHECK(each("subnqn") == Texts{"nqn.2024-01.io.nvmeof:a", wellKnownDiscoveryNqn});
 	CHECK(each("traddr") ==
 	      Texts{literal::padded("192.0.2.1", 256, ' '), literal::padded("2001:db8::1", 256, ' ')});
 	auto tsas = each("tsas");

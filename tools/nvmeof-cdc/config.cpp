@@ -3,7 +3,7 @@
 
 #include "libctl/base/file.h"
 #include "libctl/base/invalid_error.h"
-#include "libctl/config_value.h"
+#include "libctl/base/toml.h"
 
 namespace cdc {
 
@@ -332,9 +332,7 @@ Result<Rules> readRules(const std::filesystem::path &file)
 	RulesReading reading = inspectRules(file);
 	if (reading.problems.empty())
 		return std::move(reading.rules);
-	ConfigReading same; // for its error text
-	same.problems = std::move(reading.problems);
-	return same.outcome().error();
+	return nofctl::errorOf(reading.problems);
 }
 
 } // namespace cdc

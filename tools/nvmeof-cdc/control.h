@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Local socket for inspection and control of an instance. Both directions carry one JSON object per line; the requests
- * are in control_request.h. A response is a document of status.h, {"done": ...}, or {"error": {"code", "message"}}. A
- * client that follows changes receives the recorded ones as {"change": ...}, one per line, then {"synced": true}, then
- * new changes as they occur, and {"dropped": N} if it did not read fast enough.
+ * Local socket for inspection and control of an instance. Both directions carry one JSON object per line. A response is
+ * a document of status.h, {"done": ...}, or {"error": {"code", "message"}}. A client that follows changes receives the
+ * recorded ones as {"change": ...}, one per line, then {"synced": true}, then new changes as they occur, and
+ * {"dropped": N} if it did not read fast enough.
  *
  * Every user with access to the socket (its group) may read. Changes are reserved to root and the user of the service.
  */
@@ -12,16 +12,51 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
-#include <unordered_map>
-
+#include <string_view>
 #include <sys/types.h>
+#include <unordered_map>
+#include <vector>
 
-#include "control_request.h"
+#include <nvmeof/result.h>
+
+#include "libctl/runtime/loop.h"
+#include "model.h"
 #include "reload.h"
-#include "serving/loop.h"
 #include "status.h"
 
 namespace cdc {
+
+/*
+ * Requests on the control socket, one JSON object per line:
+ *   {"command": "status"}, and likewise "hosts", "targets", "zones", "instances", "changes", "backup"
+ *   {"command": "changes", "follow": true}
+ *   {"command": "set", "targets": [{"nqn": ..., "traddr": ...}], "zones": [{"name": ..., "hosts": [...]}]}
+ *   {"command": "remove", "targets": [...], "zones": ["NAME"], "hosts": ["NQN"]}
+ *   {"command": "drain"}, {"command": "reload"}
+ * set, remove and reload also with "force": true and "dry_run": true
+ */
+
+constexpr std::size_t maxRequestSize = 1u << 20; // bytes
+
+struct ControlRequest {
+	enum class What { status, hosts, targets, zones, instances, changes, backup, set, remove, drain, reload };
+
+	What what;
+	bool follow = false;                // changes: also send new changes as they occur
+	bool force = false;                 // skips the checks for large losses and for records that would return
+	bool dryRun = false;                // set, remove, reload: write nothing
+	std::vector<Target> targets = {};   // set
+	std::vector<Zone> zones = {};       // set
+	std::vector<std::string> keys = {}; // remove
+
+	bool changes() const { return what >= What::set; } // changes need privileges
+};
+
+nvmeof::Result<ControlRequest> parseControlRequest(std::string_view line);
+
+// The record changes of a set or remove request. Errors: a stronger source defines the record, or it does not exist;
+// nothing may be written then.
+nvmeof::Result<std::vector<Change>> controlChanges(const Model &model, const ControlRequest &request);
 
 class Control {
 public:
@@ -34,8 +69,8 @@ public:
 		std::chrono::milliseconds idle{60000}, stalled{30000};
 	};
 
-	Control(serving::Loop &loop, Service &service, Hooks hooks);
-	Control(serving::Loop &loop, Service &service, Hooks hooks, Limits limits);
+	Control(runtime::Loop &loop, Service &service, Hooks hooks);
+	Control(runtime::Loop &loop, Service &service, Hooks hooks, Limits limits);
 	~Control();
 
 	// Errors: another process serves the socket, or it cannot be created.
@@ -63,17 +98,17 @@ private:
 	void runDeferred();
 	void sweep();
 
-	serving::Loop &loop_;
+	runtime::Loop &loop_;
 	Service &service_;
 	Hooks hooks_;
 	Limits limits_;
 	std::filesystem::path path_;
 	int socket_ = -1;
-	std::unique_ptr<serving::Readable> accepting_;
+	std::unique_ptr<runtime::Readable> accepting_;
 	std::unordered_map<std::uint64_t, std::unique_ptr<Client>> clients_;
 	std::vector<std::uint64_t> closed_, again_;
 	std::uint64_t lastId_ = 0;
-	serving::Timer deferredTimer_, sweep_;
+	runtime::Timer deferredTimer_, sweep_;
 	std::shared_ptr<bool> alive_ = std::make_shared<bool>(true); // expires before late callbacks run
 };
 

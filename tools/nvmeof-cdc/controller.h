@@ -8,14 +8,23 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <string>
 
-#include "identity.h"
 #include "libctl/wire/fabrics.h"
 #include "libctl/wire/identify.h"
 #include "libctl/wire/registration.h"
 #include "views.h"
 
 namespace cdc {
+
+// How an instance identifies itself to hosts
+
+struct Identity {
+	std::string id;     // UUID, kept across restarts
+	std::string nqn;    // of its discovery subsystem, in addition to the well-known NQN
+	std::string serial; // at most 20 characters
+	std::string version;
+};
 
 constexpr std::uint32_t queueEntries = 128;             // maximum of the admin queue
 constexpr std::uint32_t maxKato = 600000;               // ms; upper limit of KATO

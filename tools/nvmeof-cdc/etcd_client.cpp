@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "etcd_client.h"
 
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <system_error>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "libctl/base/invalid_error.h"
+#include "libctl/runtime/loop.h"
 
 namespace cdc::etcd {
 
@@ -228,6 +234,442 @@ std::unique_ptr<Call> Client::call(const char *path, const JsonValue &body, Call
 std::unique_ptr<Call> Client::stream(const char *path, const JsonValue &body, Call::Done each)
 {
 	return make(Call::Kind::stream, path, body, std::move(each));
+}
+
+} // namespace cdc::etcd
+
+namespace cdc {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr long connectMs = 1000;
+constexpr std::size_t maxResponseBytes = 64 << 20; // of a response
+
+template <typename T> T *made(T *object)
+{
+	if (!object)
+		throw std::system_error(ENOMEM, std::generic_category(), "cannot speak HTTP");
+	return object;
+}
+
+void setFile(CURL *easy, CURLoption option, const std::string &file)
+{
+	if (!file.empty())
+		curl_easy_setopt(easy, option, file.c_str());
+}
+
+} // namespace
+
+HttpCall::HttpCall(HttpClient &client, std::string body, Done done, Piece piece)
+	: client_(client), easy_(made(curl_easy_init())), body_(std::move(body)), done_(std::move(done)),
+	  piece_(std::move(piece))
+{
+}
+
+HttpCall::~HttpCall()
+{
+	std::erase(client_.fresh_, this);
+	curl_multi_remove_handle(client_.multi_, easy_);
+	curl_easy_cleanup(easy_);
+	curl_slist_free_all(headers_);
+}
+
+// libcurl calls this and must not be called from here: delivery is deferred.
+std::size_t HttpCall::write(char *bytes, std::size_t one, std::size_t count, void *data)
+{
+	auto *call = static_cast<HttpCall *>(data);
+	if (call->got_.size() + one * count > maxResponseBytes)
+		return 0;
+	const bool good = runtime::guarded([&] {
+		call->got_.append(bytes, one * count);
+		if (call->piece_)
+			call->client_.fresh_.push_back(call);
+	});
+	return good ? one * count : 0;
+}
+
+void HttpCall::deliver()
+{
+	if (got_.empty())
+		return;
+	const Piece piece = piece_; // copied: the callback may destroy this object
+	const std::string got = std::move(got_);
+	got_.clear();
+	piece(got);
+}
+
+void HttpCall::finish(CURLcode outcome)
+{
+	HttpAnswer answer{.outcome = outcome, .sent = false, .status = 0, .body = std::move(got_), .trouble = error_};
+	curl_off_t before = 0;
+	curl_easy_getinfo(easy_, CURLINFO_PRETRANSFER_TIME_T, &before);
+	answer.sent = before > 0;
+	curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &answer.status);
+	if (outcome != CURLE_OK && answer.trouble.empty())
+		answer.trouble = curl_easy_strerror(outcome);
+	curl_multi_remove_handle(client_.multi_, easy_);
+	const Done done = std::move(done_);
+	done(std::move(answer));
+}
+
+HttpClient::HttpClient(runtime::Loop &loop, HttpTls tls)
+	: tls_(std::move(tls)), poller_(loop), timer_(loop, [this] { act(CURL_SOCKET_TIMEOUT, 0); })
+{
+	::signal(SIGPIPE, SIG_IGN); // TLS has no other way to avoid it on a closed connection
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+	multi_ = made(curl_multi_init());
+	curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
+	curl_multi_setopt(
+		multi_, CURLMOPT_SOCKETFUNCTION, +[](CURL *, curl_socket_t fd, int what, void *client, void *) {
+			return runtime::guarded([&] { static_cast<HttpClient *>(client)->watch(fd, what); }) ? 0 : -1;
+		});
+	curl_multi_setopt(multi_, CURLMOPT_TIMERDATA, this);
+	curl_multi_setopt(
+		multi_, CURLMOPT_TIMERFUNCTION, +[](CURLM *, long ms, void *client) {
+			runtime::Timer &timer = static_cast<HttpClient *>(client)->timer_;
+			ms < 0 ? timer.stop() : timer.start(std::chrono::milliseconds(ms));
+			return 0;
+		});
+}
+
+HttpClient::~HttpClient()
+{
+	curl_multi_cleanup(multi_);
+	curl_global_cleanup();
+}
+
+std::unique_ptr<HttpCall> HttpClient::post(const std::string &url, const std::vector<std::string> &headers,
+					   std::string body, std::chrono::milliseconds timeout, HttpCall::Done done,
+					   HttpCall::Piece piece)
+{
+	std::unique_ptr<HttpCall> call(new HttpCall(*this, std::move(body), std::move(done), std::move(piece)));
+	CURL *easy = call->easy_;
+	call->headers_ = curl_slist_append(nullptr, "Expect:"); // no 100-continue before a large body
+	for (const std::string &header : headers)
+		call->headers_ = curl_slist_append(call->headers_, header.c_str());
+	curl_easy_setopt(easy, CURLOPT_URL, url.c_str());
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers_);
+	curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(call->body_.size()));
+	curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->body_.c_str());
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, HttpCall::write);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, call.get());
+	curl_easy_setopt(easy, CURLOPT_PRIVATE, call.get());
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error_);
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+	curl_easy_setopt(easy, CURLOPT_PROXY, ""); // ignore the environment
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, 5L);
+	curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, 5L);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connectMs);
+	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(timeout.count()));
+	setFile(easy, CURLOPT_CAINFO, tls_.ca);
+	setFile(easy, CURLOPT_SSLCERT, tls_.cert);
+	setFile(easy, CURLOPT_SSLKEY, tls_.key);
+	curl_multi_add_handle(multi_, easy); // libcurl starts through its timer
+	return call;
+}
+
+void HttpClient::Socket::ready(std::uint32_t events)
+{
+	int what = 0;
+	if (events & EPOLLIN)
+		what |= CURL_CSELECT_IN;
+	if (events & EPOLLOUT)
+		what |= CURL_CSELECT_OUT;
+	if (events & (EPOLLERR | EPOLLHUP))
+		what |= CURL_CSELECT_ERR;
+	client_.act(fd_, what); // may destroy this object
+}
+
+void HttpClient::watch(curl_socket_t fd, int what)
+{
+	std::unique_ptr<Socket> &socket = sockets_[fd];
+	if (what == CURL_POLL_REMOVE) {
+		if (socket)
+			poller_.remove(fd, *socket);
+		sockets_.erase(fd);
+		return;
+	}
+	std::uint32_t events = 0;
+	if (what & CURL_POLL_IN)
+		events |= EPOLLIN;
+	if (what & CURL_POLL_OUT)
+		events |= EPOLLOUT;
+	if (socket)
+		return poller_.want(fd, events, *socket);
+	socket = std::make_unique<Socket>(*this, fd);
+	poller_.add(fd, events, *socket);
+}
+
+void HttpClient::act(curl_socket_t fd, int what)
+{
+	int running;
+	curl_multi_socket_action(multi_, fd, what, &running);
+	deliver();
+}
+
+void HttpClient::deliver()
+{
+	while (!fresh_.empty()) {
+		HttpCall *call = fresh_.back();
+		std::erase(fresh_, call);
+		call->deliver();
+	}
+	int left;
+	while (const CURLMsg *message = curl_multi_info_read(multi_, &left)) {
+		char *call = nullptr;
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call);
+		reinterpret_cast<HttpCall *>(call)->finish(message->data.result);
+	}
+}
+
+} // namespace cdc
+
+namespace cdc::etcd {
+
+using nvmeof::Result;
+
+namespace {
+
+constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr int maxDepth = 4;
+
+constexpr std::array<std::uint8_t, 256> valuesOf(std::string_view alphabet)
+{
+	std::array<std::uint8_t, 256> values;
+	values.fill(0xff);
+	for (std::size_t i = 0; i < alphabet.size(); i++)
+		values[static_cast<std::uint8_t>(alphabet[i])] = static_cast<std::uint8_t>(i);
+	return values;
+}
+
+constexpr auto values = valuesOf(digits);
+
+// Reads members; a member of the wrong type makes the whole message invalid.
+class JsonReader {
+public:
+	const JsonValue &object(const JsonValue &of, const char *key)
+	{
+		static const JsonValue none = JsonValue::object();
+		const JsonValue *member = find(of, key);
+		return member && check(member->is_object()) ? *member : none;
+	}
+	const JsonValue &list(const JsonValue &of, const char *key)
+	{
+		static const JsonValue none = JsonValue::array();
+		const JsonValue *member = find(of, key);
+		return member && check(member->is_array()) ? *member : none;
+	}
+	template <typename T = std::uint64_t> T number(const JsonValue &of, const char *key)
+	{
+		T value = 0;
+		const JsonValue *member = find(of, key);
+		if (member && member->is_string()) {
+			const auto &text = member->get_ref<const std::string &>();
+			auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+			check(error == std::errc() && end == text.data() + text.size());
+		} else if (member && check(member->is_number_integer())) {
+			if (member->is_number_unsigned() && check(std::in_range<T>(member->get<std::uint64_t>())))
+				value = static_cast<T>(member->get<std::uint64_t>());
+			else if (!member->is_number_unsigned() && check(std::in_range<T>(member->get<std::int64_t>())))
+				value = static_cast<T>(member->get<std::int64_t>());
+		}
+		return value;
+	}
+	bool flag(const JsonValue &of, const char *key)
+	{
+		const JsonValue *member = find(of, key);
+		return member && check(member->is_boolean()) && member->get<bool>();
+	}
+	std::string text(const JsonValue &of, const char *key)
+	{
+		const JsonValue *member = find(of, key);
+		return member && check(member->is_string()) ? member->get<std::string>() : "";
+	}
+	std::string bytes(const JsonValue &of, const char *key)
+	{
+		auto decoded = ofBase64(text(of, key));
+		return check(decoded.has_value()) ? *std::move(decoded) : "";
+	}
+	Header header(const JsonValue &of)
+	{
+		const JsonValue &header = object(of, "header");
+		return {number(header, "cluster_id"), number(header, "revision")};
+	}
+	Event event(const JsonValue &kv, bool gone)
+	{
+		Event event{.key = bytes(kv, "key"), .value = {}, .revision = number(kv, "mod_revision")};
+		if (!gone)
+			event.value = bytes(kv, "value");
+		return event;
+	}
+	bool check(bool holds)
+	{
+		good_ = good_ && holds;
+		return holds;
+	}
+	template <typename T> Result<T> outcome(T value) const
+	{
+		if (good_)
+			return value;
+		nvmeof::Error error;
+		error.message = "not a response of etcd's v3 JSON gateway";
+		return error;
+	}
+
+private:
+	const JsonValue *find(const JsonValue &of, const char *key)
+	{
+		if (!check(of.is_object()))
+			return nullptr;
+		auto found = of.find(key);
+		return found == of.end() ? nullptr : &*found;
+	}
+
+	bool good_ = true;
+};
+
+// A put always causes an event, a deletion only if the key existed.
+bool changes(JsonReader &reader, const JsonValue &responses, int nested = 0)
+{
+	if (!reader.check(nested < maxDepth))
+		return false;
+	for (const JsonValue &response : responses) {
+		if (!reader.check(response.is_object()))
+			return false;
+		if (response.contains("response_put") ||
+		    reader.number(reader.object(response, "response_delete_range"), "deleted") > 0 ||
+		    changes(reader, reader.list(reader.object(response, "response_txn"), "responses"), nested + 1))
+			return true;
+	}
+	return false;
+}
+
+// The payload of a stream message
+const JsonValue &resultOf(JsonReader &reader, const JsonValue &answer)
+{
+	return reader.object(answer, "result");
+}
+
+} // namespace
+
+std::string toBase64(std::string_view bytes)
+{
+	std::string text;
+	text.reserve((bytes.size() + 2) / 3 * 4);
+	for (std::size_t i = 0; i < bytes.size(); i += 3) {
+		const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+		std::uint32_t group = 0;
+		for (std::size_t j = 0; j < 3; j++)
+			group = group << 8 | (j < count ? static_cast<std::uint8_t>(bytes[i + j]) : 0);
+		for (std::size_t j = 0; j < 4; j++)
+			text += j <= count ? digits[group >> (18 - 6 * j) & 63] : '=';
+	}
+	return text;
+}
+
+std::optional<std::string> ofBase64(std::string_view text)
+{
+	if (text.size() % 4)
+		return {};
+	for (int i = 0; i < 2 && text.ends_with('='); i++)
+		text.remove_suffix(1);
+	std::string bytes;
+	bytes.reserve(text.size() * 3 / 4);
+	std::uint32_t group = 0;
+	unsigned bits = 0;
+	for (const char c : text) {
+		const std::uint8_t digit = values[static_cast<std::uint8_t>(c)];
+		if (digit == 0xff)
+			return {};
+		group = group << 6 | digit;
+		bits += 6;
+		if (bits >= 8) {
+			bits -= 8;
+			bytes += static_cast<char>(group >> bits & 0xff);
+		}
+	}
+	return bytes;
+}
+
+std::string endOf(std::string prefix)
+{
+	while (!prefix.empty() && static_cast<std::uint8_t>(prefix.back()) == 0xff)
+		prefix.pop_back();
+	if (prefix.empty())
+		return std::string(1, '\0'); // no upper bound
+	prefix.back()++;
+	return prefix;
+}
+
+JsonValue put(std::string_view key, std::string_view value, std::int64_t lease)
+{
+	JsonValue put{{"key", toBase64(key)}, {"value", toBase64(value)}};
+	if (lease)
+		put["lease"] = std::to_string(lease);
+	return {{"request_put", std::move(put)}};
+}
+
+JsonValue remove(std::string_view key)
+{
+	return {{"request_delete_range", {{"key", toBase64(key)}}}};
+}
+
+JsonValue isRevision(std::string_view key, std::uint64_t revision)
+{
+	return {{"key", toBase64(key)}, {"target", "MOD"}, {"mod_revision", std::to_string(revision)}};
+}
+
+JsonValue isValue(std::string_view key, std::string_view value)
+{
+	return {{"key", toBase64(key)}, {"target", "VALUE"}, {"value", toBase64(value)}};
+}
+
+Result<Range> rangeOf(const JsonValue &answer)
+{
+	JsonReader reader;
+	Range range{.header = reader.header(answer), .records = {}, .more = reader.flag(answer, "more")};
+	for (const JsonValue &kv : reader.list(answer, "kvs"))
+		range.records.push_back(reader.event(kv, false));
+	return reader.outcome(std::move(range));
+}
+
+Result<Transaction> transactionOf(const JsonValue &answer)
+{
+	JsonReader reader;
+	Transaction transaction{.header = reader.header(answer), .succeeded = reader.flag(answer, "succeeded")};
+	transaction.changed = changes(reader, reader.list(answer, "responses"));
+	return reader.outcome(transaction);
+}
+
+Result<Notice> noticeOf(const JsonValue &answer)
+{
+	JsonReader reader;
+	const JsonValue &result = resultOf(reader, answer);
+	Notice notice{.header = reader.header(result),
+		      .created = reader.flag(result, "created"),
+		      .canceled = reader.flag(result, "canceled"),
+		      .compacted = reader.number(result, "compact_revision"),
+		      .reason = reader.text(result, "cancel_reason"),
+		      .events = {}};
+	for (const JsonValue &event : reader.list(result, "events"))
+		notice.events.push_back(
+			reader.event(reader.object(event, "kv"), reader.text(event, "type") == "DELETE"));
+	return reader.outcome(std::move(notice));
+}
+
+// From the response to a lease grant, or from a message of a keep-alive stream
+Result<Lease> leaseOf(const JsonValue &answer)
+{
+	JsonReader reader;
+	reader.check(answer.is_object());
+	const JsonValue &lease = answer.is_object() && answer.contains("result") ? resultOf(reader, answer) : answer;
+	Lease found{.id = reader.number<std::int64_t>(lease, "ID"), .ttl = reader.number<std::int64_t>(lease, "TTL")};
+	return reader.outcome(found);
 }
 
 } // namespace cdc::etcd

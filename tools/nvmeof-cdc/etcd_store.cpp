@@ -2,16 +2,16 @@
 #include "etcd_store.h"
 
 #include <algorithm>
+#include <charconv>
 #include <ctime>
-
 #include <syslog.h>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "serving/journal.h"
-#include "wall_clock.h"
+#include "libctl/runtime/journal.h"
 #include "make_error.h"
+#include "wall_clock.h"
 
 namespace cdc {
 
@@ -37,7 +37,7 @@ std::string shown(std::int64_t time)
 
 } // namespace
 
-EtcdStore::EtcdStore(serving::Loop &loop, EtcdOptions options)
+EtcdStore::EtcdStore(runtime::Loop &loop, EtcdOptions options)
 	: options_(withSlash(std::move(options))), client_(loop, options_.etcd), view_(options_.prefix),
 	  reading_(options_.prefix), writer_(loop, client_, view_, [this](std::string why) { lost(std::move(why)); }),
 	  member_(loop, client_, view_, options_.lease, [this](std::string why) { lost(std::move(why)); }),
@@ -75,7 +75,7 @@ Result<void> EtcdStore::openCache()
 	if (!contents)
 		return contents.error();
 	if (!cache_->movedTo().empty())
-		serving::say(LOG_WARNING, fmt::format("{} was damaged: it was renamed to {}, and is rebuilt from etcd",
+		runtime::say(LOG_WARNING, fmt::format("{} was damaged: it was renamed to {}, and is rebuilt from etcd",
 						      options_.cache.string(), cache_->movedTo().string()));
 	if (!contents->generation)
 		return {}; // new file
@@ -92,7 +92,7 @@ void EtcdStore::readMarks(std::unique_ptr<Call> &call,
 {
 	const etcd::JsonValue keys{{"key", toBase64(view_.baseKey())},
 				   {"range_end", toBase64(view_.generationKey() + '\0')}};
-	auto answered = [this, before = view_.position(), then = std::move(then)](const Answer &answer) {
+	auto answered = [this, before = view_.position(), then = std::move(then)](const etcd::Answer &answer) {
 		const Result<Range> range = answer ? rangeOf(answer.json) : makeError(answer.trouble);
 		if (!range)
 			return lost(range.error().message);
@@ -124,8 +124,8 @@ void EtcdStore::readPage(const std::string &from)
 	etcd::JsonValue ask{{"key", toBase64(from)}, {"range_end", toBase64(endOf(options_.prefix))}, {"limit", page}};
 	if (const std::uint64_t revision = reading_.revision())
 		ask["revision"] = std::to_string(revision);
-	step_ = client_.call("kv/range", ask, [this](const Answer &answer) {
-		if (answer.outcome == Answer::Outcome::missing) // compacted in the meantime
+	step_ = client_.call("kv/range", ask, [this](const etcd::Answer &answer) {
+		if (answer.outcome == etcd::Answer::Outcome::missing) // compacted in the meantime
 			return readAll();
 		const Result<Range> range = answer ? rangeOf(answer.json) : makeError(answer.trouble);
 		if (!range)
@@ -155,11 +155,11 @@ void EtcdStore::watch()
 				  {"range_end", toBase64(endOf(options_.prefix))},
 				  {"start_revision", std::to_string(view_.revision() + 1)}};
 	watch_ = client_.stream("watch", {{"create_request", all}},
-				[this](const Answer &answer) { watchMessage(answer); });
+				[this](const etcd::Answer &answer) { watchMessage(answer); });
 	late_.start(options_.etcd.timeout);
 }
 
-void EtcdStore::watchMessage(const Answer &answer)
+void EtcdStore::watchMessage(const etcd::Answer &answer)
 {
 	const Result<Notice> notice = answer ? noticeOf(answer.json) : makeError(answer.trouble);
 	if (!notice)
@@ -192,7 +192,7 @@ void EtcdStore::synced()
 	failures_ = 0;
 	backoff_.reset();
 	if (!trouble_.empty())
-		serving::say(LOG_NOTICE, fmt::format("etcd is back: {}", client_.endpoint()));
+		runtime::say(LOG_NOTICE, fmt::format("etcd is back: {}", client_.endpoint()));
 	trouble_.clear();
 	staleSince_ = 0;
 	expected_ = 0;
@@ -251,7 +251,7 @@ void EtcdStore::reportUnreachable(const std::string &why)
 	trouble_ = why;
 	if (known)
 		return;
-	serving::say(
+	runtime::say(
 		LOG_WARNING,
 		fmt::format("etcd is unreachable: {}; hosts get the records of {}, and writes fail until it is back",
 			    why, shown(staleSince_)));
@@ -291,7 +291,7 @@ void EtcdStore::writeCache()
 	news.generation = generation_;
 	const Result<void> kept = cache_->keep(news, lastContact_);
 	if (!kept && !cacheBroken_)
-		serving::say(LOG_WARNING, fmt::format("cannot write the cache: {}", kept.error().message));
+		runtime::say(LOG_WARNING, fmt::format("cannot write the cache: {}", kept.error().message));
 	cacheBroken_ = !kept;
 }
 
@@ -308,7 +308,7 @@ void EtcdStore::raiseGeneration(const View &view, std::function<void()> then)
 	const etcd::JsonValue change{
 		{"compare", {isRevision(view.baseKey(), view.position().baseRevision)}},
 		{"success", {put(view.baseKey(), std::to_string(base)), put(view.generationKey(), "")}}};
-	raiseCall_ = client_.call("kv/txn", change, [this, then = std::move(then)](const Answer &answer) {
+	raiseCall_ = client_.call("kv/txn", change, [this, then = std::move(then)](const etcd::Answer &answer) {
 		raiseCall_.reset();
 		if (!answer)
 			return lost(answer.trouble);
@@ -353,7 +353,7 @@ void EtcdStore::sweep()
 		const std::string record = options_.prefix + std::string(prefixOf(Kind::instance)) + id;
 		const etcd::JsonValue change{{"compare", {isRevision(view_.aliveKey(id), 0)}},
 					     {"success", {remove(record), put(view_.generationKey(), "")}}};
-		sweep_ = client_.call("kv/txn", change, [this](const Answer &answer) {
+		sweep_ = client_.call("kv/txn", change, [this](const etcd::Answer &answer) {
 			sweep_.reset();
 			if (!answer)
 				lost(answer.trouble);
@@ -389,3 +389,409 @@ StoreState EtcdStore::state() const
 }
 
 } // namespace cdc
+
+namespace cdc::etcd {
+
+namespace {
+
+// 0: not a valid number
+std::uint64_t numberIn(const std::string &text)
+{
+	std::uint64_t number = 0;
+	auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+	return error == std::errc() && end == text.data() + text.size() && number <= UINT64_MAX / 2 ? number : 0;
+}
+
+} // namespace
+
+bool View::Position::isContinuedBy(const Position &later) const
+{
+	const bool sameBase = later.baseRevision == baseRevision && later.base == base;
+	return later.header.cluster == header.cluster && later.header.revision >= header.revision &&
+	       later.generation() && later.generationRevision >= generationRevision &&
+	       (sameBase || later.baseRevision > header.revision);
+}
+
+void View::apply(const Event &event, std::vector<Change> &changes)
+{
+	marks_.header.revision = std::max(marks_.header.revision, event.revision);
+	if (!event.key.starts_with(prefix_))
+		return;
+	const std::string key = event.key.substr(prefix_.size());
+	if (kindOf(key)) {
+		auto record = records_.find(key);
+		if (event.value ? record != records_.end() && record->second == *event.value : record == records_.end())
+			return;
+		if (event.value)
+			records_.insert_or_assign(key, *event.value);
+		else
+			records_.erase(record);
+		changes.push_back({key, event.value});
+	} else if (key.starts_with("alive/")) {
+		event.value ? (void)alive_.insert(key.substr(6)) : (void)alive_.erase(key.substr(6));
+	} else if (event.key == generationKey()) {
+		marks_.generationRevision = event.value ? event.revision : 0;
+	} else if (event.key == baseKey()) {
+		marks_.base = event.value ? numberIn(*event.value) : 0;
+		marks_.baseRevision = event.value ? event.revision : 0;
+	}
+}
+
+StoreUpdate View::apply(const std::vector<Event> &events)
+{
+	StoreUpdate news;
+	for (const Event &event : events)
+		apply(event, news.changes);
+	news.generation = generation();
+	return news;
+}
+
+StoreUpdate View::whole() const
+{
+	StoreUpdate news{.whole = true, .changes = {}, .generation = generation()};
+	for (const auto &[key, value] : records_)
+		news.changes.push_back({key, value});
+	return news;
+}
+
+const std::string *View::valueOf(const std::string &key) const
+{
+	auto found = records_.find(key);
+	return found == records_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> View::dead() const
+{
+	std::vector<std::string> dead;
+	const std::string prefix(prefixOf(Kind::instance));
+	for (auto record = records_.lower_bound(prefix); record != records_.end(); ++record) {
+		if (!record->first.starts_with(prefix))
+			break;
+		if (const std::string id = record->first.substr(prefix.size()); !alive(id))
+			dead.push_back(id);
+	}
+	return dead;
+}
+
+} // namespace cdc::etcd
+
+namespace cdc::etcd {
+
+using namespace std::chrono_literals;
+using nvmeof::Result;
+using Outcome = Answer::Outcome;
+
+namespace {
+
+// etcd's defaults: 128 operations on each level of a transaction, where the operations of a level also count on the
+// level below it (so 64 x 64 on two levels), and 1.5 MiB in all.
+constexpr std::size_t maxFlat = 120, maxSubrequests = 64, maxChanges = 63 * maxSubrequests;
+constexpr std::size_t maxRequestBytes = 1 << 20;
+// Limit for merging queued writes, because their callers wait for the transaction
+constexpr std::size_t enoughChanges = 1024;
+
+std::size_t sizeOf(const std::vector<Change> &changes)
+{
+	std::size_t bytes = 0;
+	for (const Change &change : changes)
+		bytes += change.key.size() + change.value.value_or("").size();
+	return bytes;
+}
+
+} // namespace
+
+Writer::Writer(runtime::Loop &loop, Client &client, const View &view, std::function<void(std::string)> failed)
+	: client_(client), view_(view), failed_(std::move(failed)), patience_(loop, [this] {
+		  finish(makeError("written, but the connection to etcd failed before the change was seen"));
+		  next();
+	  })
+{
+}
+
+void Writer::write(std::vector<Change> changes, Store::Done done)
+{
+	const std::size_t bytes = sizeOf(changes);
+	if (changes.size() > maxChanges || bytes > maxRequestBytes)
+		return done(
+			makeError(fmt::format("{} records of {} KiB are too much for one write to etcd: the limit is "
+					      "{} of {} KiB; write them in parts",
+					      changes.size(), bytes >> 10, maxChanges, maxRequestBytes >> 10)));
+	queue_.push_back({std::move(changes), bytes, std::move(done)});
+	next();
+}
+
+// Takes as many writes from the queue as fit into a transaction, without changes that have no effect.
+Writer::Changes Writer::gather()
+{
+	Changes all;
+	std::size_t count = 0, bytes = 0;
+	while (!queue_.empty()) {
+		Write &next = queue_.front();
+		count += next.changes.size();
+		bytes += next.bytes;
+		if (!group_.empty() && (count > enoughChanges || bytes > maxRequestBytes / 2))
+			break;
+		for (const Change &change : next.changes) {
+			const std::string *there = view_.valueOf(change.key);
+			if (all.contains(change.key) ||
+			    (change.value ? !there || *there != *change.value : there != nullptr))
+				all.insert_or_assign(change.key, change.value);
+		}
+		group_.push_back(std::move(next));
+		queue_.pop_front();
+	}
+	return all;
+}
+
+JsonValue Writer::transaction(const Changes &changes) const
+{
+	std::vector<JsonValue> operations;
+	bool visible = false;
+	for (const auto &[key, value] : changes) {
+		const std::string there = view_.prefix() + key;
+		operations.push_back(value ? put(there, *value) : remove(there));
+		visible = visible || affectsLogs(kindOf(key).value_or(Kind::target));
+	}
+	JsonValue all = JsonValue::array();
+	if (operations.size() > maxFlat)
+		for (std::size_t i = 0; i < operations.size(); i += maxSubrequests) {
+			const auto end = operations.begin() + std::min(i + maxSubrequests, operations.size());
+			all.push_back({{"request_txn", {{"success", std::vector(operations.begin() + i, end)}}}});
+		}
+	else
+		all = operations;
+	if (visible)
+		all.push_back(put(view_.generationKey(), ""));
+	return {{"success", std::move(all)}};
+}
+
+void Writer::run()
+{
+	running_ = true;
+	next();
+}
+
+void Writer::next()
+{
+	while (running_ && group_.empty() && !queue_.empty()) {
+		const Changes changes = gather();
+		if (!changes.empty()) {
+			call_ = client_.call("kv/txn", transaction(changes),
+					     [this](const Answer &answer) { answered(answer); });
+			return;
+		}
+		finish({});
+	}
+}
+
+void Writer::answered(const Answer &answer)
+{
+	call_.reset();
+	if (answer.outcome == Outcome::unsent) {
+		std::ranges::move(group_, std::front_inserter(queue_));
+		std::ranges::reverse(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(group_.size()));
+		group_.clear();
+		return failed_(answer.trouble);
+	}
+	const bool definite = answer.outcome != Outcome::lost;
+	const Result<Transaction> done =
+		answer ? transactionOf(answer.json)
+		       : makeError(definite ? answer.trouble
+					    : answer.trouble +
+						      "; the outcome of the write is unknown: check, or repeat it");
+	if (done && done->changed && done->header.revision > view_.revision()) {
+		written_ = done->header.revision;
+		return patience_.start(10s);
+	}
+	finish(done ? Result<void>() : Result<void>(done.error()));
+	if (!definite)
+		return failed_(answer.trouble);
+	next();
+}
+
+void Writer::viewChanged()
+{
+	if (!written_ || view_.revision() < written_)
+		return;
+	finish({});
+	next();
+}
+
+void Writer::stop(const std::string &why)
+{
+	running_ = false;
+	if (!call_)
+		return;
+	call_.reset();
+	finish(makeError(why + "; the outcome of the write is unknown: check, or repeat it"));
+}
+
+void Writer::refuse(const std::string &why)
+{
+	std::deque<Write> refused;
+	refused.swap(queue_);
+	for (Write &write : refused)
+		write.done(makeError(why));
+}
+
+void Writer::finish(const Result<void> &result)
+{
+	written_ = 0;
+	patience_.stop();
+	std::vector<Write> group;
+	group.swap(group_);
+	for (Write &write : group)
+		write.done(result);
+}
+
+} // namespace cdc::etcd
+
+namespace cdc::etcd {
+
+using nvmeof::Result;
+using Outcome = Answer::Outcome;
+
+Member::Member(runtime::Loop &loop, Client &client, const View &view, std::chrono::seconds ttl,
+	       std::function<void(std::string)> failed)
+	: client_(client), view_(view), ttl_(ttl), failed_(std::move(failed)), again_(loop, [this] { keep(); })
+{
+}
+
+void Member::join(const Instance &instance)
+{
+	instance_ = instance;
+	put_ = 0;
+	go();
+}
+
+// Removes the records at once, so that other instances need not wait for the lease to expire.
+void Member::leave(Store::Done done)
+{
+	const std::optional<Instance> instance = std::exchange(instance_, {});
+	again_.stop();
+	if (!instance || !running_)
+		return done({});
+	left_ = std::move(done);
+	const std::string key = view_.prefix() + instance->key();
+	const JsonValue gone{
+		{"success", {remove(view_.aliveKey(instance->id)), remove(key), etcd::put(view_.generationKey(), "")}}};
+	call_ = client_.call("kv/txn", gone, [this](const Answer &answer) {
+		const JsonValue lease{{"ID", std::to_string(std::exchange(lease_, 0))}};
+		call_ = client_.call("lease/revoke", lease, [this](const Answer &) { call_.reset(); });
+		endLeave(answer.trouble);
+	});
+}
+
+void Member::endLeave(const std::string &trouble)
+{
+	const Store::Done left = std::exchange(left_, {});
+	nvmeof::Error error;
+	error.message = trouble;
+	if (left)
+		left(trouble.empty() ? Result<void>() : Result<void>(error));
+}
+
+void Member::run()
+{
+	running_ = true;
+	lease_ ? keep() : go();
+}
+
+void Member::stop(const std::string &why)
+{
+	running_ = false;
+	again_.stop();
+	call_.reset();
+	endLeave(why);
+}
+
+void Member::viewChanged()
+{
+	if (put_ && view_.revision() >= put_ && !isThere()) {
+		put_ = 0;
+		go();
+	}
+}
+
+bool Member::isThere() const
+{
+	const std::string *record = view_.valueOf(instance_->key());
+	return view_.alive(instance_->id) && record && *record == storedText(instance_->json());
+}
+
+// Starts the next step: lease, records, or the wait for the next keep-alive
+void Member::go()
+{
+	if (!running_ || call_ || !instance_)
+		return;
+	if (!lease_)
+		ask("lease/grant", {{"TTL", std::to_string(ttl_.count())}}, &Member::isGranted);
+	else if (!put_)
+		put();
+	else
+		again_.start(ttl_ / 3);
+}
+
+void Member::ask(const char *path, const JsonValue &body, Then then)
+{
+	call_ = client_.call(path, body, [this, then](const Answer &answer) {
+		call_.reset();
+		if (answer.outcome == Outcome::unsent || answer.outcome == Outcome::lost)
+			return failed_(answer.trouble);
+		if (!answer) // most likely the lease has expired: start over after a delay
+			lease_ = 0, put_ = 0, again_.start(ttl_ / 3);
+		else
+			(this->*then)(answer);
+	});
+}
+
+void Member::isGranted(const Answer &answer)
+{
+	const Result<Lease> lease = leaseOf(answer.json);
+	if (!lease || !lease->id)
+		return failed_(lease ? "a lease without an ID" : lease.error().message);
+	lease_ = lease->id;
+	go();
+}
+
+// Raises the generation only if the record differs from the stored one.
+void Member::put()
+{
+	const std::string key = view_.prefix() + instance_->key(), value = storedText(instance_->json());
+	const JsonValue alive = etcd::put(view_.aliveKey(instance_->id), "", lease_);
+	const JsonValue join{{"compare", {isValue(key, value)}},
+			     {"success", {alive}},
+			     {"failure", {alive, etcd::put(key, value), etcd::put(view_.generationKey(), "")}}};
+	ask("kv/txn", join, &Member::isPut);
+}
+
+void Member::isPut(const Answer &answer)
+{
+	const Result<Transaction> done = transactionOf(answer.json);
+	if (!done)
+		return failed_(done.error().message);
+	put_ = done->header.revision;
+	go();
+	viewChanged();
+}
+
+void Member::keep()
+{
+	if (!running_ || call_ || !instance_)
+		return;
+	if (!lease_)
+		return go();
+	ask("lease/keepalive", {{"ID", std::to_string(lease_)}}, &Member::isKept);
+}
+
+void Member::isKept(const Answer &answer)
+{
+	const Result<Lease> lease = leaseOf(answer.json);
+	if (!lease)
+		return failed_(lease.error().message);
+	if (lease->ttl <= 0)
+		lease_ = 0, put_ = 0;
+	go();
+}
+
+} // namespace cdc::etcd

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "http_server.h"
 
+#include <arpa/inet.h>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <list>
-
-#include <arpa/inet.h>
-#include <microhttpd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <microhttpd.h>
 
-#include "metrics.h"
-#include "page.h"
-#include "serving/guard.h"
+#include "libctl/runtime/loop.h"
+#include "service.h"
+#include "status.h"
 
 namespace cdc {
 
@@ -134,7 +133,7 @@ struct HttpServer::Listener {
 	const bool loopback;
 	MHD_Daemon *daemon = nullptr;
 	std::list<Client> clients; // newest last
-	std::unique_ptr<serving::Readable> readable;
+	std::unique_ptr<runtime::Readable> readable;
 
 	Listener(HttpServer &server, bool loopback) : server(server), loopback(loopback) {}
 	Listener(const Listener &) = delete;
@@ -235,7 +234,7 @@ struct HttpServer::Calls {
 			caller->since = Clock::now();
 		}
 		int result = MHD_NO;
-		serving::guarded([&] { result = listener.server.answer(listener, connection, path, method, request); });
+		runtime::guarded([&] { result = listener.server.answer(listener, connection, path, method, request); });
 		*context = request.release();
 		return static_cast<MHD_Result>(result);
 	}
@@ -254,7 +253,7 @@ struct HttpServer::Calls {
 	{
 		auto &listener = *static_cast<Listener *>(cls);
 		if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-			serving::guarded([&] {
+			runtime::guarded([&] {
 				listener.clients.push_back({connection, Clock::now()});
 				*context = &listener.clients.back();
 				listener.makeRoom();
@@ -272,7 +271,7 @@ struct HttpServer::Calls {
 	static ssize_t read(void *stream, std::uint64_t, char *to, std::size_t room)
 	{
 		ssize_t count = MHD_CONTENT_READER_END_WITH_ERROR;
-		serving::guarded([&] { count = static_cast<Stream *>(stream)->read(to, room); });
+		runtime::guarded([&] { count = static_cast<Stream *>(stream)->read(to, room); });
 		return count;
 	}
 	static void forget(void *cls)
@@ -323,7 +322,7 @@ Result<void> HttpServer::start(const std::vector<ListenSocket> &doors)
 			return nvmeof::errorFromErrno(error, "cannot serve HTTP");
 		}
 		const auto *info = MHD_get_daemon_info(listener->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-		listener->readable = std::make_unique<serving::Readable>(loop_, info->epoll_fd, [this] { run(); });
+		listener->readable = std::make_unique<runtime::Readable>(loop_, info->epoll_fd, [this] { run(); });
 		listeners_.push_back(std::move(listener));
 	}
 	ping_.start(limits_.ping);
@@ -480,6 +479,94 @@ int HttpServer::events(MHD_Connection *connection)
 	MHD_Response *made = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, streamBlock, Calls::read,
 							       stream.release(), Calls::forget);
 	return send(connection, MHD_HTTP_OK, withHeaders(made, "text/event-stream", "no-store"));
+}
+
+} // namespace cdc
+
+// NVMEOF_CDC_PAGE: the directory with the files
+#define NVMEOF_CDC_FILE(symbol, file)                                                                \
+	asm(".pushsection .rodata\n" #symbol ":\n.incbin \"" NVMEOF_CDC_PAGE "/" file "\"\n" #symbol \
+	    "_end:\n.popsection\n");                                                                 \
+	extern "C" const char symbol[], symbol##_end[]
+
+NVMEOF_CDC_FILE(cdc_page_index, "index.html");
+NVMEOF_CDC_FILE(cdc_page_style, "style.css");
+NVMEOF_CDC_FILE(cdc_page_script, "page.js");
+NVMEOF_CDC_FILE(cdc_page_map, "map.js");
+NVMEOF_CDC_FILE(cdc_page_icon, "icon.svg");
+
+namespace cdc {
+
+namespace {
+
+std::string_view between(const char *begin, const char *end)
+{
+	return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+} // namespace
+
+const PageFile *findPageFile(std::string_view path)
+{
+	static const PageFile files[] = {
+		{"/", "text/html; charset=utf-8", between(cdc_page_index, cdc_page_index_end)},
+		{"/style.css", "text/css; charset=utf-8", between(cdc_page_style, cdc_page_style_end)},
+		{"/page.js", "text/javascript; charset=utf-8", between(cdc_page_script, cdc_page_script_end)},
+		{"/map.js", "text/javascript; charset=utf-8", between(cdc_page_map, cdc_page_map_end)},
+		{"/icon.svg", "image/svg+xml; charset=utf-8", between(cdc_page_icon, cdc_page_icon_end)},
+	};
+	for (const PageFile &file : files)
+		if (file.path == path)
+			return &file;
+	return nullptr;
+}
+
+using nvmeof::Address;
+using nvmeof::Result;
+
+namespace {
+
+bool isLoopback(const Address &address)
+{
+	return address.traddr == "::1" || address.traddr.starts_with("127.");
+}
+
+} // namespace
+
+Web::Web(runtime::Loop &loop, Service &service) : service_(service), mailbox_(loop)
+{
+	service_.onChangeEvent([this, alive = std::weak_ptr(alive_)](const ChangeEvent &changeEvent) {
+		if (!alive.expired() && server_)
+			server_->onChange(changeEvent);
+	});
+}
+
+Web::~Web() = default;
+
+Result<void> Web::start(const std::vector<Address> &addresses)
+{
+	std::vector<HttpServer::ListenSocket> doors;
+	for (const Address &address : addresses) {
+		Result<std::vector<int>> sockets = listenAt(address, 1);
+		if (!sockets) {
+			for (const HttpServer::ListenSocket &door : doors)
+				::close(door.socket);
+			return sockets.error();
+		}
+		doors.push_back({sockets->front(), isLoopback(address)});
+	}
+	if (doors.empty())
+		return {};
+	server_ = std::make_unique<HttpServer>([this] { mailbox_.post([this] { takeSnapshot(); }); });
+	return server_->start(doors);
+}
+
+void Web::takeSnapshot()
+{
+	cdc::takeSnapshot(service_, [this, alive = std::weak_ptr(alive_)](SnapshotPtr snapshot) {
+		if (!alive.expired())
+			server_->take(std::move(snapshot));
+	});
 }
 
 } // namespace cdc

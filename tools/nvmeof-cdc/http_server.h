@@ -11,13 +11,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <thread>
 #include <unordered_set>
 #include <vector>
 
 #include <nvmeof/result.h>
 
-#include "serving/loop.h"
+#include "libctl/runtime/loop.h"
 #include "status.h"
 
 struct MHD_Connection;
@@ -79,9 +80,9 @@ private:
 
 	std::function<void()> snapshotRequested_;
 	const Limits limits_;
-	serving::Loop loop_{serving::Loop::Watchdog::none};
-	serving::Mailbox mailbox_{loop_};
-	serving::Timer again_, ping_, patience_, sweep_;
+	runtime::Loop loop_{runtime::Loop::Watchdog::none};
+	runtime::Mailbox mailbox_{loop_};
+	runtime::Timer again_, ping_, patience_, sweep_;
 	std::vector<std::unique_ptr<Listener>> listeners_;
 	SnapshotPtr snapshot_;
 	Text state_, metrics_; // of the snapshot; made on demand
@@ -92,6 +93,34 @@ private:
 	std::uint64_t lastEvent_ = 0; // number of the last one in events_, from 1
 	std::unordered_set<Stream *> streams_;
 	std::thread thread_;
+};
+
+// The files of the web page, embedded in the program
+
+struct PageFile {
+	std::string_view path, type, text;
+};
+
+const PageFile *findPageFile(std::string_view path); // @path: "/"; null: no such file
+
+// The web page and the metrics of an instance. HTTP requests are handled in a thread of their own; the thread of the
+// service only takes snapshots for it, one at a time.
+
+class Web {
+public:
+	Web(runtime::Loop &loop, Service &service);
+	~Web();
+
+	// Without addresses it is off. Errors: an address is in use
+	nvmeof::Result<void> start(const std::vector<nvmeof::Address> &addresses);
+
+private:
+	void takeSnapshot();
+
+	Service &service_;
+	runtime::Mailbox mailbox_;
+	std::unique_ptr<HttpServer> server_; // null: off
+	std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 } // namespace cdc

@@ -11,17 +11,15 @@
 
 #include "backup.h"
 #include "control.h"
-#include "instance_id.h"
-#include "libctl/base/invalid_error.h"
-#include "move.h"
 #include "service.h"
-#include "serving/journal.h"
-#include "serving/loop.h"
+#include "libctl/base/invalid_error.h"
 #include "stores.h"
-#include "web.h"
+#include "libctl/runtime/journal.h"
+#include "libctl/runtime/loop.h"
+#include "http_server.h"
 
 using namespace cdc;
-using namespace serving;
+using namespace runtime;
 using nvmeof::Error;
 using nvmeof::Result;
 

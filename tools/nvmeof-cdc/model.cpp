@@ -9,7 +9,7 @@
 
 #include "libctl/base/invalid_error.h"
 #include "peers.h"
-#include "serving/guard.h"
+#include "libctl/runtime/loop.h"
 
 namespace cdc {
 
@@ -190,7 +190,7 @@ std::vector<std::string> Model::apply(const StoreUpdate &news)
 			continue;
 		}
 		Result<void> done = nofctl::invalidError("it is not valid");
-		serving::guarded([&] { done = put(change); });
+		runtime::guarded([&] { done = put(change); });
 		if (!done) {
 			remove(change.key);
 			wrong.push_back(fmt::format("the record {} is skipped: {}", change.key, done.error().message));

@@ -2,9 +2,8 @@
 #include "peers.h"
 
 #include <algorithm>
-#include <charconv>
-
 #include <arpa/inet.h>
+#include <charconv>
 #include <netinet/in.h>
 
 #include "libctl/base/invalid_error.h"
@@ -134,6 +133,21 @@ void Peers::go(const Peer &peer)
 	all_--;
 	if (--found->second == 0)
 		each_.erase(found);
+}
+
+bool PeerRates::allow(const Peer &peer, Clock::time_point now)
+{
+	const Peer network = peer.network();
+	if (buckets_.size() >= maxKnown && !buckets_.contains(network)) {
+		// a peer decides how often this is reached, and all networks are looked at
+		if (now < nextSweep_)
+			return false;
+		nextSweep_ = now + sweepInterval;
+		std::erase_if(buckets_, [&](const auto &one) { return one.second.full(limits_, now); });
+		if (buckets_.size() >= maxKnown)
+			return false;
+	}
+	return buckets_.try_emplace(network, limits_, now).first->second.take(limits_, now);
 }
 
 } // namespace cdc

@@ -2,16 +2,18 @@
 // Addresses of peers, and the number of connections from each
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <sys/socket.h>
 
 #include <nvmeof/result.h>
-#include <sys/socket.h>
 
 namespace cdc {
 
@@ -57,6 +59,67 @@ private:
 	std::mutex mutex_;
 	std::size_t all_ = 0;
 	std::map<Peer, std::size_t> each_;
+};
+
+// Rate limit: a burst, then a sustained rate per second
+
+class TokenBucket {
+public:
+	using Clock = std::chrono::steady_clock;
+	struct Limits {
+		double burst, perSecond;
+	};
+
+	TokenBucket(const Limits &limits, Clock::time_point now) : left_(limits.burst), at_(now) {}
+
+	// Whether an event is allowed at @now; takes a token if so
+	bool take(const Limits &limits, Clock::time_point now)
+	{
+		left_ = leftAt(limits, now);
+		at_ = now;
+		if (left_ < 1)
+			return false;
+		left_ -= 1;
+		return true;
+	}
+	// Time from @now until the next token
+	std::chrono::duration<double> wait(const Limits &limits, Clock::time_point now) const
+	{
+		return std::chrono::duration<double>(std::max(1 - leftAt(limits, now), 0.0) / limits.perSecond);
+	}
+	bool full(const Limits &limits, Clock::time_point now) const { return leftAt(limits, now) >= limits.burst; }
+
+private:
+	double leftAt(const Limits &limits, Clock::time_point now) const
+	{
+		const double seconds = std::chrono::duration<double>(now - at_).count();
+		return std::min(left_ + seconds * limits.perSecond, limits.burst);
+	}
+
+	double left_;
+	Clock::time_point at_; // time of left_
+};
+
+// Rate limit per address
+
+class PeerRates {
+public:
+	using Clock = TokenBucket::Clock;
+	using Limits = TokenBucket::Limits;
+
+	explicit PeerRates(Limits limits) : limits_(limits) {}
+
+	// Whether one more action is allowed for @peer's network; counts it if so
+	bool allow(const Peer &peer, Clock::time_point now = Clock::now());
+	std::size_t known() const { return buckets_.size(); }
+
+private:
+	static constexpr std::size_t maxKnown = 65536;
+	static constexpr std::chrono::seconds sweepInterval{1};
+
+	const Limits limits_;
+	Clock::time_point nextSweep_{};
+	std::map<Peer, TokenBucket> buckets_; // without buckets that are full again
 };
 
 } // namespace cdc

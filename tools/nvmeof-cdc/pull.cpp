@@ -2,22 +2,23 @@
 #include "pull.h"
 
 #include <algorithm>
-#include <set>
-
 #include <arpa/inet.h>
+#include <cstring>
+#include <set>
 #include <syslog.h>
 
 #include <fmt/format.h>
+
 #include <nvmeof/address.h>
 #include <nvmeof/discovery.h>
 #include <nvmeof/rendezvous.h>
 
-#include "serving/journal.h"
+#include "libctl/runtime/journal.h"
 
 namespace cdc {
 
+using namespace initiator;
 using namespace nofctl::wire;
-using initiator::Endpoint;
 using nvmeof::Address;
 using nvmeof::Result;
 
@@ -77,7 +78,7 @@ std::string rootOf(const std::string &owner)
 	return at == owner.npos ? owner : owner.substr(at + via.size());
 }
 
-Pull::Pull(serving::Loop &loop, initiator::HostIdentity who, const Model &model, Write write, WatchTimes times)
+Pull::Pull(runtime::Loop &loop, initiator::HostIdentity who, const Model &model, Write write, WatchTimes times)
 	: shared_(loop), identity_(std::move(who)), model_(model), write_(std::move(write)), times_(times),
 	  timer_(loop, [this] { evaluate(); })
 {
@@ -152,9 +153,9 @@ void Pull::addNode(Tree &tree, const std::string &address, unsigned depth)
 {
 	const auto endpoint = endpointOf(address);
 	if (!endpoint)
-		return serving::say(LOG_WARNING, fmt::format("cannot read {}: the address is not reachable", address));
+		return runtime::say(LOG_WARNING, fmt::format("cannot read {}: the address is not reachable", address));
 	const std::string owner = depth ? fmt::format("{}{}{}", address, via, tree.source.address.toString()) : address;
-	const std::string nqn = depth || tree.source.nqn.empty() ? discoveryNqn : tree.source.nqn;
+	const std::string nqn = depth || tree.source.nqn.empty() ? nvmeof::discoveryNqn : tree.source.nqn;
 	Node node{owner, depth,
 		  std::make_unique<PullService>(shared_, times_, identity_, *endpoint, nqn, [this] { soon(); })};
 	node.service->start();
@@ -288,12 +289,12 @@ void Pull::logTrouble(Node &node)
 	if (now == node.trouble)
 		return;
 	node.trouble = now;
-	serving::Fields fields;
+	runtime::Fields fields;
 	fields.service = node.owner;
 	if (now.empty())
-		serving::say(LOG_NOTICE, fmt::format("the discovery service {} is read again", node.owner), fields);
+		runtime::say(LOG_NOTICE, fmt::format("the discovery service {} is read again", node.owner), fields);
 	else
-		serving::say(
+		runtime::say(
 			LOG_WARNING,
 			fmt::format("cannot read the discovery service {}; its records are kept: {}", node.owner, now),
 			fields);
@@ -344,6 +345,196 @@ std::vector<PullState> Pull::state() const
 			all.push_back(std::move(one));
 		}
 	return all;
+}
+
+namespace {
+
+using Wanted = std::map<std::string, const Target *>; // by key
+
+const Target *modelled(const Model &model, const std::string &key)
+{
+	auto found = model.targets().find(key);
+	return found == model.targets().end() ? nullptr : &found->second.target;
+}
+
+bool isPulled(const Target &target)
+{
+	return target.origin.source == "pull";
+}
+
+// If several services report a port, the current owner keeps the record, so that it does not flap.
+Wanted wantedOf(const PullResult &pullResult, const Model &model)
+{
+	Wanted wanted;
+	for (const ServiceRecords &service : pullResult.services) {
+		if (!service.targets)
+			continue;
+		for (const Target &target : *service.targets) {
+			auto [at, fresh] = wanted.emplace(target.key(), &target);
+			const Target *had = modelled(model, at->first);
+			if (!fresh && had && isPulled(*had) && had->origin.owner == service.owner)
+				at->second = &target;
+		}
+	}
+	return wanted;
+}
+
+// Owners whose records are removed when no service reports them any more
+std::set<std::string> knownOwners(const PullResult &pullResult)
+{
+	std::set<std::string> owners(pullResult.gone.begin(), pullResult.gone.end());
+	for (const ServiceRecords &service : pullResult.services)
+		if (service.targets)
+			owners.insert(service.owner);
+	return owners;
+}
+
+} // namespace
+
+std::vector<Change> difference(const PullResult &pullResult, const Model &model)
+{
+	const Wanted wanted = wantedOf(pullResult, model);
+	const std::set<std::string> known = knownOwners(pullResult);
+	std::vector<Change> changes;
+	for (const auto &[key, target] : wanted) {
+		const Target *had = modelled(model, key);
+		const bool ours = !had || (isPulled(*had) && (known.contains(had->origin.owner)));
+		if (ours && (!had || *had != *target))
+			changes.push_back(changeOf(*target));
+	}
+	for (const auto &[key, port] : model.targets())
+		if (isPulled(port.target) && known.contains(port.target.origin.owner) && !wanted.contains(key))
+			changes.push_back({key, std::nullopt});
+	return changes;
+}
+
+namespace {
+
+constexpr std::uint64_t maxLogSize = 1u << 20; // bytes: ANAGRPMAX and MNAN may be anything
+constexpr std::uint32_t groupSize = 32, headerSize = 16;
+constexpr std::uint8_t asymmetric = 1 << 3; // CMIC
+constexpr AnaState order[] = {ana_optimized, ana_non_optimized, ana_change, ana_inaccessible, ana_persistent_loss};
+
+SessionOptions portOptions(const std::string &nqn)
+{
+	SessionOptions options;
+	options.subsysnqn = nqn;
+	options.discovery = false;
+	options.events = wantAnaChanges;
+	return options;
+}
+
+// Length of the log in bytes, from the limits in Identify Controller
+std::uint32_t lengthFor(const ControllerInfo &info)
+{
+	const std::uint64_t namespaces = info.maxNamespaces ? info.maxNamespaces : info.namespaces;
+	const std::uint64_t all = headerSize + std::uint64_t(info.anaGroups) * groupSize + namespaces * sizeof(Le32);
+	return info.maxTransfer(static_cast<std::uint32_t>(std::min(all, maxLogSize))) & ~3u;
+}
+
+} // namespace
+
+AnaState bestState(const AnaLog &log)
+{
+	for (AnaState state : order)
+		if (std::ranges::any_of(log.groups,
+					[state](const AnaGroup &g) { return g.state == state && !g.nsids.empty(); }))
+			return state;
+	return ana_optimized;
+}
+
+PullPort::PullPort(Shared &shared, const WatchTimes &times, const HostIdentity &who, const Endpoint &endpoint,
+		   const std::string &nqn, std::function<void()> onRead)
+	: Watcher(shared, times, who, endpoint, portOptions(nqn)), onRead_(std::move(onRead))
+{
+}
+
+// A controller without ANA fails the command; its paths count as optimized.
+void PullPort::read()
+{
+	log_.clear();
+	const std::uint32_t length = lengthFor(session().info());
+	session().run(getLog(log_ana, 0, length), length);
+}
+
+void PullPort::data(std::uint32_t, Data data)
+{
+	append(log_, data);
+}
+
+Watcher::Outcome PullPort::fail(const Failure &failure)
+{
+	failure_ = failure;
+	failure_.step = Step::live;
+	return Outcome::failed;
+}
+
+Watcher::Outcome PullPort::part(const Completion &completion)
+{
+	const auto status = static_cast<std::uint16_t>(completion.status >> 1);
+	if (status && !(session().info().cmic & asymmetric)) {
+		state_ = ana_optimized;
+		return Outcome::read;
+	}
+	if (status)
+		return fail(failureOfStatus(status, "the ANA log"));
+	const auto log = parseAnaLog(log_);
+	log_ = {};
+	if (!log)
+		return fail({Reason::unusable, Step::live, 0, "the ANA log is invalid"});
+	state_ = bestState(*log);
+	return Outcome::read;
+}
+
+namespace {
+
+constexpr std::uint32_t maxPieceSize = 1u << 20;
+
+SessionOptions serviceOptions(const std::string &nqn)
+{
+	SessionOptions options;
+	options.subsysnqn = nqn;
+	options.events = wantDiscoveryChanges;
+	return options;
+}
+
+} // namespace
+
+PullService::PullService(Shared &shared, const WatchTimes &times, const HostIdentity &who, const Endpoint &endpoint,
+			 const std::string &nqn, std::function<void()> onRead)
+	: Watcher(shared, times, who, endpoint, serviceOptions(nqn)), reader_(session(), *this),
+	  onRead_(std::move(onRead))
+{
+}
+
+void PullService::read()
+{
+	reading_.clear();
+	reader_.start(maxPieceSize);
+}
+
+Watcher::Outcome PullService::part(const Completion &completion)
+{
+	switch (reader_.done(completion)) {
+	case DiscoveryReader::Outcome::going:
+		return Outcome::going;
+	case DiscoveryReader::Outcome::whole:
+		return Outcome::read;
+	case DiscoveryReader::Outcome::torn:
+		return Outcome::torn;
+	case DiscoveryReader::Outcome::failed:
+		break;
+	}
+	return Outcome::failed;
+}
+
+void PullService::changed()
+{
+	Entries entries(reading_.size() / sizeof(DiscoveryEntry));
+	std::memcpy(static_cast<void *>(entries.data()), reading_.data(), entries.size() * sizeof(DiscoveryEntry));
+	entries_ = std::move(entries);
+	reading_ = {};
+	onRead_();
 }
 
 } // namespace cdc

@@ -10,13 +10,99 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "config.h"
-#include "pull_difference.h"
-#include "pull_port.h"
-#include "pull_service.h"
+#include "libctl/initiator/discovery_reader.h"
+#include "libctl/wire/log_page.h"
+#include "model.h"
+#include "watcher.h"
 
 namespace cdc {
+
+/*
+ * Computes the changes that make the model match what the services report, and that remove what they no longer report.
+ * For a service that could not be read, nothing is removed.
+ */
+
+// The records of one service
+struct ServiceRecords {
+	std::string owner;
+	std::optional<std::vector<Target>> targets; // absent: not known
+};
+
+// The known state of all services. Records of services that are in neither list belong to other instances.
+struct PullResult {
+	std::vector<ServiceRecords> services; // the first that reports a target owns its record, unless another owns it
+	// Owners that no longer exist; their records are removed
+	std::vector<std::string> gone;
+};
+
+// Records of other sources are not changed: a manual entry takes precedence.
+std::vector<Change> difference(const PullResult &pullResult, const Model &model);
+
+// The ANA log of a port of a subsystem, reduced to the best state that any namespace has there
+
+// Without namespaces: optimized, as a new namespace may be.
+nofctl::wire::AnaState bestState(const nofctl::wire::AnaLog &log);
+
+class PullPort final : public Watcher {
+public:
+	// @onRead: called after each read. It may destroy this object.
+	PullPort(initiator::Shared &shared, const WatchTimes &times, const initiator::HostIdentity &who,
+		 const initiator::Endpoint &endpoint, const std::string &nqn, std::function<void()> onRead);
+
+	// Absent: not read yet
+	const std::optional<nofctl::wire::AnaState> &state() const { return state_; }
+
+private:
+	void read() override;
+	void data(std::uint32_t offset, Data data) override;
+	Outcome part(const nofctl::wire::Completion &completion) override;
+	initiator::Failure failure() const override { return failure_; }
+	std::uint32_t wanted() const override { return nofctl::wire::event_ana_changed.result(); }
+	void changed() override { onRead_(); }
+	void troubled() override {}
+	Outcome fail(const initiator::Failure &failure);
+
+	nofctl::wire::Bytes log_;
+	initiator::Failure failure_;
+	std::optional<nofctl::wire::AnaState> state_;
+	std::function<void()> onRead_;
+};
+
+// Reads the discovery log of another service.
+
+class PullService final : public Watcher, initiator::DiscoveryReader::User {
+public:
+	using Entries = std::vector<nofctl::wire::DiscoveryEntry>;
+
+	// @onRead: called after each read and each failure. It may destroy this object.
+	PullService(initiator::Shared &shared, const WatchTimes &times, const initiator::HostIdentity &who,
+		    const initiator::Endpoint &endpoint, const std::string &nqn, std::function<void()> onRead);
+
+	// Absent: not read yet
+	const std::optional<Entries> &entries() const { return entries_; }
+	std::uint64_t generation() const { return reader_.generation(); }
+
+private:
+	void read() override;
+	void data(std::uint32_t offset, Data data) override { reader_.data(offset, data); }
+	Outcome part(const nofctl::wire::Completion &completion) override;
+	initiator::Failure failure() const override { return reader_.failure(); }
+	std::uint32_t wanted() const override { return nofctl::wire::event_discovery_changed.result(); }
+	void changed() override;
+	void troubled() override { onRead_(); }
+	void header(Data) override {}
+	void entries(std::uint64_t, Data data) override { nofctl::wire::append(reading_, data); }
+
+	initiator::DiscoveryReader reader_;
+	nofctl::wire::Bytes reading_;
+	std::optional<Entries> entries_;
+	std::function<void()> onRead_;
+};
 
 // Status of one service, for display
 struct PullState {
@@ -37,7 +123,7 @@ public:
 	using Write = std::function<void(std::vector<Change> changes, std::function<void(bool written)> done)>;
 
 	// @model has to outlive this object and to be current whenever modelChanged() is called.
-	Pull(serving::Loop &loop, initiator::HostIdentity who, const Model &model, Write write, WatchTimes times = {});
+	Pull(runtime::Loop &loop, initiator::HostIdentity who, const Model &model, Write write, WatchTimes times = {});
 
 	void setSources(std::vector<PullSource> sources);
 	// @ids: the instances that share the store; @self reads the sources that rendezvous hashing of the address
@@ -94,7 +180,7 @@ private:
 	std::string self_;
 	std::map<std::string, Tree> trees_; // by address of the source
 	Ports ports_;
-	serving::Timer timer_;
+	runtime::Timer timer_;
 	nofctl::Backoff backoff_{std::chrono::milliseconds(200), std::chrono::seconds(10)}; // of writes
 	bool writing_ = false;
 	std::shared_ptr<Pull *> alive_ = std::make_shared<Pull *>(this); // expires before late callbacks run

@@ -7,7 +7,7 @@
 #include <nvmeof/address.h>
 
 #include "libctl/base/invalid_error.h"
-#include "libctl/base/plain.h"
+#include "libctl/base/text.h"
 
 namespace cdc {
 

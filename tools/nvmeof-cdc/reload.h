@@ -5,10 +5,41 @@
  */
 #pragma once
 
-#include "impact.h"
+#include <set>
+
+#include <nvmeof/result.h>
+
 #include "service.h"
+#include "views.h"
 
 namespace cdc {
+
+/*
+ * Computes which targets hosts would lose by a change of records, so that one 'nvmeofctl cdc' command does not hide a
+ * cluster's storage unnoticed.
+ */
+
+struct Loss {
+	std::string hostnqn;
+	std::size_t before = 0;           // targets that the host sees now
+	std::size_t lost = 0;             // of these, targets that it would no longer see
+	std::vector<std::string> targets; // names of the first 20 lost ones
+
+	// More than half of what it sees
+	bool large() const { return lost * 2 > before; }
+};
+
+// meant: a target whose record the change removes is not a loss; counted: it is
+enum class Removed { meant, counted };
+
+// The losses of each of @hosts if the model became @changed, a modified copy of @model; in the order of @hosts
+std::vector<Loss> lossesBy(const Model &model, const Model &changed, const ViewRules &rules,
+			   const std::set<std::string> &hosts, Removed removed = Removed::meant);
+
+// "HOST would lose 3 of 4 targets: TARGET, TARGET, TARGET"
+std::string textOf(const Loss &loss);
+// The error for a change with a large loss. @next: advice for the user
+nvmeof::Error tooLarge(const std::vector<Loss> &losses, std::string_view next);
 
 enum class ReloadMode {
 	judged, // refused if a host would lose more than half of its targets

@@ -6,13 +6,19 @@
 #pragma once
 
 #include <deque>
+#include <string>
+#include <vector>
+
+#include <nvmeof/address.h>
+#include <nvmeof/result.h>
 
 #include "config.h"
 #include "feeds.h"
-#include "peer_rates.h"
+#include "libctl/runtime/journal.h"
+#include "libctl/runtime/loop.h"
+#include "model.h"
+#include "peers.h"
 #include "pull.h"
-#include "serving/journal.h"
-#include "serving/loop.h"
 #include "wall_clock.h"
 #include "worker.h"
 
@@ -32,7 +38,7 @@ class Service {
 public:
 	using Done = Store::Done;
 
-	Service(serving::Loop &loop, Rules rules, Identity identity, std::unique_ptr<Store> store);
+	Service(runtime::Loop &loop, Rules rules, Identity identity, std::unique_ptr<Store> store);
 	~Service();
 
 	// Errors: an address cannot be listened on, or the store cannot be used. @serving: called when the store has
@@ -43,7 +49,7 @@ public:
 	// Author of a change, for the audit log, which has each record before and after the change
 	struct Author {
 		std::string who;                    // empty: no audit log
-		serving::LogLimit *limit = nullptr; // for the audit lines; null: no limit
+		runtime::LogLimit *limit = nullptr; // for the audit lines; null: no limit
 	};
 	void write(std::vector<Change> changes, Done done, Author author);
 	void write(std::vector<Change> changes, Done done) { write(std::move(changes), std::move(done), Author()); }
@@ -100,8 +106,8 @@ private:
 	Model model_;
 	std::shared_ptr<const Model> copy_; // of model_, made on demand; null after a change
 	std::shared_ptr<const Views> views_;
-	serving::Mailbox mailbox_;
-	serving::Timer leaseTimer_, publish_, watch_;
+	runtime::Mailbox mailbox_;
+	runtime::Timer leaseTimer_, publish_, watch_;
 	bool unpublished_ = false;           // not all changes were published to hosts
 	Latency::Clock::time_point changed_; // when the first unpublished change arrived
 	TokenBucket publishes_;
@@ -109,7 +115,7 @@ private:
 	PeerRates rates_;                            // of registrations
 	std::size_t registering_ = 0;                // being written
 	std::map<std::string, unsigned> writing_;    // keys of registrations being written
-	serving::LogLimit refusals_, audit_, failures_;
+	runtime::LogLimit refusals_, audit_, failures_;
 	Pull pull_;
 	std::vector<std::vector<int>> sockets_; // for each worker, until it is started
 	std::vector<std::unique_ptr<Worker>> workers_;
@@ -122,5 +128,32 @@ private:
 	std::vector<std::string> advertised_; // last addresses in the log
 	ClockJump clock_;
 };
+
+// One socket for each of @count threads; the kernel distributes connections among them. Errors: also if another process
+// listens on the address
+nvmeof::Result<std::vector<int>> listenAt(const nvmeof::Address &address, std::size_t count);
+
+// Whether hosts elsewhere may reach @address of @interface: not loopback, link-local, or the deprecated site-local
+// fec0::/10, and not an interface of containers or virtual machines of this machine. @networks: only addresses in one
+// of them, of any interface; empty: all
+bool isAdvertisable(const std::string &interface, const std::string &address, const std::vector<Prefix> &networks);
+// Those addresses of this machine
+std::vector<std::string> advertisableAddresses(const std::vector<Prefix> &networks);
+
+// Uses the ID in @rules.state, which is created if missing
+nvmeof::Result<Identity> readIdentity(const Rules &rules);
+
+// The default NQN, derived from a UUID
+std::string nqnOf(const std::string &id);
+
+// Audit log lines for changed records
+
+constexpr std::size_t maxAudited = 100;
+
+// Returns one line "targets/KEY: BEFORE -> AFTER", in JSON, for each record that @changes make differ from @model.
+// Returns at most @max lines and compares at most the first 10 x @max changes; a last line has the number of changes
+// that were not compared. A renewed lease alone does not count as a change.
+std::vector<std::string> auditLines(const Model &model, const std::vector<Change> &changes,
+				    std::size_t max = maxAudited);
 
 } // namespace cdc

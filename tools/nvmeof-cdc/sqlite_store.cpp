@@ -5,13 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "serving/journal.h"
+#include "libctl/runtime/journal.h"
 
 namespace cdc {
 
 using nvmeof::Result;
 
-SqliteStore::SqliteStore(serving::Loop &loop, std::filesystem::path file, bool rebuild)
+SqliteStore::SqliteStore(runtime::Loop &loop, std::filesystem::path file, bool rebuild)
 	: file_(std::move(file), RecordFile::Purpose::store), rebuild_(rebuild), turn_(loop, [this] { commit(); })
 {
 }
@@ -23,7 +23,7 @@ Result<void> SqliteStore::start(OnUpdate onUpdate)
 	if (!contents)
 		return contents.error();
 	if (!file_.movedTo().empty())
-		serving::say(LOG_WARNING, fmt::format("{} was damaged: it was renamed to {}, and the store is empty",
+		runtime::say(LOG_WARNING, fmt::format("{} was damaged: it was renamed to {}, and the store is empty",
 						      file_.path().string(), file_.movedTo().string()));
 	for (const Change &record : contents->records)
 		if (kindOf(record.key) == Kind::instance)

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "record_file.h"
-#include "serving/loop.h"
+#include "libctl/runtime/loop.h"
 #include "store.h"
 
 namespace cdc {
@@ -11,7 +11,7 @@ namespace cdc {
 class SqliteStore : public Store {
 public:
 	// @rebuild: move a damaged file aside and start with an empty one
-	SqliteStore(serving::Loop &loop, std::filesystem::path file, bool rebuild = false);
+	SqliteStore(runtime::Loop &loop, std::filesystem::path file, bool rebuild = false);
 
 	// Reports the records before it returns.
 	nvmeof::Result<void> start(OnUpdate onUpdate) override;
@@ -34,7 +34,7 @@ private:
 	bool rebuild_;
 	OnUpdate onUpdate_;
 	std::vector<Write> writes_;
-	serving::Timer turn_;                // end of the turn
+	runtime::Timer turn_;                // end of the turn
 	std::vector<std::string> instances_; // keys of instance records in the file
 	std::uint64_t generation_ = 0;
 	std::string trouble_;

@@ -107,4 +107,8 @@ Json changeEventJson(const ChangeEvent &changeEvent);
 // On one line; invalid UTF-8 is replaced.
 std::string lineOf(const Json &json);
 
+// Metrics for Prometheus, listed in Documentation/cdc.md
+
+std::string metricsText(const Snapshot &snapshot);
+
 } // namespace cdc

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "initiator/session.h"
+#include "libctl/initiator/session.h"
 #include "libctl/base/jitter.h"
 
 namespace cdc {
@@ -22,7 +22,7 @@ struct WatchTimes {
 	std::chrono::milliseconds patience{10000};
 };
 
-class Watcher : protected initiator::Session::User, serving::Wheel::Alarm {
+class Watcher : protected initiator::Session::User, runtime::Wheel::Alarm {
 public:
 	Watcher(initiator::Shared &shared, const WatchTimes &times, const initiator::HostIdentity &who,
 		const initiator::Endpoint &endpoint, initiator::SessionOptions options);

@@ -9,7 +9,7 @@
 #include <nvmeof/uuid.h>
 #include <unistd.h>
 
-#include "serving/guard.h"
+#include "libctl/runtime/loop.h"
 
 namespace cdc {
 
@@ -68,7 +68,7 @@ std::size_t ServerContext::reserved() const
 	return reserved_;
 }
 
-class Worker::Listener final : public serving::Poller::Handler {
+class Worker::Listener final : public runtime::Poller::Handler {
 public:
 	Listener(Worker &worker, int socket) : worker_(worker), socket_(socket) { begin(); }
 	~Listener()
@@ -113,7 +113,7 @@ Worker::~Worker()
 // An exception closes only the connection that caused it.
 template <typename Call> void Worker::serve(Connection &connection, Call &&call)
 {
-	if (!serving::guarded(call))
+	if (!runtime::guarded(call))
 		connection.threw();
 }
 

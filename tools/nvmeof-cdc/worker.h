@@ -6,19 +6,50 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <thread>
 #include <unordered_map>
+#include <vector>
 
 #include "admission.h"
-#include "cntlids.h"
 #include "connection.h"
 #include "counters.h"
 #include "latency.h"
-#include "serving/loop.h"
-#include "serving/poller.h"
+#include "libctl/runtime/loop.h"
+#include "libctl/wire/discovery_log.h"
 
 namespace cdc {
+
+// Allocates controller IDs; each is used by one controller at a time. Shared by all workers.
+
+class Cntlids {
+public:
+	std::optional<std::uint16_t> take()
+	{
+		std::lock_guard lock(mutex_);
+		for (std::size_t tries = 0; tries < used_.size(); tries++) {
+			next_ = next_ % (used_.size() - 1) + 1; // never 0; a freed ID is reused as late as possible
+			if (!used_[next_]) {
+				used_[next_] = true;
+				return static_cast<std::uint16_t>(next_);
+			}
+		}
+		return {};
+	}
+	void give(std::uint16_t cntlid)
+	{
+		std::lock_guard lock(mutex_);
+		used_[cntlid] = false;
+	}
+
+private:
+	std::mutex mutex_;
+	std::vector<bool> used_ = std::vector<bool>(nofctl::wire::firstReservedCntlid);
+	std::size_t next_ = 0;
+};
 
 struct FrontRules {
 	bool digests = true;
@@ -95,7 +126,7 @@ public:
 
 	// For connections:
 	ServerContext &context() { return context_; }
-	serving::Poller &poller() { return poller_; }
+	runtime::Poller &poller() { return poller_; }
 	const std::shared_ptr<const Views> &views() const { return views_; }
 	Output &scratch() { return scratch_; }
 	std::span<std::uint8_t> buffer() { return buffer_; }
@@ -117,9 +148,9 @@ private:
 	void disconnectGradually();
 
 	ServerContext &context_;
-	serving::Loop loop_{serving::Loop::Watchdog::none};
-	serving::Mailbox mailbox_{loop_};
-	serving::Poller poller_{loop_};
+	runtime::Loop loop_{runtime::Loop::Watchdog::none};
+	runtime::Mailbox mailbox_{loop_};
+	runtime::Poller poller_{loop_};
 	std::shared_ptr<const Views> views_;
 	Admission admission_;
 	Output scratch_;
@@ -129,7 +160,7 @@ private:
 	std::vector<std::unique_ptr<Listener>> listeners_;
 	std::unordered_map<std::uint64_t, std::unique_ptr<Connection>> connections_;
 	std::vector<std::uint64_t> closed_;
-	serving::Timer sweep_, deferredTimer_, acceptTimer_, leaving_;
+	runtime::Timer sweep_, deferredTimer_, acceptTimer_, leaving_;
 	std::function<void()> drained_;
 	SteadyMs leaveBy_ = 0;
 	std::thread thread_; // last, as it uses the other members

@@ -7,7 +7,7 @@
 
 #include <csi.pb.h>
 
-#include "mount_options.h"
+#include "volume_spec.h"
 #include "status.h"
 
 namespace csi {

@@ -5,14 +5,39 @@
  */
 #pragma once
 
-#include <filesystem>
-
 #include <csi.grpc.pb.h>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
 
-#include "publication.h"
+#include "libctl/volume/fence.h"
 #include "staging.h"
 
 namespace csi {
+
+// The nodes to which the controller has published a volume.
+
+struct Publication {
+	int accessMode = 0;
+	bool block = false;
+	bool readOnly = false;
+	bool exclusive = false; // for one node only
+	nofctl::volume::FenceKey key;
+
+	bool sameRequest(const Publication &other) const; // all members but the key are equal
+};
+
+struct Publications {
+	std::map<std::string, Publication> nodes;
+	std::uint64_t last = 0; // number of the latest publication; kept when the volume is published nowhere
+
+	// Greater than all earlier numbers, also if these files are lost: based on units of 10 ms since 1970
+	std::uint64_t next();
+	std::string toText() const;
+	static std::optional<Publications> parse(const std::string &text); // absent: malformed
+};
 
 class ControllerService : public v1::Controller::Service {
 public:
@@ -46,7 +71,7 @@ private:
 	grpc::Status unreadable(const std::string &volume) const;
 
 	Folder created_;   // by volume name: the request
-	Folder published_; // by volume name: publication.h
+	Folder published_; // by volume name
 	std::mutex publishing_;
 };
 

@@ -2,6 +2,11 @@
 // The Machine of the local node
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include <nvmeof/result.h>
+
 #include "machine.h"
 
 namespace csi {
@@ -43,5 +48,10 @@ private:
 
 	nofctl::volume::SystemPaths systemPaths_;
 };
+
+// Runs a program by name, without a shell.
+
+// Waits for its end. Error: the exit status is above @maxStatus; the message has its output
+nvmeof::Result<void> runProgram(const std::vector<std::string> &words, int maxStatus = 0);
 
 } // namespace csi

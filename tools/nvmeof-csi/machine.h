@@ -11,7 +11,7 @@
 
 #include "libctl/volume/fence.h"
 #include "libctl/volume/volume.h"
-#include "mount_options.h"
+#include "volume_spec.h"
 
 namespace csi {
 

@@ -2,11 +2,11 @@
 #include "host.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cmath>
 #include <cstring>
 
 #include <nvmeof/rendezvous.h>
-
-#include "host_pool.h"
 
 namespace storm {
 
@@ -318,6 +318,216 @@ void Host::account(Counts &counts) const
 	for (std::size_t mark = 0; mark < stepCount; mark++)
 		if (stepTimes_[mark] != none)
 			counts.stepTimes[mark].push_back(stepTimes_[mark]);
+}
+
+namespace {
+
+constexpr const char *names[stepCount + 1] = {"tcp",      "hello",  "connect", "cap",     "vs",    "enable", "ready",
+					      "identify", "events", "header",  "entries", "check", "arm",    "waiting"};
+
+void appendTimes(Times &to, const Times &from)
+{
+	to.insert(to.end(), from.begin(), from.end());
+}
+
+void add(std::map<std::string, std::uint64_t> &to, const std::map<std::string, std::uint64_t> &from)
+{
+	for (const auto &[what, count] : from)
+		to[what] += count;
+}
+
+void addRounds(std::vector<Round> &to, const std::vector<Round> &from)
+{
+	to.resize(std::max(to.size(), from.size()));
+	for (std::size_t i = 0; i < from.size(); i++) {
+		appendTimes(to[i].events, from[i].events);
+		appendTimes(to[i].reads, from[i].reads);
+		to[i].missed += from[i].missed;
+	}
+}
+
+} // namespace
+
+const char *toString(HostStep mark)
+{
+	return names[static_cast<std::size_t>(mark)];
+}
+
+// A live session reads the log header next.
+HostStep stepOf(initiator::Step step)
+{
+	return static_cast<HostStep>(step);
+}
+static_assert(static_cast<int>(HostStep::header) == static_cast<int>(initiator::Step::live));
+
+void Counts::add(const Counts &other)
+{
+	attempts += other.attempts;
+	failovers += other.failovers;
+	retries += other.retries;
+	torn += other.torn;
+	events += other.events;
+	lost += other.lost;
+	good += other.good;
+	failed += other.failed;
+	bytesIn += other.bytesIn;
+	bytesOut += other.bytesOut;
+	commands += other.commands;
+	exchanges += other.exchanges;
+	writes += other.writes;
+	for (std::size_t mark = 0; mark < failures.size(); mark++)
+		for (std::size_t reason = 0; reason < reasonCount; reason++)
+			failures[mark][reason] += other.failures[mark][reason];
+	storm::add(failureReasons, other.failureReasons);
+	storm::add(violations, other.violations);
+	for (std::size_t mark = 0; mark < stepCount; mark++)
+		appendTimes(stepTimes[mark], other.stepTimes[mark]);
+	appendTimes(whole, other.whole);
+	served.resize(std::max(served.size(), other.served.size()));
+	for (std::size_t i = 0; i < other.served.size(); i++)
+		served[i] += other.served[i];
+	addRounds(rounds, other.rounds);
+}
+
+Summary summarize(Times times)
+{
+	if (times.empty())
+		return {};
+	std::ranges::sort(times);
+	const auto at = [&](double part) {
+		const auto rank = static_cast<std::size_t>(std::ceil(part * static_cast<double>(times.size())));
+		return times[std::clamp<std::size_t>(rank, 1, times.size()) - 1] / 1000.0;
+	};
+	return {times.size(), at(0.5), at(0.9), at(0.99), at(1)};
+}
+
+namespace {
+
+initiator::SessionOptions sessionOf(const Options &options)
+{
+	initiator::SessionOptions session;
+	session.subsysnqn = options.subsysnqn;
+	session.digests = {options.headerDigest, options.dataDigest};
+	session.kato = options.keeps() ? options.kato : 0;
+	session.events = initiator::wantDiscoveryChanges;
+	session.patience = std::chrono::duration_cast<std::chrono::milliseconds>(seconds(options.patience));
+	return session;
+}
+
+} // namespace
+
+void Phase::arrive()
+{
+	std::lock_guard lock(mutex_);
+	if (--left_ == 0)
+		over_.notify_all();
+}
+
+void Phase::wait()
+{
+	std::unique_lock lock(mutex_);
+	over_.wait(lock, [this] { return left_ == 0; });
+}
+
+bool Phase::waitUntil(Host::Clock::time_point until)
+{
+	std::unique_lock lock(mutex_);
+	return over_.wait_until(lock, until, [this] { return left_ == 0; });
+}
+
+HostPool::HostPool(const Options &options, unsigned first, unsigned count)
+	: options_(options), session_(sessionOf(options)),
+	  loop_(std::make_unique<runtime::Loop>(runtime::Loop::Watchdog::none)),
+	  shared_(std::make_unique<initiator::Shared>(*loop_)), mailbox_(std::make_unique<runtime::Mailbox>(*loop_))
+{
+	counts_.served.resize(options.members.size());
+	hosts_.reserve(count);
+	for (unsigned i = 0; i < count; i++)
+		hosts_.push_back(std::make_unique<Host>(*this, first + i));
+	thread_ = std::jthread([this] { loop_->run(); });
+}
+
+HostPool::~HostPool()
+{
+	leave();
+}
+
+void HostPool::reported()
+{
+	if (--pendingReports_ == 0)
+		std::exchange(phase_, nullptr)->arrive();
+}
+
+template <typename Fn> void HostPool::order(Phase &phase, Fn each)
+{
+	mailbox_->post([this, &phase, each]() mutable {
+		phase_ = &phase;
+		pendingReports_ = hosts_.size();
+		for (auto &host : hosts_)
+			each(*host);
+	});
+}
+
+void HostPool::prepare(Phase &phase)
+{
+	order(phase, [this](Host &host) {
+		if (!host.prepare())
+			error_ = errno;
+		reported();
+	});
+}
+
+void HostPool::connect(Phase &phase)
+{
+	retryUntil_ = options_.retry > 0 ? Clock::now() + seconds(options_.retry) : Clock::time_point::min();
+	order(phase, [](Host &host) { host.connect(); });
+}
+
+void HostPool::go(Clock::time_point instant, Phase &phase)
+{
+	const auto step = seconds(options_.ramp) / options_.hosts;
+	mailbox_->post([this, instant] {
+		instant_ = instant;
+		retryUntil_ = options_.retry > 0 ? instant + seconds(options_.ramp + options_.retry)
+						 : Clock::time_point::min();
+	});
+	order(phase, [this, step, number = 0u](Host &host) mutable {
+		if (options_.ramp > 0)
+			host.goLater(step * (number++ * options_.threads));
+		else
+			host.go();
+	});
+}
+
+void HostPool::round(Phase &ready, Phase &phase)
+{
+	mailbox_->post([this] { counts_.rounds.emplace_back(); });
+	order(phase, [](Host &host) { host.expectEvent(); });
+	mailbox_->post([&ready] { ready.arrive(); });
+}
+
+void HostPool::endRound(Phase &phase)
+{
+	order(phase, [](Host &host) { host.endRound(); });
+}
+
+void HostPool::leave()
+{
+	if (!thread_.joinable())
+		return;
+	mailbox_->post([this] {
+		for (auto &host : hosts_) {
+			host->account(counts_);
+			host->leave();
+		}
+		counts_.bytesIn = shared_->bytesIn;
+		counts_.bytesOut = shared_->bytesOut;
+		counts_.commands = shared_->commands;
+		counts_.exchanges = shared_->exchanges;
+		counts_.writes = shared_->writes;
+		loop_->end(0);
+	});
+	thread_.join();
 }
 
 } // namespace storm

@@ -2,6 +2,7 @@
 #include "log_check.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace storm {
 
@@ -76,6 +77,100 @@ void checkEntries(std::span<const std::uint8_t> entries, const Complain &complai
 {
 	for (; entries.size() >= sizeof(DiscoveryEntry); entries = entries.subspan(sizeof(DiscoveryEntry)))
 		checkEntry(*decode<DiscoveryEntry>(entries), complain);
+}
+
+using namespace nofctl::wire;
+
+namespace {
+
+using Data = std::span<const std::uint8_t>;
+
+constexpr std::uint64_t maxKept = 512u << 20; // bytes
+
+// Compares the common length
+bool agree(Data known, Data data)
+{
+	const auto length = std::min(known.size(), data.size());
+	return !length || std::memcmp(known.data(), data.data(), length) == 0;
+}
+
+Data from(const Bytes &bytes, std::uint64_t at)
+{
+	return Data(bytes).subspan(std::min<std::uint64_t>(at, bytes.size()));
+}
+
+} // namespace
+
+KnownLogs::Log *KnownLogs::add(const Log &log)
+{
+	if (kept_ > maxKept) {
+		unkept_++;
+		return nullptr;
+	}
+	logs_.push_back(std::make_unique<Log>(log));
+	kept_ += log.entries.size() + sizeof(Log);
+	return logs_.back().get();
+}
+
+void KnownLogs::begin(Reader &reader, Data header, std::uint64_t generation, std::uint64_t count)
+{
+	auto same = std::ranges::find_if(logs_, [&](auto &log) {
+		return log->generation == generation && log->count == count && agree(log->header, header);
+	});
+	reader.at_ = 0;
+	reader.log_ =
+		same != logs_.end() ? same->get() : add({generation, count, Bytes(header.begin(), header.end()), {}});
+}
+
+// Finds a log that is equal up to @at and continues with @data, or adds one.
+KnownLogs::Log *KnownLogs::other(const Log &than, std::uint64_t at, Data data)
+{
+	for (auto &log : logs_)
+		if (log->generation == than.generation && log->header == than.header && log->entries.size() >= at &&
+		    agree(log->entries, Data(than.entries).first(at)) && agree(from(log->entries, at), data))
+			return log.get();
+	Log fresh{than.generation, than.count, than.header, {}};
+	fresh.entries.assign(than.entries.begin(), than.entries.begin() + static_cast<std::ptrdiff_t>(at));
+	return add(fresh);
+}
+
+void KnownLogs::take(Reader &reader, Data data)
+{
+	if (!reader.log_)
+		return;
+	if (!agree(from(reader.log_->entries, reader.at_), data))
+		reader.log_ = other(*reader.log_, reader.at_, data);
+	if (!reader.log_)
+		return;
+	Bytes &known = reader.log_->entries;
+	const Data fresh = data.subspan(std::min<std::size_t>(data.size(), known.size() - reader.at_));
+	if (known.capacity() < known.size() + fresh.size())
+		known.reserve(std::max<std::size_t>(known.size() + fresh.size(), 2 * known.size()));
+	append(known, fresh);
+	kept_ += fresh.size();
+	reader.at_ += data.size();
+}
+
+void KnownLogs::end(Reader &reader)
+{
+	if (reader.log_)
+		reader.log_->hosts++;
+	reader = {};
+}
+
+void KnownLogs::merge(const KnownLogs &other)
+{
+	for (const auto &log : other.logs_) {
+		auto same = std::ranges::find_if(logs_, [&](auto &mine) {
+			return mine->generation == log->generation && mine->header == log->header &&
+			       mine->entries == log->entries;
+		});
+		if (same != logs_.end())
+			(*same)->hosts += log->hosts;
+		else
+			add(*log);
+	}
+	unkept_ += other.unkept_;
 }
 
 } // namespace storm

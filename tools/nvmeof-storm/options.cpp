@@ -4,10 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <nvmeof/client.h>
 #include <nvmeof/discovery.h>
 
-#include "exit_code.h"
 #include "libctl/wire/discovery_log.h"
 
 namespace storm {
@@ -183,7 +181,7 @@ std::optional<int> parse(int argc, char **argv, Options &options)
 	describeExchange(app, options);
 	describeJudging(app, options);
 	describePush(app, options);
-	app.set_version_flag("--version", nvmeof::libraryVersion());
+	app.set_version_flag("--version", NVMEOF_VERSION);
 	try {
 		app.parse(argc, argv);
 		resolve(options);

@@ -11,7 +11,7 @@
 
 #include <nvmeof/address.h>
 
-#include "initiator/endpoint.h"
+#include "libctl/initiator/queue.h"
 
 namespace storm {
 
@@ -65,5 +65,16 @@ std::string hostnqnOf(const std::string &pattern, unsigned number);
 
 // Absent: continue. Otherwise the exit status after help or an error message
 std::optional<int> parse(int argc, char **argv, Options &options);
+
+// Exit status of nvmeof-storm; part of its interface.
+
+enum class ExitCode {
+	good = 0,   // all hosts have read their log, without violations
+	failed = 1, // a host failed or lost its connection
+	usage = 2,
+	local = 3, // local error: descriptors, a file, a command
+	wrong = 4, // a response violates the specification or an expectation
+	late = 5,  // an event or a log arrived too late
+};
 
 } // namespace storm

@@ -2,9 +2,21 @@
 // Output of the results, as text and as JSON
 #pragma once
 
-#include "verdict.h"
+#include "options.h"
+#include "storm.h"
 
 namespace storm {
+
+// The verdict on everything that hosts received
+
+// Checks the logs, which adds to the violations, and returns the overall result.
+ExitCode judge(const Options &options, Outcome &outcome);
+const char *toString(ExitCode code); // "good"
+
+// The log that most hosts received; null: none
+const KnownLogs::Log *usualLog(const KnownLogs &logs);
+// Empty: written; otherwise an error message
+std::string save(const KnownLogs &logs, const std::string &file);
 
 std::string text(const Options &options, const Outcome &outcome, ExitCode code);
 // A document; nvmeof-storm(8) describes its members.

@@ -2,11 +2,47 @@
 // Runs all hosts from start to end.
 #pragma once
 
-#include "host_pool.h"
-#include "process.h"
-#include "push.h"
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "host.h"
+#include "options.h"
 
 namespace storm {
+
+// Makes a change that hosts get an event for, and waits until it is made.
+
+class Push {
+public:
+	virtual ~Push() = default;
+	// Makes the change and waits for it. Empty: done; otherwise an error message
+	virtual std::string make(unsigned round) = 0;
+};
+
+// Throws std::system_error if the socket cannot be connected.
+std::unique_ptr<Push> makePush(const PushOptions &options);
+
+// Memory and CPU time of a local process
+
+// Resident memory in bytes; 0: unknown
+std::uint64_t memoryOf(int pid);
+
+// The sum is measured by the kernel; its parts are estimated from user and system clock ticks, 100 per second.
+struct CpuTime {
+	std::chrono::nanoseconds sum{0};
+	std::uint64_t userTicks = 0, systemTicks = 0;
+
+	CpuTime operator-(const CpuTime &before) const
+	{
+		return {sum - before.sum, userTicks - before.userTicks, systemTicks - before.systemTicks};
+	}
+	std::chrono::nanoseconds user() const;
+	std::chrono::nanoseconds system() const { return sum - user(); }
+};
+// Of all threads, including those that have exited; absent: no such process
+std::optional<CpuTime> cpuTimeOf(int pid);
 
 struct Outcome {
 	Counts counts;

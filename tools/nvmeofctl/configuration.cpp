@@ -9,7 +9,6 @@
 
 #include "context.h"
 #include "documents.h"
-#include "exit_code.h"
 #include "table.h"
 
 using namespace nvmeof;

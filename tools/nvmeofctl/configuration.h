@@ -6,7 +6,7 @@
 
 #include <nvmeof/config.h>
 
-#include "args.h"
+#include "parse.h"
 
 // The file named by --config, which must exist, or the default files.
 nvmeof::ConfigFiles configFiles(const Args &args);

@@ -6,16 +6,12 @@
 
 #include "libctl/gpu/rails.h"
 
-#include "connect_defaults.h"
 #include "connect_plan.h"
 #include "context.h"
 #include "documents.h"
 #include "format.h"
-#include "interruption.h"
-#include "in_tree_driver.h"
+#include "terminal.h"
 #include "policy.h"
-#include "progress.h"
-#include "undo.h"
 
 using namespace nvmeof;
 

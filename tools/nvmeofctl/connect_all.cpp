@@ -3,13 +3,22 @@
 
 #include <algorithm>
 #include <csignal>
+#include <ostream>
 #include <poll.h>
 
 #include <fmt/format.h>
 
+#include <nvmeof/config.h>
 #include <nvmeof/difference.h>
 
-#include "signals.h"
+#include "configuration.h"
+#include "connect_plan.h"
+#include "context.h"
+#include "documents.h"
+#include "format.h"
+#include "libctl/gpu/rails.h"
+#include "policy.h"
+#include "terminal.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;
@@ -18,13 +27,6 @@ namespace {
 
 constexpr std::chrono::milliseconds keepAliveOfService = 30s; // default of services that stay connected
 constexpr std::chrono::milliseconds between = 1s;             // longest wait in poll()
-
-Error asError(std::string message)
-{
-	Error error;
-	error.message = std::move(message);
-	return error;
-}
 
 } // namespace
 
@@ -217,4 +219,263 @@ void ConnectAll::cancelAndWait()
 		return std::ranges::any_of(unfinished,
 					   [&](const ConnectOptions &options) { return isConnection(now, options); });
 	});
+}
+
+// connect-all: parameters and report. connect_all.cpp does the work.
+using namespace nvmeof;
+
+namespace {
+
+// Collects the exit codes of failures, to choose that of the command.
+class Tally {
+public:
+	void add(int code) { codes_.push_back(code); }
+	// The common code if nothing succeeded, or if all failures are timeouts; otherwise "failed".
+	int exitCode(bool anyGood) const
+	{
+		if (codes_.empty())
+			return 0;
+		const bool same = std::ranges::all_of(codes_, [&](int one) { return one == codes_.front(); });
+		const bool late = codes_.front() == static_cast<int>(ExitCode::timedOut);
+		return same && (late || !anyGood) ? codes_.front() : static_cast<int>(ExitCode::failed);
+	}
+
+private:
+	std::vector<int> codes_;
+};
+
+// A host name that could not be resolved. Other names are not affected.
+struct Unresolved {
+	std::string what;
+	Error error;
+};
+
+struct Order : ConnectAllOptions {
+	Config config;
+	std::vector<Unresolved> unresolved;
+};
+
+using Make = ConnectOptions (*)(const Config &, const ConfigTarget &, const Address &);
+
+void resolve(Order &order, const std::vector<ConfigTarget> &targets, Make make, std::vector<ConnectOptions> &to)
+{
+	for (const ConfigTarget &target : targets)
+		for (const std::string &text : target.addresses) {
+			Result<std::vector<Address>> found = resolveAddress(text, target.port);
+			if (!found) {
+				order.unresolved.push_back({text, found.error()});
+				continue;
+			}
+			for (const Address &address : *found)
+				to.push_back(make(order.config, target, address));
+		}
+}
+
+// Replaces the configured services and connections by the service of the command line.
+void useCommandLineService(const Args &args, Config &config)
+{
+	ConfigTarget service;
+	service.transport = args.textOr("transport", "tcp");
+	service.addresses = args.all("traddr");
+	service.port = args.textOr("trsvcid", discoveryPort);
+	service.nqn = args.textOr("nqn", discoveryNqn);
+	config.services = {service};
+	config.connections.clear();
+}
+
+void takeHost(const Args &args, Config &config)
+{
+	if (std::optional<std::string> nqn = args.text("hostnqn")) {
+		config.hostnqn = nqn;
+		config.hostid.reset();
+	}
+	if (std::optional<std::string> id = args.text("hostid"))
+		config.hostid = Uuid::parse(*id);
+	for (auto *targets : {&config.services, &config.connections})
+		for (ConfigTarget &target : *targets) {
+			target.hostTraddr = args.textOr("host-traddr", target.hostTraddr);
+			target.hostIface = args.textOr("host-iface", target.hostIface);
+		}
+}
+
+Order orderOf(Context &context, Config config)
+{
+	const Args &args = context.args();
+	Order order;
+	order.config = std::move(config);
+	if (args.has("traddr"))
+		useCommandLineService(args, order.config);
+	takeHost(args, order.config);
+	for (const std::string &note : nofctl::gpu::spreadOverRails(order.config, nofctl::gpu::FolderTree()))
+		context.note("rails", note);
+	const ConnectSettings line = settingsOf(args);
+	resolve(order, order.config.services, serviceOptions, order.services);
+	resolve(order, order.config.connections, connectionOptions, order.fixed);
+	for (ConnectOptions &options : order.services)
+		if (line.connectTimeout)
+			options.connectTimeout = line.connectTimeout;
+	for (ConnectOptions &options : order.fixed)
+		line.apply(options);
+	order.rules = planRules(order.config);
+	order.rules.settings = [line, config = order.config](const std::string &nqn) {
+		ConnectSettings settings = line;
+		settings.complete(config.connectSettingsFor(nqn));
+		return settings;
+	};
+	if (order.rules.hostnqn.empty())
+		if (Result<std::string> kept = readHostnqn())
+			order.rules.hostnqn = *kept;
+	order.rules.ownAddresses = ownAddresses();
+	order.wait = {waitOf(args.textOr("wait", "ns")), args.seconds("timeout").value_or(defaultTimeout), {}, {}};
+	order.dryRun = args.has("dry-run");
+	order.persistent = args.has("persistent");
+	order.idempotent = args.has("idempotent");
+	order.force = args.has("force");
+	return order;
+}
+
+std::string planned(const PathOutcome &path)
+{
+	return fmt::format("{} {} {} {}", path.there ? "keep" : "connect", path.options.transport,
+			   path.options.address.toString(), path.options.subsysnqn);
+}
+
+class Report {
+public:
+	Report(Context &context, const ConnectAll &work, bool dryRun) : context_(context), work_(work), dryRun_(dryRun)
+	{
+	}
+
+	void services();
+	void paths();
+	void refusals();
+	void unresolved(const std::vector<Unresolved> &names);
+	int finish(const Json &policies);
+
+private:
+	void fail(const std::string &subject, const Error &error, const std::string &step)
+	{
+		tally_.add(context_.complain(subject, error, step));
+	}
+
+	Context &context_;
+	const ConnectAll &work_;
+	const bool dryRun_;
+	Tally tally_;
+	bool anyGood_ = false;
+	Json services_ = Json::array(), results_ = Json::array(), refused_ = Json::array();
+};
+
+void Report::unresolved(const std::vector<Unresolved> &names)
+{
+	for (const Unresolved &one : names) {
+		fail(one.what, one.error, nameStep(one.error));
+		services_.push_back({{"address", one.what}, {"state", "failed"}, {"error", toJson(one.error)}});
+	}
+}
+
+// A failure is reported only if no equivalent service (service.same) was read.
+void Report::services()
+{
+	const Plan &plan = work_.plan();
+	auto told = [&](std::size_t i) { return plan.services[i].state == PlannedService::State::told; };
+	for (const PlannedService &service : plan.services) {
+		Json entry = serviceEntry(plan, service, work_.known());
+		if (auto failed = work_.failures().find(service.key); failed != work_.failures().end()) {
+			entry["error"] = toJson(failed->second);
+			if (std::ranges::none_of(service.same, told))
+				fail(service.options.address.toString(), failed->second,
+				     connectNextStep(failed->second, service.options));
+		} else if (dryRun_ && !context_.json()) {
+			context_.out() << fmt::format("service {} {}\n", service.key, toString(service.state));
+		}
+		services_.push_back(entry);
+	}
+}
+
+void Report::paths()
+{
+	for (const PathOutcome &path : work_.paths()) {
+		const std::string address = path.options.address.toString();
+		Json entry = pathEntry(path.options, path.there);
+		if (path.result && *path.result) {
+			const Controller &controller = **path.result;
+			anyGood_ = true;
+			entry["controller"] = toJson(controller);
+			if (!context_.json())
+				context_.out() << formatReached(controller, path.there);
+		} else if (path.result) {
+			const Error &error = path.result->error();
+			entry["error"] = toJson(error);
+			fail(address + " " + path.options.subsysnqn, error, connectNextStep(error, path.options));
+		} else if (!context_.json()) {
+			context_.out() << planned(path) << "\n";
+		}
+		results_.push_back(entry);
+	}
+}
+
+void Report::refusals()
+{
+	const Plan &plan = work_.plan();
+	for (const Refusal &one : plan.refusals) {
+		refused_.push_back(refusalEntry(plan, one));
+		context_.note(one.what, "not connected: " + one.reason);
+	}
+	if (plan.moreRefusals)
+		context_.note(std::to_string(plan.moreRefusals) + " more", "not connected");
+}
+
+int Report::finish(const Json &policies)
+{
+	if (context_.json())
+		context_.print(connectAllDocument(services_, results_, refused_, policies));
+	return tally_.exitCode(anyGood_);
+}
+
+// The subsystems that are not in @before, without discovery services.
+std::vector<Subsystem> newSubsystems(Client &client, const std::vector<Subsystem> &before)
+{
+	std::vector<Subsystem> now = subsystemsSince(client, before);
+	std::erase_if(now, [](const Subsystem &one) { return one.nqn == discoveryNqn; });
+	return now;
+}
+
+} // namespace
+
+int runConnectAll(Context &context)
+{
+	Result<Config> config = configuration(context.args());
+	if (!config)
+		return context.fail("", config.error(), configStep(config.error()));
+	Order order = orderOf(context, *std::move(config));
+	if (order.services.empty() && order.fixed.empty() && order.unresolved.empty())
+		return context.fail("", usageError(fmt::format(
+						"no discovery service: give one with --traddr, or configure one in {}",
+						defaultConfigFile)));
+	// Loads this transport's module only. Entries of the other transport fail alone if its module is missing.
+	Result<Client> client = Client::open({"nvmeof_" + context.args().textOr("transport", "tcp")});
+	if (!client)
+		return context.fail("", client.error());
+	Result<std::vector<Subsystem>> before = client->subsystems();
+	if (!before)
+		return context.fail("", before.error());
+	ConnectAll work(*client, order);
+	int signal = 0;
+	{
+		Progress progress("connect-all", [&](Client &) { return work.progress(); });
+		signal = work.run();
+	}
+	if (signal) {
+		Client(*std::move(client)); // its destructor waits until connections to services are down
+		exitBySignal(signal);
+	}
+	Report report(context, work, order.dryRun);
+	report.unresolved(order.unresolved);
+	report.services();
+	report.paths();
+	report.refusals();
+	Json policies = order.dryRun ? Json::array()
+				     : applyToNew(context, *client, newSubsystems(*client, *before), order.config);
+	return report.finish(policies);
 }

@@ -14,7 +14,7 @@
 #include <nvmeof/client.h>
 #include <nvmeof/discovery_plan.h>
 
-#include "present.h"
+#include "connect_plan.h"
 
 struct ConnectAllOptions {
 	std::vector<nvmeof::ConnectOptions> services, fixed;

@@ -15,13 +15,8 @@
 #include "documents.h"
 #include "format.h"
 #include "nbft.h"
-#include "nbft_documents.h"
-#include "in_tree_driver.h"
 #include "policy.h"
-#include "present.h"
-#include "progress.h"
-#include "signals.h"
-#include "undo.h"
+#include "terminal.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;

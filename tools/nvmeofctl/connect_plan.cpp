@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "connect_plan.h"
 
+#include <algorithm>
+#include <chrono>
 #include <map>
+#include <poll.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nvmeof/difference.h>
+#include <nvmeof/discovery.h>
 #include <nvmeof/identity.h>
 
-#include "libctl/gpu/route.h"
-
+#include "configuration.h"
 #include "context.h"
+#include "libctl/gpu/tree.h"
 
 using namespace nvmeof;
 
@@ -138,7 +145,7 @@ std::string connectNextStep(const Error &error, const ConnectOptions &options, c
 	const bool silent = error.code == ErrorCode::timedOut || error.code == ErrorCode::unreachable;
 	const std::string link = silent ? linkStep(options, tree) : "";
 	if (error.left && !link.empty())
-		return fmt::format("{}; it goes on trying, 'nvmeofctl disconnect {}' gives up", link,
+		return fmt::format("{}; it keeps retrying, 'nvmeofctl disconnect {}' ends that", link,
 				   error.object.name);
 	if (!link.empty())
 		return link;
@@ -166,5 +173,189 @@ std::string connectNextStep(const Error &error, const ConnectOptions &options, c
 		return "the target requires authentication or TLS, which this version does not support";
 	default:
 		return {};
+	}
+}
+
+using namespace nvmeof;
+
+void takeDefaults(Context &context, ConnectPlan &plan)
+{
+	Result<Config> config = readConfig();
+	if (!config)
+		return context.warn("", config.error(), configStep(config.error()));
+	ConnectSettings settings = settingsOf(context.args());
+	settings.complete(config->connectSettingsFor(plan.options.front().subsysnqn));
+	for (ConnectOptions &options : plan.options)
+		settings.apply(options);
+}
+
+using namespace nvmeof;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::chrono::milliseconds forRemoval = 10s;
+constexpr int pollInterval = 50; // ms
+
+} // namespace
+
+Present::Present(Client &client) : client_(client)
+{
+	if (Result<std::vector<Controller>> all = client.controllers())
+		controllers_ = *std::move(all);
+}
+
+const Controller *Present::find(const ConnectOptions &options, const std::string &hostnqn) const
+{
+	for (const Controller &one : controllers_)
+		if (!isEnding(one.state) && isConnection(one, options, hostnqn))
+			return &one;
+	return nullptr;
+}
+
+std::optional<std::string> Present::inTreeConflict(const std::string &nqn) const
+{
+	if (std::ranges::any_of(controllers_, [&](const Controller &one) { return one.subsysnqn == nqn; }))
+		return std::nullopt;
+	return ::inTreeConflict(nqn, foreignControllers(nqn));
+}
+
+bool Present::has(const std::string &name) const
+{
+	return std::ranges::any_of(controllers_, [&](const Controller &one) { return one.name == name; });
+}
+
+void Present::awaitRemoval(const std::function<bool(const Controller &)> &ours) const
+{
+	auto isLeft = [&](const Controller &now) { return !has(now.name) && ours(now); };
+	const auto end = std::chrono::steady_clock::now() + forRemoval;
+	while (std::chrono::steady_clock::now() < end) {
+		client_.dispatch();
+		Result<std::vector<Controller>> all = client_.controllers();
+		if (!all || std::ranges::none_of(*all, isLeft))
+			return;
+		pollfd fd{client_.fd(), POLLIN, 0};
+		::poll(&fd, 1, pollInterval);
+	}
+}
+
+using namespace nvmeof;
+
+std::optional<std::string> inTreeConflict(const std::string &subsysnqn,
+					  const std::vector<ForeignController> &controllers)
+{
+	if (controllers.empty() || subsysnqn == discoveryNqn)
+		return std::nullopt;
+	std::vector<std::string> words;
+	words.reserve(controllers.size());
+	for (const ForeignController &one : controllers)
+		words.push_back(fmt::format("{} ({}, {})", one.name, one.transport, one.state));
+	return fmt::format("the in-tree NVMe driver is connected to {}: {}", subsysnqn, fmt::join(words, ", "));
+}
+
+Error asError(std::string message)
+{
+	Error error;
+	error.message = std::move(message);
+	return error;
+}
+
+static std::string nextStep(const std::string &subsysnqn)
+{
+	return fmt::format("unmount its disks, then 'nvme disconnect -n {}'; with --force each disk appears twice, and "
+			   "mounting both destroys the file system",
+			   subsysnqn);
+}
+
+int reportInTreeConflict(Context &context, const std::string &subsysnqn, const std::string &held)
+{
+	Json error = toJson(asError(held));
+	error["code"] = "other_driver"; // no code of the library, which would connect
+	if (context.json())
+		context.print(Json{{"error", error}});
+	context.complain("", asError(held), nextStep(subsysnqn));
+	return static_cast<int>(ExitCode::otherDriver);
+}
+
+void warnInTreeConflict(Context &context, const std::string &subsysnqn, const std::string &held)
+{
+	context.warn("", asError(held), nextStep(subsysnqn));
+}
+
+Json warnDuplicateIdentifiers(Context &context, const std::vector<Namespace> &namespaces)
+{
+	Json all = Json::object();
+	for (const Namespace &ns : namespaces) {
+		std::vector<std::string> nodes;
+		for (const Namespace &other : namespaces)
+			if (other.subsystem != ns.subsystem && other.wwid == ns.wwid)
+				nodes.push_back("/dev/" + other.name);
+		if (nodes.empty())
+			continue;
+		all[ns.name] = nodes;
+		context.warn("/dev/" + ns.name,
+			     asError(fmt::format("{} in another subsystem has the same identifiers",
+						 fmt::join(nodes, ", "))),
+			     "links in /dev/disk/by-id point to only one of them");
+	}
+	return all;
+}
+
+Json warnInTreeDuplicates(Context &context, const std::vector<Namespace> &namespaces,
+			  const std::vector<NvmeDisk> &disks)
+{
+	Json all = Json::object();
+	for (const Namespace &ns : namespaces) {
+		std::vector<std::string> nodes;
+		for (const NvmeDisk &twin : foreignTwins(ns.name, disks))
+			nodes.push_back("/dev/" + twin.name);
+		if (nodes.empty())
+			continue;
+		all[ns.name] = nodes;
+		std::string words =
+			fmt::format("the in-tree NVMe driver has the same namespace as {}", fmt::join(nodes, ", "));
+		context.warn("/dev/" + ns.name, asError(words),
+			     "mount only one of them; links in /dev/disk point to the disk that appeared first");
+	}
+	return all;
+}
+
+using namespace nvmeof;
+
+namespace {
+
+// The controller that this process created; empty if it created none, or if it is gone.
+std::string madeHere(const Result<Connection> &result)
+{
+	if (result)
+		return result->made ? result->name : "";
+	return result.error().made ? result.error().object.name : "";
+}
+
+} // namespace
+
+bool isFor(const Controller &controller, const ConnectOptions &options)
+{
+	return controller.subsysnqn == options.subsysnqn && controller.traddr == options.address.traddr &&
+	       controller.trsvcid == options.address.trsvcid;
+}
+
+void undo(Context &context, Client &client, const std::vector<ConnectOptions> &wanted,
+	  const std::vector<Result<Connection>> &results)
+{
+	for (std::size_t i = 0; i < results.size(); i++) {
+		const std::string name = madeHere(results[i]);
+		if (name.empty())
+			continue;
+		Result<Controller> now = client.controller(name);
+		if (!now || !isFor(*now, wanted[i])) // removed, and the name may be in use again
+			continue;
+		Error note;
+		note.message = "connected before the interruption; kept";
+		if (now->state != ControllerState::live) {
+			Result<void> gone = client.disconnect(name);
+			note.message = gone ? "was connecting; removed" : gone.error().message;
+		}
+		context.warn(name, note, "");
 	}
 }

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "documents.h"
-#include "exit_code.h"
 #include "table.h"
 
 using nvmeof::Error;
@@ -86,4 +85,64 @@ int Context::fail(std::string_view subject, const Error &error, std::string_view
 	if (json_) // on one line, because some commands print one document per line
 		out_ << dump(withSchema(errorDocument(error)), -1) << std::endl;
 	return complain(subject, error, nextStep);
+}
+
+using nvmeof::ErrorCode;
+
+ExitCode exitCodeOf(ErrorCode code)
+{
+	switch (code) {
+	case ErrorCode::failed:
+	case ErrorCode::connectionRefused:
+	case ErrorCode::unreachable:
+	case ErrorCode::connectionReset:
+	case ErrorCode::nameResolution:
+	case ErrorCode::cancelled:
+		return ExitCode::failed;
+	case ErrorCode::invalid:
+		return ExitCode::usage;
+	case ErrorCode::noSuchObject:
+		return ExitCode::noSuchObject;
+	case ErrorCode::alreadyConnected:
+		return ExitCode::alreadyConnected;
+	case ErrorCode::refused:
+	case ErrorCode::authentication:
+		return ExitCode::refused;
+	case ErrorCode::timedOut:
+		return ExitCode::timedOut;
+	case ErrorCode::notPermitted:
+		return ExitCode::notPermitted;
+	case ErrorCode::noModule:
+		return ExitCode::noModule;
+	}
+	return ExitCode::failed;
+}
+
+const char *describe(ExitCode code)
+{
+	switch (code) {
+	case ExitCode::done:
+		return "done";
+	case ExitCode::failed:
+		return "failed";
+	case ExitCode::usage:
+		return "wrong usage";
+	case ExitCode::noSuchObject:
+		return "no such object";
+	case ExitCode::alreadyConnected:
+		return "already connected";
+	case ExitCode::refused:
+		return "refused by the target";
+	case ExitCode::timedOut:
+		return "timed out";
+	case ExitCode::notPermitted:
+		return "not permitted";
+	case ExitCode::noModule:
+		return "kernel module not loaded, or too old";
+	case ExitCode::otherDriver:
+		return "the in-tree driver is connected to the subsystem";
+	case ExitCode::inUse:
+		return "in use";
+	}
+	return "failed";
 }

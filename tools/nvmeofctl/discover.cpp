@@ -16,8 +16,7 @@
 #include "connect_plan.h"
 #include "context.h"
 #include "documents.h"
-#include "interruption.h"
-#include "progress.h"
+#include "terminal.h"
 #include "table.h"
 
 using namespace nvmeof;

@@ -11,11 +11,10 @@
 #include <nvmeof/discovery.h>
 #include <nvmeof/error.h>
 
-#include "duration.h"
+#include "when.h"
 #include "format.h"
 #include "latency.h"
-#include "libctl/base/printable.h"
-#include "when.h"
+#include "libctl/base/text.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;

@@ -6,12 +6,12 @@
 #include <sys/timex.h>
 #include <sys/utsname.h>
 
-#include "cdc_socket.h"
+#include "cdc.h"
 #include "context.h"
 #include "daemon_bus.h"
 #include "doctor.h"
-#include "events.h"
-#include "kernels.h"
+#include "monitor.h"
+#include "builds.h"
 #include "libctl/base/file.h"
 
 using namespace nvmeof;

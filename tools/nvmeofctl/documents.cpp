@@ -3,7 +3,7 @@
 
 #include "builds.h"
 #include "discover.h"
-#include "exit_code.h"
+#include "context.h"
 
 using namespace nvmeof;
 

@@ -10,9 +10,9 @@
 
 #include "import.h"
 #include "connect_plan.h"
-#include "disconnect_plan.h"
+#include "disconnect.h"
 #include "json.h"
-#include "libctl/volume/reservation.h"
+#include "libctl/volume/fence.h"
 
 // Of "list": the namespaces, each with the NQNs and identity of its subsystem.
 Json listDocument(const nvmeof::Snapshot &all);

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "duration.h"
+#include "when.h"
 #include "latency.h"
 #include "table.h"
 

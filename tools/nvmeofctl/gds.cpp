@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // gds: checks whether data can move between disks and GPU memory directly, and why not.
+#include "gds.h"
+
 #include <array>
+#include <filesystem>
 #include <ostream>
 
 #include <fmt/format.h>
 
-#include "libctl/gpu/finding.h"
-#include "libctl/gpu/recording.h"
-
 #include "context.h"
-#include "gds_config.h"
-#include "gpu_documents.h"
 #include "libctl/base/file.h"
+#include "libctl/gpu/cufile.h"
+#include "libctl/gpu/finding.h"
+#include "libctl/gpu/rails.h"
+#include "libctl/gpu/recording.h"
+#include "libctl/gpu/tree.h"
 #include "machine.h"
 #include "table.h"
+
+class Context;
+
+int configureGds(Context &context, const nofctl::gpu::Tree &tree);
+// Reads every file that configureGds() depends on, so that a RecordingTree records it.
+void readCufileSources(const nofctl::gpu::Tree &tree);
 
 using namespace nvmeof;
 using namespace nofctl::gpu;
@@ -140,4 +149,315 @@ int runGdsConfig(Context &context)
 int runGdsRecord(Context &context)
 {
 	return withMachine(context, recordGds);
+}
+
+// gds config: cufile.json for this machine. Shows the changes, and makes them with --write.
+using namespace nvmeof;
+using namespace nofctl::gpu;
+
+namespace {
+
+constexpr const char *defaultCufile = "/etc/cufile.json";
+
+using Addresses = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+Addresses addressesOfCards(const Tree &tree, const Node &node)
+{
+	Addresses all;
+	for (const PciDevice *card : node.pci.of(Kind::nic))
+		for (const std::string &interface : card->nets)
+			all.emplace_back(interface, addressesOf(tree, interface));
+	return all;
+}
+
+// Empty if the file does not exist.
+Result<std::string> readOld(const std::string &file)
+{
+	constexpr std::size_t largest = 64 << 10;
+	Result<std::string> text = nofctl::readWholeFile(file, largest);
+	if (!text && text.error().sysErrno == ENOENT)
+		return std::string();
+	return text ? text : usageError(text.error().message);
+}
+
+std::string explained(const CufilePlan &plan)
+{
+	Table settings({{"Key"}, {"Value"}, {"Why"}}), mounts({{"Mount"}, {"Transfers"}, {"Why"}});
+	for (const CufileSetting &one : plan.settings)
+		settings.add({one.path.substr(1), one.value.dump(), one.why});
+	for (const MountMode &one : plan.mounts)
+		mounts.add({one.point, one.mode, one.why});
+	return settings.render() + (plan.mounts.empty() ? "" : "\n" + mounts.render());
+}
+
+struct Outcome {
+	std::string file, old, text;
+	std::vector<std::string> problems;
+	CufilePlan plan;
+};
+
+void tell(Context &context, const Outcome &outcome)
+{
+	std::ostream &out = context.out();
+	const std::string difference = lineDifference(outcome.old, outcome.text);
+	for (const std::string &problem : outcome.problems)
+		context.note(outcome.file, problem);
+	if (!outcome.plan.failed.empty())
+		context.note("gds check",
+			     fmt::format("fails for {}: {}{}; what fails is not enabled here",
+					 outcome.plan.failed.front().subject, outcome.plan.failed.front().what,
+					 outcome.plan.failed.size() > 1
+						 ? fmt::format(", and {} more", outcome.plan.failed.size() - 1)
+						 : ""));
+	out << explained(outcome.plan) << "\n";
+	if (outcome.old.empty())
+		out << outcome.file << " does not exist; it would be created as:\n" << outcome.text;
+	else if (difference.empty())
+		out << outcome.file << " needs no change\n";
+	else
+		out << outcome.file << " would change:\n" << difference;
+}
+
+// Keeps the old content in FILE.before-nvmeof.
+Result<void> write(const Outcome &outcome)
+{
+	if (!outcome.old.empty())
+		if (Result<void> kept = nofctl::replaceFile(outcome.file + ".before-nvmeof", outcome.old, 0644,
+							    nofctl::Durable::yes);
+		    !kept)
+			return kept;
+	return nofctl::replaceFile(outcome.file, outcome.text, 0644, nofctl::Durable::yes);
+}
+
+} // namespace
+
+void readCufileSources(const Tree &tree)
+{
+	addressesOfCards(tree, readNode(tree));
+}
+
+int configureGds(Context &context, const Tree &tree)
+{
+	const bool writes = context.args().has("write");
+	Outcome outcome;
+	outcome.file = context.args().textOr("file", defaultCufile);
+	Result<std::string> old = readOld(outcome.file);
+	if (!old)
+		return context.fail("", old.error());
+	Result<CufileJson> before = old->empty() ? Result<CufileJson>(CufileJson::object()) : parseCufile(*old);
+	if (!before)
+		return context.fail(outcome.file, before.error(), "correct the file, or move it away");
+	const Node node = readMachine(context.args(), tree);
+	outcome.old = *old;
+	outcome.problems = cufileProblems(*before);
+	outcome.plan = planCufile(node, addressesOfCards(tree, node));
+	const CufileJson after = applyCufile(*before, outcome.plan);
+	outcome.text = after == *before ? *old : formatCufile(after);
+	if (!context.json())
+		tell(context, outcome);
+	const bool changes = writes && outcome.text != outcome.old;
+	if (changes)
+		if (Result<void> done = write(outcome); !done)
+			return context.fail("", done.error());
+	if (context.json())
+		context.print(cufileDocument(outcome.file, outcome.plan, outcome.problems, outcome.text, changes));
+	else if (changes)
+		context.out() << fmt::format("{} was written{}\n", outcome.file,
+					     outcome.old.empty() ? ""
+								 : "; the old file, with its comments, is " +
+									   outcome.file + ".before-nvmeof");
+	return outcome.problems.empty() ? 0 : 1;
+}
+
+using namespace nofctl::gpu;
+using namespace nofctl::sizing;
+using namespace nofctl::stripe;
+
+namespace {
+
+const char *word(Level level)
+{
+	return level == Level::pass ? "pass" : level == Level::warn ? "warn" : "fail";
+}
+
+void putGpuText(Json &json, const char *key, const std::string &text)
+{
+	if (!text.empty())
+		json[key] = text;
+}
+
+Json toJson(const Finding &one)
+{
+	Json json{{"level", word(one.level)}, {"check", one.check}, {"subject", one.subject}, {"what", one.what}};
+	putGpuText(json, "step", one.step);
+	putGpuText(json, "row", one.row);
+	putGpuText(json, "source", one.source);
+	return json;
+}
+
+Json toJson(const Pair &pair)
+{
+	Json redirects = Json::array();
+	for (const PciDevice *bridge : pair.redirects)
+		redirects.push_back(bridge->address);
+	return {{"gpu", pair.gpu->address},
+		{"peer", pair.peer->address},
+		{"distance", toString(pair.state.distance)},
+		{"acs_redirects", redirects},
+		{"iommu", toString(pair.state.translation)},
+		{"host_bridge_known", pair.state.hostBridge},
+		{"row", pair.row->id},
+		{"level", word(pair.level)}};
+}
+
+Json toJson(const PciDevice &device)
+{
+	Json json{{"address", device.address}, {"root", device.root}, {"above", device.above}};
+	if (device.numa >= 0)
+		json["numa_node"] = device.numa;
+	if (device.socket >= 0)
+		json["socket"] = device.socket;
+	putGpuText(json, "driver", device.driver);
+	json["interfaces"] = device.nets;
+	json["rdma_devices"] = device.rdmas;
+	return json;
+}
+
+Json addressesOf(const std::vector<const PciDevice *> &devices)
+{
+	Json array = Json::array();
+	for (const PciDevice *one : devices)
+		array.push_back(one->address);
+	return array;
+}
+
+const char *word(Verdict verdict)
+{
+	return verdict == Verdict::enough ? "enough" : "short";
+}
+
+} // namespace
+
+Json gdsDocument(const CheckReport &answer)
+{
+	Json findings = Json::array(), pairs = Json::array(), disks = Json::array();
+	for (const Finding &one : answer.findings)
+		findings.push_back(toJson(one));
+	for (const Pair &one : answer.pairs)
+		pairs.push_back(toJson(one));
+	for (const Disk *disk : answer.disks)
+		disks.push_back(disk->name);
+	return {{"level", word(worst(answer.findings))},
+		{"gpus", addressesOf(answer.gpus)},
+		{"cards", addressesOf(answer.cards)},
+		{"disks", disks},
+		{"pairs", pairs},
+		{"findings", findings}};
+}
+
+Json cufileDocument(const std::string &file, const CufilePlan &plan, const std::vector<std::string> &problems,
+		    const std::string &text, bool written)
+{
+	Json settings = Json::array(), mounts = Json::array();
+	for (const CufileSetting &one : plan.settings)
+		settings.push_back({{"key", one.path.substr(1)}, {"value", one.value}, {"why", one.why}});
+	for (const MountMode &one : plan.mounts)
+		mounts.push_back({{"mount", one.point}, {"mode", one.mode}, {"why", one.why}});
+	Json failed = Json::array();
+	for (const Finding &one : plan.failed)
+		failed.push_back(toJson(one));
+	return {{"file", file}, {"settings", settings},   {"mounts", mounts},  {"problems", problems},
+		{"text", text}, {"check_failed", failed}, {"written", written}};
+}
+
+Json mapDocument(const Node &node, const std::vector<Rail> &rails, const std::vector<const PciDevice *> &cards)
+{
+	Json gpus = Json::array(), all = Json::array();
+	for (const Rail &rail : rails) {
+		Json json{{"gpu", toJson(*rail.gpu)}, {"card", rail.card->address}};
+		putGpuText(json, "interface", rail.interface);
+		json["distance"] = toString(rail.pair.state.distance);
+		json["row"] = rail.pair.row->id;
+		json["level"] = word(rail.pair.level);
+		gpus.push_back(json);
+	}
+	for (const PciDevice *card : cards) {
+		Json json = toJson(*card), paths = Json::array();
+		for (const CardUse &use : usesOf(node, *card))
+			for (const DiskPath *path : use.paths)
+				paths.push_back(
+					{{"disk", use.disk->name}, {"path", path->name}, {"usable", path->usable}});
+		json["paths"] = paths;
+		all.push_back(json);
+	}
+	return {{"rails", gpus}, {"cards", all}};
+}
+
+Json sizingDocument(const Sizing &sizing, const std::vector<Shortage> &shortages)
+{
+	Json stages = Json::array(), lines = Json::array(), compared = Json::array();
+	for (const Stage &one : sizing.stages)
+		stages.push_back({{"name", one.name}, {"read", one.read}, {"write", one.write}});
+	for (const Line &one : sizing.lines) {
+		Json json{{"group", one.group},
+			  {"name", one.name},
+			  {"value", one.value},
+			  {"unit", one.unit},
+			  {"formula", one.formula}};
+		putGpuText(json, "source", one.source);
+		if (one.emulated)
+			json["emulated"] = true;
+		if (one.verdict != Verdict::none)
+			json["verdict"] = word(one.verdict);
+		lines.push_back(json);
+	}
+	for (const Shortage &one : shortages) {
+		Json json{{"name", one.what}, {"wanted", one.wanted}, {"verdict", one.enough ? "enough" : "short"}};
+		if (one.there)
+			json["there"] = *one.there;
+		putGpuText(json, "step", one.step);
+		compared.push_back(json);
+	}
+	return {{"stages", stages},
+		{"narrowest", sizing.stages[sizing.narrowest].name},
+		{"lines", lines},
+		{"compared", compared}};
+}
+
+Json layoutDocument(const std::string &name, const Layout &layout, const std::string &text, const char *done)
+{
+	Json members = Json::array();
+	for (const Member &one : layout.members) {
+		Json json{{"disk", one.disk},
+			  {"wwid", one.wwid},
+			  {"size", one.bytes},
+			  {"nqn", one.subsystem},
+			  {"usable_paths", one.usable}};
+		putGpuText(json, "owner", one.owner);
+		members.push_back(json);
+	}
+	return {{"name", name},
+		{"done", done},
+		{"members", members},
+		{"chunk", layout.chunk},
+		{"full_stripe", layout.fullStripe()},
+		{"size", layout.bytes},
+		{"unused", layout.unused},
+		{"notes", layout.notes},
+		{"text", text}};
+}
+
+Json stripesDocument(const std::vector<StripeState> &stripes)
+{
+	Json array = Json::array();
+	for (const StripeState &one : stripes)
+		array.push_back({{"name", one.name},
+				 {"state", one.state},
+				 {"configured", one.configured},
+				 {"chunk", one.chunk},
+				 {"size", one.bytes},
+				 {"users", one.users},
+				 {"members", one.members},
+				 {"missing", one.missing}});
+	return {{"stripes", array}};
 }

@@ -2,7 +2,7 @@
 // nvme-fabrics.conf and nvme-stas.conf of nvme-cli and nvme-stas 3; stafd.conf, stacd.conf and sys.conf of nvme-stas 2.
 #include <filesystem>
 
-#include "import_key.h"
+#include "import.h"
 
 using namespace nvmeof;
 

@@ -3,7 +3,7 @@
 
 #include <nvmeof/name.h>
 
-#include "exit_code.h"
+#include "context.h"
 #include "format.h"
 #include "latency.h"
 

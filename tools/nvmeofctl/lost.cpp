@@ -10,7 +10,7 @@ using namespace nvmeof;
 
 namespace {
 
-using Labels = serving::Exposition::Labels;
+using Labels = runtime::Exposition::Labels;
 
 struct Sample {
 	std::string_view name;
@@ -79,8 +79,8 @@ std::string identity(const Labels &labels)
 	return identity(labelOf(labels, "nqn"), labelOf(labels, "nsid"), labelOf(labels, "uuid"));
 }
 
-struct Present {
-	explicit Present(const Snapshot &now)
+struct CurrentObjects {
+	explicit CurrentObjects(const Snapshot &now)
 	{
 		for (const Namespace &n : now.namespaces) {
 			const Subsystem *s = now.subsystem(n.subsystem);
@@ -115,7 +115,7 @@ template <typename F> void eachSample(std::string_view text, F take)
 }
 
 // NQNs of subsystems with a controller that was live and does not exist any more: it was disconnected.
-std::set<std::string> disconnected(std::string_view before, const Present &present)
+std::set<std::string> disconnected(std::string_view before, const CurrentObjects &present)
 {
 	std::set<std::string> nqns;
 	eachSample(before, [&](const Sample &sample) {
@@ -131,7 +131,7 @@ std::set<std::string> disconnected(std::string_view before, const Present &prese
 
 LostObjects findLost(std::string_view before, const Snapshot &now)
 {
-	const Present present(now);
+	const CurrentObjects present(now);
 	LostObjects found;
 	std::set<std::string> seen;
 	auto keep = [&](Labels labels) {

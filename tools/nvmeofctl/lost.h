@@ -9,10 +9,10 @@
 
 #include <nvmeof/snapshot.h>
 
-#include "serving/exposition.h"
+#include "libctl/runtime/exposition.h"
 
 struct LostObjects {
-	std::vector<serving::Exposition::Labels> namespaces; // labels of nvmeof_namespace_info
+	std::vector<runtime::Exposition::Labels> namespaces; // labels of nvmeof_namespace_info
 	std::uint64_t namespacesTotal = 0, pathsTotal = 0;   // since the file was created
 };
 

@@ -6,7 +6,7 @@
 #include <nvmeof/snapshot.h>
 
 #include "libctl/base/file.h"
-#include "libctl/gpu/read_pci.h"
+#include "libctl/gpu/pci.h"
 #include "libctl/gpu/recording.h"
 
 using namespace nvmeof;

@@ -6,7 +6,7 @@
 
 #include "libctl/gpu/node.h"
 
-#include "args.h"
+#include "parse.h"
 
 // --root: a folder with a copy of its files, or a recording of 'gds record'; else this machine.
 nvmeof::Result<std::unique_ptr<nofctl::gpu::Tree>> openMachine(const Args &args);

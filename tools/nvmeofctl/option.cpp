@@ -10,9 +10,9 @@
 #include <nvmeof/address.h>
 #include <nvmeof/uuid.h>
 
-#include "libctl/stripe_name.h"
+#include "libctl/config/config_parse.h"
 
-#include "duration.h"
+#include "when.h"
 #include "suggest.h"
 
 using namespace nvmeof;

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <iterator>
 #include <optional>
+#include <ostream>
 #include <set>
+#include <span>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -13,11 +16,11 @@
 
 #include <nvmeof/client.h>
 
-#include "exit_code.h"
-#include "help.h"
+#include "context.h"
+#include "settings.h"
 #include "suggest.h"
 #include "table.h"
-#include "unsupported.h"
+#include "when.h"
 
 namespace {
 
@@ -345,4 +348,267 @@ CommandLine parseCommandLine(const std::vector<std::string> &line)
 		parsed.notices.push_back(
 			fmt::format("'{}' is an old spelling of '{}'", command->path, command->instead));
 	return parsed;
+}
+
+nvmeof::Error usageError(std::string message)
+{
+	nvmeof::Error error;
+	error.code = nvmeof::ErrorCode::invalid;
+	error.message = std::move(message);
+	return error;
+}
+
+std::optional<std::string> Args::text(const std::string &option) const
+{
+	auto found = values_.find(option);
+	if (found == values_.end() || found->second.empty())
+		return std::nullopt;
+	return found->second.back();
+}
+
+std::string Args::textOr(const std::string &option, const std::string &fallback) const
+{
+	return text(option).value_or(fallback);
+}
+
+const std::vector<std::string> &Args::all(const std::string &option) const
+{
+	static const std::vector<std::string> none;
+	auto found = values_.find(option);
+	return found == values_.end() ? none : found->second;
+}
+
+std::optional<std::uint32_t> Args::number(const std::string &option) const
+{
+	std::optional<std::string> given = text(option);
+	std::uint32_t value = 0;
+	if (!given || std::from_chars(given->data(), given->data() + given->size(), value).ec != std::errc())
+		return std::nullopt;
+	return value;
+}
+
+std::optional<std::chrono::milliseconds> Args::seconds(const std::string &option) const
+{
+	std::optional<std::string> given = text(option);
+	if (!given)
+		return std::nullopt;
+	nvmeof::Result<std::chrono::milliseconds> time = parseSeconds(*given, Never::allowed);
+	return time ? std::optional(*time) : std::nullopt;
+}
+
+namespace {
+
+struct UnsupportedName {
+	std::string_view shortName, name;
+	const char *instead;
+};
+
+constexpr const char *noKeys = "authentication is not supported yet: allow this host at the target by its NQN, which "
+			       "'nvmeofctl show-hostnqn' prints, and keep the network closed to others";
+constexpr const char *noTls = "encryption is not supported yet: use a trusted network, or IPsec";
+constexpr const char *noFile = "the configuration is in /etc/nvmeof/nvmeof.toml: 'nvmeofctl import' converts such a "
+			       "file, 'nvmeofctl connect-all' connects its targets";
+constexpr const char *byIoctl = "use nvme-cli for it: its commands work on /dev/nvmeof0c1 and /dev/nvmeof0n1";
+
+constexpr UnsupportedName options[] = {
+	{"-S", "--dhchap-secret", noKeys},
+	{"-C", "--dhchap-ctrl-secret", noKeys},
+	{"", "--tls", noTls},
+	{"", "--tls-key", noTls},
+	{"", "--tls-key-identity", noTls},
+	{"", "--keyring", noTls},
+	{"", "--concat", noTls},
+	{"-W", "--nr-write-queues",
+	 "omit it: separate write queues are not supported, reads and writes share the queues"},
+	{"", "--disable-sqflow", "omit it: SQ flow control is off unless --sq-flow is given"},
+	{"-J", "--config", noFile},
+	{"-O", "--dump-config", "'nvmeofctl list-subsys --json' shows what is connected"},
+	{"", "--context", "omit it: connections have no context"},
+	{"", "--application", "omit it: connections have no application name"},
+	{"-m", "--matching", "omit it: another path joins its subsystem automatically"},
+	{"-p", "--persistent", "use it with 'nvmeofctl connect-all', or connect to the discovery service"},
+	{"-r", "--raw", "use --json"},
+	{"-v", "--verbose", "omit it: 'nvmeofctl show NAME' and --json show all details"},
+};
+
+constexpr UnsupportedName verbs[] = {
+	{"", "ns-rescan", "use 'nvmeofctl rescan'"},
+	{"", "show-topology", "use 'nvmeofctl list-subsys' or 'nvmeofctl show NAME'"},
+	{"", "id-ctrl", byIoctl},
+	{"", "id-ns", byIoctl},
+	{"", "list-ns", byIoctl},
+	{"", "smart-log", byIoctl},
+	{"", "error-log", byIoctl},
+	{"", "get-log", byIoctl},
+	{"", "get-feature", byIoctl},
+	{"", "set-feature", byIoctl},
+	{"", "format", byIoctl},
+	{"", "flush", byIoctl},
+	{"", "read", byIoctl},
+	{"", "write", byIoctl},
+};
+
+std::optional<std::string> unsupportedText(const auto &habits, std::string name)
+{
+	std::ranges::replace(name, '_', '-'); // nvme-cli accepts both
+	for (const UnsupportedName &habit : habits)
+		if (name == habit.name || (name == habit.shortName && !name.empty()))
+			return fmt::format("{} is not supported here; {}", habit.name, habit.instead);
+	return std::nullopt;
+}
+
+} // namespace
+
+std::optional<std::string> unsupportedOption(std::string_view name)
+{
+	return unsupportedText(options, std::string(name));
+}
+
+std::optional<std::string> unsupportedCommand(std::string_view name)
+{
+	return unsupportedText(verbs, std::string(name));
+}
+
+namespace {
+
+constexpr std::size_t lineWidth = 80;
+
+// Lines of at most 80 characters, each indented by @indent blanks.
+std::string wrapped(std::string_view text, std::size_t indent)
+{
+	std::string all, line;
+	while (!text.empty()) {
+		std::size_t end = std::min(text.find(' '), text.size());
+		if (!line.empty() && indent + line.size() + 1 + end > lineWidth) {
+			all += std::string(indent, ' ') + line + "\n";
+			line.clear();
+		}
+		line += (line.empty() ? "" : " ") + std::string(text.substr(0, end));
+		text.remove_prefix(std::min(end + 1, text.size()));
+	}
+	return line.empty() ? all : all + std::string(indent, ' ') + line + "\n";
+}
+
+std::string optionText(const Option &option)
+{
+	std::string note = valueNote(option);
+	return fmt::format("  {}\n{}", option.heading(),
+			   wrapped(option.help + (note.empty() ? "" : " (" + note + ")"), 10));
+}
+
+std::string optionsText(const char *title, const std::vector<Option> &options)
+{
+	if (options.empty())
+		return {};
+	std::string text = fmt::format("\n{}:\n", title);
+	for (const Option &option : options)
+		if (!option.old)
+			text += optionText(option);
+	return text;
+}
+
+std::string settingsText(const char *title, std::span<const SettingText> settings)
+{
+	std::string text = fmt::format("\n{}:\n", title);
+	for (const SettingText &setting : settings)
+		text += fmt::format(
+			"  {}\n{}", setting.name,
+			wrapped(fmt::format("{} ({}; default {})", setting.meaning, setting.values, setting.preset),
+				10));
+	return text;
+}
+
+std::string listOf(const std::vector<Command> &commands)
+{
+	std::size_t width = 0;
+	for (const Command &command : commands)
+		width = std::max(width, command.hidden ? 0 : command.name.size());
+	std::string text;
+	for (const Command &command : commands)
+		if (!command.hidden)
+			text += fmt::format("  {:<{}}  {}\n", command.name, width, command.summary);
+	return text;
+}
+
+std::string examplesText(const Command &command)
+{
+	if (command.examples.empty())
+		return {};
+	std::string text = "\nExamples:\n";
+	for (const Example &example : command.examples)
+		text += fmt::format("  # {}\n  {}\n", example.what, example.line);
+	return text;
+}
+
+} // namespace
+
+std::string usageOf(const Command &command)
+{
+	std::string text = "nvmeofctl " + command.path;
+	if (!command.run)
+		return text + " VERB [OPTION]...";
+	bool more = false;
+	for (const Option &option : command.options) {
+		std::string name = option.positional() ? option.longName : option.longName + " " + option.value;
+		std::string dots = option.repeated ? "..." : "";
+		if (option.required)
+			text += " " + name + dots;
+		else if (option.positional())
+			text += " [" + name + dots + "]";
+		else
+			more = true;
+	}
+	return text + (more ? " [OPTION]..." : "");
+}
+
+std::string helpOf(const Command &called)
+{
+	const Command &command = currentOf(called);
+	std::string text = fmt::format("Usage: {}\n", usageOf(command));
+	if (command.run && !command.verbs.empty())
+		text += fmt::format("       nvmeofctl {} VERB [OPTION]...\n", command.path);
+	text += "\n" + wrapped(command.description, 0);
+	if (!command.verbs.empty())
+		text += fmt::format("\nVerbs:\n{}'nvmeofctl {} VERB --help' shows the options of a verb.\n",
+				    listOf(command.verbs), command.path);
+	text += optionsText("Options", command.options);
+	if (command.settings) {
+		text += settingsText("Settings of a subsystem", subsystemSettingTexts());
+		text += settingsText("Settings of a controller", controllerSettingTexts());
+	}
+	text += optionsText("Options of every command", commonOptions());
+	return text + examplesText(command);
+}
+
+std::string helpOfAll()
+{
+	std::size_t titleWidth = 0, nameWidth = 0;
+	for (const Command &command : commands())
+		if (!command.hidden) {
+			titleWidth = std::max(titleWidth, command.group.size());
+			nameWidth = std::max(nameWidth, command.name.size());
+		}
+	std::string text = "Usage: nvmeofctl COMMAND [VERB] [OPTION]...\n\n", title;
+	for (const Command &command : commands()) {
+		if (command.hidden)
+			continue;
+		text += fmt::format("{:<{}}  {:<{}}  {}\n", command.group == title ? "" : command.group, titleWidth,
+				    command.name, nameWidth, command.summary);
+		title = command.group;
+	}
+	return text + "\n'nvmeofctl COMMAND --help' lists the verbs, options and examples of a command.\n"
+		      "'man nvmeofctl' describes files and "
+		      "exit codes; --version prints the version.\n";
+}
+
+int runHelp(Context &context)
+{
+	std::string path = context.args().textOr("COMMAND", "");
+	for (const std::string &verb : context.args().all("VERB"))
+		path += " " + verb;
+	const Command *command = findCommand(path);
+	if (!command && !path.empty())
+		return context.fail("", usageError("there is no command '" + path + "'"));
+	context.out() << (command ? helpOf(*command) : helpOfAll());
+	return 0;
 }

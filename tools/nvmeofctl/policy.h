@@ -11,7 +11,7 @@
 #include <nvmeof/client.h>
 #include <nvmeof/config.h>
 
-#include "args.h"
+#include "parse.h"
 #include "context.h"
 #include "json.h"
 

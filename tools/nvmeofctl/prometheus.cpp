@@ -5,11 +5,11 @@
 #include <cmath>
 #include <set>
 
-#include "serving/exposition.h"
+#include "libctl/runtime/exposition.h"
 
 using namespace nvmeof;
-using serving::exactNumber;
-using serving::Exposition;
+using runtime::exactNumber;
+using runtime::Exposition;
 using namespace std::chrono_literals;
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "libctl/volume/reservation.h"
+#include "libctl/volume/fence.h"
 
 #include <cerrno>
 #include <ostream>

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "args.h"
+#include "parse.h"
 
 using namespace nvmeof;
 
@@ -18,4 +18,45 @@ Result<Settings> parseSettings(ObjectKind kind, const std::vector<std::string> &
 		return parsed ? Result<Settings>(Settings(*parsed)) : Result<Settings>(parsed.error());
 	}
 	return usageError(fmt::format("a {} has no settings", toString(kind)));
+}
+
+namespace {
+
+constexpr SettingText ofSubsystem[] = {
+	{"iopolicy", "a path selector; 'nvmeofctl version' lists them", "numa",
+	 "how a path is selected for a request among the best ones"},
+	{"spill-us", "0 to 60000000 us, 0 for off", "0",
+	 "use non-optimized paths, too, if the expected latency of every optimized path is longer than this"},
+	{"spill-depth", "0 to 1024 commands, 0 for off", "0",
+	 "likewise, if every optimized path has more commands outstanding on the queue of the CPU"},
+	{"degrade", "on or off", "off", "avoid a path that is an outlier in latency or errors"},
+	{"fencing", "auto, immediate or safe", "auto",
+	 "when a request that modifies data may be retried after its connection was lost"},
+	{"delayed-removal-secs", "0 to 604800 s", "0",
+	 "how long a namespace remains without a path before it is removed"},
+	{"quiesce-tmo", "0 to 86400 s", "30",
+	 "with fencing=safe: assumed time for which a target still executes requests of a lost connection, unless the "
+	 "target reports it"},
+};
+
+constexpr SettingText ofController[] = {
+	{"reconnect-delay", "0.001 to 86400 s", "10", "maximum delay between reconnect attempts"},
+	{"ctrl-loss-tmo", "-1 (never), or 0 to 2147483.647 s", "600",
+	 "time without a connection after which the controller is lost and its paths are removed"},
+	{"fast-io-fail-tmo", "-1 (off), or 0 to 2147483.647 s", "-1",
+	 "time without a connection after which waiting I/O fails"},
+	{"stall-tmo", "0 (off) to 86400 s; 300ms is 0.3", "0.3",
+	 "time without an answer after which the path is suspect"},
+};
+
+} // namespace
+
+std::span<const SettingText> subsystemSettingTexts()
+{
+	return ofSubsystem;
+}
+
+std::span<const SettingText> controllerSettingTexts()
+{
+	return ofController;
 }

@@ -2,6 +2,7 @@
 // The NAME=VALUE words of "set".
 #pragma once
 
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -13,3 +14,11 @@ using Settings = std::variant<nvmeof::SubsystemSettings, nvmeof::ControllerSetti
 
 // Errors list the settings of that kind of object.
 nvmeof::Result<Settings> parseSettings(nvmeof::ObjectKind kind, const std::vector<std::string> &words);
+
+// The settings of "set", for help, manual page and completion. A test compares them with the library's.
+struct SettingText {
+	const char *name, *values, *preset, *meaning;
+};
+
+std::span<const SettingText> subsystemSettingTexts();
+std::span<const SettingText> controllerSettingTexts();

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <ostream>
 
 #include <nvmeof/name.h>
+#include <nvmeof/snapshot.h>
 
-#include "libctl/gpu/route.h"
-
+#include "connect_plan.h"
 #include "context.h"
 #include "documents.h"
 #include "format.h"
+#include "libctl/gpu/tree.h"
 #include "table.h"
 
 using namespace nvmeof;
@@ -97,5 +99,109 @@ int runShow(Context &context)
 			document["interface"] = {{"name", link.name}, {"trouble", link.trouble}};
 	}
 	context.print(document);
+	return 0;
+}
+
+using namespace nvmeof;
+
+// The disks of a lost controller have fewer paths, or are not listed any more.
+static Json warnOfLost(Context &context, const std::vector<Controller> &controllers)
+{
+	Json names = Json::array();
+	for (const Controller &one : controllers) {
+		if (one.state != ControllerState::lost)
+			continue;
+		names.push_back(one.name);
+		Error error;
+		error.message = "lost: " + formatAddress(one) + " was not reachable within its ctrl-loss-tmo";
+		context.warn(one.name, error, lostNextStep(one.name));
+	}
+	return names;
+}
+
+// Names each interface that has no carrier, or is down, and that controllers should be connected over.
+static void warnOfLinks(Context &context, const std::vector<Controller> &controllers)
+{
+	const nofctl::gpu::FolderTree tree;
+	std::map<std::string, std::vector<std::string>> troubles; // with the controllers
+	for (const Controller &one : controllers) {
+		if (one.state == ControllerState::live)
+			continue;
+		const std::string trouble =
+			interfaceTrouble(tree, interfaceOf(tree, one.hostIface, one.hostTraddr, one.traddr));
+		if (!trouble.empty())
+			troubles[trouble].push_back(one.name);
+	}
+	for (const auto &[trouble, names] : troubles) {
+		Error error;
+		error.message = trouble + ": " + names.front();
+		if (names.size() > 1)
+			error.message += " and " + std::to_string(names.size() - 1) + " more controllers";
+		error.message += " cannot be connected over it";
+		context.warn("", error, "check its cable, the port of the switch, and 'ip link'");
+	}
+}
+
+int runList(Context &context)
+{
+	Result<Snapshot> all = readSnapshot();
+	if (!all)
+		return context.fail("", all.error());
+	if (!context.json())
+		context.out() << formatNamespaces(all->namespaces, all->subsystems, all->paths) << std::flush;
+	Json twins = warnInTreeDuplicates(context, all->namespaces, nvmeDisks());
+	Json same = warnDuplicateIdentifiers(context, all->namespaces);
+	Json lost = warnOfLost(context, all->controllers);
+	warnOfLinks(context, all->controllers);
+	if (context.json()) {
+		Json document = listDocument(*all);
+		document["other_driver"] = twins;
+		document["same_identifiers"] = same;
+		document["lost_controllers"] = lost;
+		context.print(document);
+	}
+	return 0;
+}
+
+int runListSubsys(Context &context)
+{
+	Result<Snapshot> all = readSnapshot();
+	if (!all)
+		return context.fail("", all.error());
+	if (context.json())
+		context.print(subsystemsDocument(*all));
+	else
+		context.out() << formatSubsystems(all->subsystems, all->controllers, all->paths) << std::flush;
+	warnOfLinks(context, all->controllers);
+	return 0;
+}
+
+static void printEach(std::ostream &out, const std::vector<std::string> &names)
+{
+	for (const std::string &name : names)
+		out << name << "\n";
+}
+
+// For completion scripts: prints no error if the objects cannot be read.
+int runNames(Context &context)
+{
+	Result<Snapshot> all = readSnapshot();
+	if (!all)
+		return 0;
+	std::string kind = context.args().textOr("KIND", "");
+	std::vector<std::string> names;
+	for (const Subsystem &subsystem : all->subsystems)
+		if (kind != "controllers")
+			names.push_back(kind == "nqns" ? subsystem.nqn : subsystem.name);
+	for (const Controller &controller : all->controllers)
+		if (kind != "nqns")
+			names.push_back(controller.name);
+	if (kind == "objects") {
+		for (const Namespace &ns : all->namespaces)
+			names.push_back(ns.name);
+		for (const Path &path : all->paths)
+			names.push_back(path.name);
+	}
+	printEach(context.out(), names);
 	return 0;
 }

@@ -8,14 +8,13 @@
 #include <fmt/format.h>
 #include <nvmeof/snapshot.h>
 
-#include "libctl/sizing/constants.h"
+#include "libctl/sizing/sizing.h"
 
 #include "context.h"
-#include "exit_code.h"
-#include "gpu_documents.h"
+#include "gds.h"
 #include "libctl/base/file.h"
 #include "machine.h"
-#include "svg.h"
+#include "map.h"
 #include "table.h"
 
 using namespace nvmeof;

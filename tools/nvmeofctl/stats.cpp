@@ -10,8 +10,11 @@
 #include "builds.h"
 #include "context.h"
 #include "daemon_bus.h"
+#include "format.h"
+#include "latency.h"
 #include "libctl/base/file.h"
 #include "prometheus.h"
+#include "table.h"
 
 using namespace nvmeof;
 
@@ -103,4 +106,196 @@ int runStats(Context &context)
 	if (Result<void> done = nofctl::replaceFile(*file, text); !done)
 		return context.fail(name, done.error());
 	return 0;
+}
+
+using namespace nvmeof;
+
+namespace {
+
+Json totalsJson(const Totals &totals)
+{
+	Json json{{"ios", totals.ios},
+		  {"bytes_read", totals.bytesRead},
+		  {"bytes_written", totals.bytesWritten},
+		  {"errors", totals.errors},
+		  {"retries", totals.retries},
+		  {"aborts", totals.aborts},
+		  {"failovers", totals.failovers},
+		  {"inflight", totals.inflight}};
+	json["latency"] = latencyJson(totals.readLatency, totals.writeLatency);
+	return json;
+}
+
+Json pathStatsJson(const Path &path, const Snapshot &all)
+{
+	Json json = toJson(path);
+	if (const Controller *controller = all.controller(path.controller)) {
+		json["transport"] = controller->transport;
+		json["traddr"] = controller->traddr;
+		json["trsvcid"] = controller->trsvcid;
+	}
+	return json;
+}
+
+Json namespaceStatsJson(const Namespace &ns, const Snapshot &all)
+{
+	Json json = toJson(ns);
+	std::vector<const Path *> paths = all.pathsOf(ns);
+	json["totals"] = totalsJson(totalsOf(paths));
+	json["paths"] = Json::array();
+	for (const Path *path : paths)
+		json["paths"].push_back(pathStatsJson(*path, all));
+	return json;
+}
+
+} // namespace
+
+Json statsJson(const Snapshot &snapshot)
+{
+	Json json{{"time_ns", snapshot.time.count()},
+		  {"latency_bucket_unit_ns", histogramUnit.count()},
+		  {"subsystems", Json::array()},
+		  {"controllers", Json::array()},
+		  {"namespaces", Json::array()}};
+	for (const Subsystem &subsystem : snapshot.subsystems)
+		json["subsystems"].push_back(toJson(subsystem));
+	for (const Controller &controller : snapshot.controllers)
+		json["controllers"].push_back(toJson(controller));
+	for (const Namespace &ns : snapshot.namespaces)
+		json["namespaces"].push_back(namespaceStatsJson(ns, snapshot));
+	return json;
+}
+
+using namespace nvmeof;
+
+namespace {
+
+std::vector<std::string> counterCells(const Totals &totals, std::uint64_t from, std::uint64_t to)
+{
+	return {std::to_string(totals.ios),
+		formatSize(totals.bytesRead),
+		formatSize(totals.bytesWritten),
+		std::to_string(totals.errors),
+		std::to_string(totals.retries),
+		std::to_string(totals.aborts),
+		std::to_string(from),
+		std::to_string(to),
+		std::to_string(totals.inflight)};
+}
+
+std::vector<std::string> counterRow(std::vector<std::string> head, const std::vector<const Path *> &paths)
+{
+	std::uint64_t from = 0, to = 0;
+	for (const Path *path : paths) {
+		from += path->failoversFrom;
+		to += path->failoversTo;
+	}
+	for (std::string &cell : counterCells(totalsOf(paths), from, to))
+		head.push_back(std::move(cell));
+	return head;
+}
+
+std::string counters(const std::vector<const Path *> &paths, const Snapshot &all)
+{
+	Table table({{"Path"},
+		     {"State"},
+		     {"ANA"},
+		     {"Since", Align::right},
+		     {"I/Os", Align::right},
+		     {"Read", Align::right},
+		     {"Written", Align::right},
+		     {"Errors", Align::right},
+		     {"Retries", Align::right},
+		     {"Aborts", Align::right},
+		     {"From", Align::right},
+		     {"To", Align::right},
+		     {"In flight", Align::right}});
+	for (const Path *path : paths)
+		table.add(counterRow(
+			{path->name, conditionOf(*path, all.paths), formatAna(*path), formatSince(*path, all.time)},
+			{path}));
+	table.add(counterRow({"total", "", "", ""}, paths));
+	return table.render();
+}
+
+void addLatency(Table &table, const std::string &name, const char *op, const Histogram &histogram)
+{
+	LatencySummary summary = summaryOf(histogram);
+	table.add({name, op, std::to_string(summary.count), formatPercentile(summary, summary.p50),
+		   formatPercentile(summary, summary.p99), formatMax(summary)});
+}
+
+std::string latencies(const std::vector<const Path *> &paths)
+{
+	Table table({{"Path"},
+		     {"Latency of"},
+		     {"Count", Align::right},
+		     {"p50", Align::right},
+		     {"p99", Align::right},
+		     {"Longest", Align::right}});
+	for (const Path *path : paths) {
+		addLatency(table, path->name, "reads", path->readLatency);
+		addLatency(table, path->name, "writes", path->writeLatency);
+	}
+	Totals totals = totalsOf(paths);
+	addLatency(table, "total", "reads", totals.readLatency);
+	addLatency(table, "total", "writes", totals.writeLatency);
+	return table.render();
+}
+
+std::string section(const Namespace &ns, const Snapshot &all)
+{
+	std::vector<const Path *> paths = all.pathsOf(ns);
+	const Subsystem *subsystem = all.subsystem(ns.subsystem);
+	std::string text =
+		nofctl::printable(fmt::format("{}: paths {}, {} requests wait for a path, {} held, iopolicy {}",
+					      ns.name, pathsNote(ns, all.time), ns.waiting, ns.held,
+					      subsystem ? subsystem->iopolicy : "-")) +
+		"\n\n";
+	return text + counters(paths, all) + "\n" + latencies(paths) + "\n";
+}
+
+std::string controllers(const Snapshot &all)
+{
+	Table table({{"Controller"},
+		     {"Address"},
+		     {"State"},
+		     {"Reconnects", Align::right},
+		     {"Attempts", Align::right},
+		     {"Last error"}});
+	for (const Controller &c : all.controllers)
+		table.add({c.name, formatAddress(c), toString(c.state), std::to_string(c.reconnects),
+			   std::to_string(c.attempts),
+			   c.lastError.empty() ? "-" : describeFailure(c.lastError, c.lastErrno)});
+	return table.render();
+}
+
+} // namespace
+
+std::string statsText(const Snapshot &snapshot)
+{
+	if (snapshot.controllers.empty() && snapshot.namespaces.empty())
+		return "nothing is connected\n";
+	std::string text;
+	for (const Namespace &ns : snapshot.namespaces)
+		text += section(ns, snapshot);
+	return text + controllers(snapshot);
+}
+
+Totals totalsOf(const std::vector<const nvmeof::Path *> &paths)
+{
+	Totals totals;
+	for (const nvmeof::Path *path : paths) {
+		totals.ios += path->ios;
+		totals.bytesRead += path->bytesRead;
+		totals.bytesWritten += path->bytesWritten;
+		totals.errors += path->errors;
+		totals.retries += path->retries;
+		totals.aborts += path->aborts;
+		totals.failovers += path->failoversFrom;
+		totals.inflight += path->inflight;
+		totals.readLatency = nvmeof::sum(totals.readLatency, path->readLatency);
+		totals.writeLatency = nvmeof::sum(totals.writeLatency, path->writeLatency);
+	}
+	return totals;
 }

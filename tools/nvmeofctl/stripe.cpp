@@ -3,19 +3,28 @@
 #include "stripe.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fnmatch.h>
 #include <ostream>
 #include <set>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <thread>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "libctl/stripe/grow.h"
-
 #include "configuration.h"
 #include "context.h"
 #include "format.h"
-#include "gpu_documents.h"
+#include "gds.h"
+#include "libctl/base/file.h"
+#include "libctl/stripe/mapper.h"
+#include "libctl/stripe/plan.h"
 #include "table.h"
+#include "terminal.h"
 
 using namespace nvmeof;
 using namespace nofctl::stripe;
@@ -268,5 +277,315 @@ int runStripeStop(Context &context)
 		context.print({{"name", name}, {"done", done}});
 	else
 		context.out() << fmt::format("{} is {}; its members are unchanged\n", name, done);
+	return 0;
+}
+
+using namespace nvmeof;
+using namespace nofctl::stripe;
+
+extern char **environ;
+
+namespace {
+
+Error noSuchPart(std::string message)
+{
+	Error error = usageError(std::move(message));
+	error.code = ErrorCode::noSuchObject;
+	return error;
+}
+
+std::string plainName(const std::string &name)
+{
+	return name.substr(name.rfind('/') + 1);
+}
+
+} // namespace
+
+Result<std::vector<Member>> wantedMembers(const Args &args, const Snapshot &all)
+{
+	std::vector<Member> found, members = membersOf(all);
+	for (Member &one : members)
+		readQueueLimits(one);
+	for (const std::string &name : args.all("MEMBER")) {
+		auto member = std::ranges::find(members, plainName(name), &Member::disk);
+		if (member == members.end())
+			return noSuchPart("there is no disk " + name);
+		found.push_back(*member);
+	}
+	for (const std::string &pattern : args.all("nqn"))
+		for (const Member &one : members)
+			if (::fnmatch(pattern.c_str(), one.subsystem.c_str(), 0) == 0)
+				found.push_back(one);
+	if (found.empty())
+		return usageError("no members: give disks, or subsystems with --nqn");
+	return found;
+}
+
+Result<Layout> plannedLayout(const Args &args, std::vector<Member> members)
+{
+	Wish wish;
+	wish.width = args.number("width").value_or(0);
+	wish.keepOrder = args.has("keep-order");
+	if (const std::optional<std::string> text = args.text("chunk")) {
+		const std::optional<std::uint64_t> chunk = parseSize(*text);
+		if (!chunk || !*chunk)
+			return usageError("--chunk: '" + *text + "' is not a size such as 128KiB");
+		wish.chunk = *chunk;
+	}
+	return planStripe(std::move(members), wish);
+}
+
+Result<void> allFree(const Args &args, const Layout &layout)
+{
+	for (const Member &one : layout.members)
+		if (Result<void> good = checkFree(one, args.has("force")); !good)
+			return good;
+	return {};
+}
+
+std::vector<std::string> disksOf(const Layout &layout)
+{
+	std::vector<std::string> disks;
+	for (const Member &one : layout.members)
+		disks.push_back(one.disk);
+	return disks;
+}
+
+ConfigStripe configOf(const std::string &name, const Layout &layout)
+{
+	ConfigStripe stripe;
+	stripe.name = name;
+	stripe.chunk = layout.chunk;
+	for (const Member &one : layout.members)
+		stripe.members.push_back(one.wwid);
+	return stripe;
+}
+
+std::filesystem::path stripeFile(const Args &args, const std::string &name)
+{
+	std::filesystem::path folder = configFiles(args).main;
+	return folder.replace_extension(".d") / ("stripe-" + name + ".toml");
+}
+
+Result<void> saveStripe(const Args &args, const ConfigStripe &stripe)
+{
+	const std::filesystem::path file = stripeFile(args, stripe.name);
+	std::error_code ignored;
+	std::filesystem::create_directories(file.parent_path(), ignored);
+	Config config;
+	config.stripes = {stripe};
+	return nofctl::replaceFile(file,
+				   "# Written by 'nvmeofctl stripe', which rewrites it when the stripe grows.\n" +
+					   formatConfig(config),
+				   0644, nofctl::Durable::yes);
+}
+
+std::string layoutText(const std::string &name, const Layout &layout)
+{
+	Table table({{"#", Align::right},
+		     {"Disk"},
+		     {"Subsystem"},
+		     {"Size", Align::right},
+		     {"Usable paths", Align::right},
+		     {"Owner"}});
+	for (std::size_t i = 0; i < layout.members.size(); i++) {
+		const Member &one = layout.members[i];
+		table.add({std::to_string(i), one.disk, one.subsystem, formatSize(one.bytes),
+			   std::to_string(one.usable), one.owner});
+	}
+	std::string text = table.render() + "\n" +
+			   renderFields({{"device", "/dev/mapper/" + name},
+					 {"size", formatSize(layout.bytes)},
+					 {"chunk", sizeText(layout.chunk)},
+					 {"full stripe", sizeText(layout.fullStripe())}});
+	for (const char *type : {"xfs", "ext4"})
+		text += fmt::format("mkfs.{} {} /dev/mapper/{}\n", type,
+				    fmt::join(*mkfsOptions(type, layout.chunk, layout.members.size()), " "), name);
+	for (const std::string &note : layout.notes)
+		text += "note: " + nofctl::printable(note) + "\n";
+	return text;
+}
+
+Result<void> makeFileSystem(Context &context, const std::string &type, const std::string &name, const Layout &layout)
+{
+	Result<std::vector<std::string>> options = mkfsOptions(type, layout.chunk, layout.members.size());
+	if (!options)
+		return options.error();
+	std::vector<std::string> words{"mkfs." + type};
+	words.insert(words.end(), options->begin(), options->end());
+	if (context.args().has("force"))
+		words.push_back(type == "xfs" ? "-f" : "-F");
+	words.push_back("/dev/mapper/" + name);
+	context.note(name, fmt::format("{}", fmt::join(words, " ")));
+	std::vector<char *> arguments;
+	for (std::string &word : words)
+		arguments.push_back(word.data());
+	arguments.push_back(nullptr);
+	// mkfs prints text for people: its stdout goes to stderr, like notes
+	posix_spawn_file_actions_t actions;
+	::posix_spawn_file_actions_init(&actions);
+	::posix_spawn_file_actions_adddup2(&actions, 2, 1);
+	pid_t child = 0;
+	int status = 0;
+	const int number = ::posix_spawnp(&child, words[0].c_str(), &actions, nullptr, arguments.data(), environ);
+	::posix_spawn_file_actions_destroy(&actions);
+	if (number == 0)
+		while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+		}
+	if (number == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return {};
+	Error error = errorFromErrno(number ? number : EIO);
+	error.code = ErrorCode::failed;
+	error.message = words[0] + (number ? ": " + std::string(std::strerror(number)) : " failed");
+	return error;
+}
+
+Error stripeAbsent(const std::string &name)
+{
+	return noSuchPart("there is no stripe " + name);
+}
+
+// stripe grow: copies a stripe to more, larger or other members while it is in use.
+using namespace nvmeof;
+using namespace nofctl::stripe;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr const char *undone = "the stripe is unchanged on its old members";
+
+Result<Mapped> stripeOf(const std::string &name)
+{
+	Result<std::optional<Mapped>> there = findMapped(name);
+	if (!there)
+		return there.error();
+	return *there && isStripe(**there) ? Result<Mapped>(**there) : Result<Mapped>(stripeAbsent(name));
+}
+
+// Undoes a move whose process has died. Writes go to both sides during a move, so the old members are complete.
+Result<Mapped> undoInterruptedMove(Context &context, const Mapped &stripe, bool dry)
+{
+	if (!isCopying(stripe) || dry)
+		return stripe;
+	context.note(stripe.name, "an earlier move was interrupted; starting again");
+	Result<void> back = undoCopy(stripe.name);
+	return back ? stripeOf(stripe.name) : Result<Mapped>(back.error());
+}
+
+// Fails if the stripe is configured in a file that is not written by 'stripe'.
+Result<void> checkOwnFile(const Args &args, const std::string &name)
+{
+	const ConfigReading reading = inspectConfig(configFiles(args));
+	auto found = std::ranges::find(reading.config.stripes, name, &ConfigStripe::name);
+	if (found == reading.config.stripes.end() || found->place.file == stripeFile(args, name).string())
+		return {};
+	return usageError("it is configured by hand, at " + found->place.toString() + ": move that section into " +
+			  stripeFile(args, name).string());
+}
+
+Result<Layout> layoutFor(const Args &args, const Mapped &stripe)
+{
+	Result<Snapshot> all = readSnapshot();
+	if (!all)
+		return all.error();
+	Result<std::vector<Member>> members = wantedMembers(args, *all);
+	if (!members)
+		return members.error();
+	Result<Layout> layout = plannedLayout(args, *std::move(members));
+	if (layout && layout->bytes / sector < stripe.sectors())
+		return usageError(fmt::format("the members are too small: they have {}, the stripe has {}",
+					      formatSize(layout->bytes), formatSize(stripe.sectors() * sector)));
+	return layout;
+}
+
+std::string planText(const Mapped &stripe, const Layout &layout)
+{
+	return fmt::format("plan: copy {} to {} members while it is in use; until the copy is complete, writes go to "
+			   "old and new members. Then the stripe has {}, and its old members are free. Grow its file "
+			   "system afterwards: xfs_growfs MOUNT, or resize2fs "
+			   "/dev/mapper/{}\n",
+			   formatSize(stripe.sectors() * sector), layout.members.size(), formatSize(layout.bytes),
+			   stripe.name);
+}
+
+// Waits until all is copied. Fails when interrupted, or if one side is broken.
+Result<void> waitForCopy(Context &context, const std::string &name, Interruption &interruption)
+{
+	int told = -1;
+	for (;; std::this_thread::sleep_for(100ms)) {
+		Result<CopyState> state = copyState(name);
+		if (!state)
+			return state.error();
+		if (state->broken)
+			return usageError("writes to the old or the new members fail");
+		const int percent = state->of ? static_cast<int>(100 * state->done / state->of) : 0;
+		if (!context.json() && percent / 10 != told)
+			context.out() << fmt::format("{}: {} %\n", name, percent) << std::flush;
+		told = percent / 10;
+		if (state->done == state->of)
+			return {};
+		if (interruption.token().stop_requested())
+			return usageError("interrupted");
+	}
+}
+
+// Saves the configuration before the copy ends: until then both sides have all writes, so old and new one are valid.
+Result<void> finish(const Args &args, const std::string &name, const Layout &layout)
+{
+	if (!args.has("transient"))
+		if (Result<void> saved = saveStripe(args, configOf(name, layout)); !saved)
+			return saved;
+	return endCopy(name);
+}
+
+int grow(Context &context, const Mapped &stripe, const Layout &layout)
+{
+	Interruption interruption;
+	const std::string &name = stripe.name;
+	if (Result<void> good = allFree(context.args(), layout); !good)
+		return context.fail(name, good.error(),
+				    good.error().sysErrno == EEXIST ? "--force uses it anyway" : "");
+	if (Result<void> begun = beginCopy(stripe, stripedTarget(disksOf(layout), layout.chunk, layout.bytes)); !begun)
+		return context.fail(name, begun.error(), undone);
+	Result<void> done = waitForCopy(context, name, interruption);
+	if (!done) {
+		Result<void> back = undoCopy(name);
+		return context.fail(name, back ? done.error() : back.error(),
+				    back ? undone : "'nvmeofctl stripe show' shows its state");
+	}
+	if (done = finish(context.args(), name, layout); !done)
+		return context.fail(name, done.error(), "'nvmeofctl stripe show' shows its state");
+	if (context.json()) {
+		Config config;
+		config.stripes = {configOf(name, layout)};
+		context.print(layoutDocument(name, layout, formatConfig(config), "moved"));
+	} else {
+		context.out() << fmt::format("{}: {} on {} members\n", name, formatSize(layout.bytes),
+					     layout.members.size());
+	}
+	return 0;
+}
+
+} // namespace
+
+int runStripeGrow(Context &context)
+{
+	const std::string name = context.args().textOr("NAME", "");
+	Result<Mapped> stripe = stripeOf(name);
+	if (!stripe)
+		return context.fail(name, stripe.error(), "'nvmeofctl stripe show' lists all stripes");
+	if (Result<void> own = checkOwnFile(context.args(), name); !own)
+		return context.fail(name, own.error());
+	if (stripe = undoInterruptedMove(context, *stripe, context.args().has("dry-run")); !stripe)
+		return context.fail(name, stripe.error(), "'nvmeofctl stripe show' shows its state");
+	Result<Layout> layout = layoutFor(context.args(), *stripe);
+	if (!layout)
+		return context.fail(name, layout.error());
+	if (!context.json())
+		context.out() << layoutText(name, *layout) << planText(*stripe, *layout) << std::flush;
+	if (!context.args().has("dry-run"))
+		return grow(context, *stripe, *layout);
+	if (context.json())
+		context.print(layoutDocument(name, *layout, "", "planned"));
 	return 0;
 }

@@ -2,10 +2,10 @@
 // Common parts of the verbs of "stripe".
 #pragma once
 
-#include "libctl/stripe/build.h"
+#include "libctl/stripe/mapper.h"
 #include "libctl/stripe/plan.h"
 
-#include "args.h"
+#include "parse.h"
 
 class Context;
 

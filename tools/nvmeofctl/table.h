@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libctl/base/printable.h"
+#include "libctl/base/text.h"
 
 enum class Align { left, right };
 

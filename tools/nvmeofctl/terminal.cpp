@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "terminal.h"
 
+#include <condition_variable>
+#include <csignal>
 #include <cstdlib>
-
-#include <curses.h>
+#include <mutex>
+#include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <system_error>
 #include <unistd.h>
 
-#include "args.h"
+#include <curses.h>
+#include <fmt/format.h>
+
+#include "parse.h"
+#include "table.h"
 
 using nvmeof::Result;
 
@@ -165,4 +173,131 @@ void Terminal::resize()
 void Terminal::redraw()
 {
 	::clearok(::stdscr, TRUE);
+}
+
+namespace {
+
+sigset_t setOf(std::initializer_list<int> signals)
+{
+	sigset_t set;
+	::sigemptyset(&set);
+	for (int signal : signals)
+		::sigaddset(&set, signal);
+	return set;
+}
+
+} // namespace
+
+Signals::Signals(std::initializer_list<int> caught)
+{
+	sigset_t set = setOf(caught);
+	::sigprocmask(SIG_BLOCK, &set, &before_);
+	fd_ = ::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+Signals::~Signals()
+{
+	if (fd_ >= 0)
+		::close(fd_);
+	::sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
+
+int Signals::next() const
+{
+	signalfd_siginfo info{};
+	return ::read(fd_, &info, sizeof(info)) == sizeof(info) ? static_cast<int>(info.ssi_signo) : 0;
+}
+
+void exitBySignal(int signal)
+{
+	::signal(signal, SIG_DFL);
+	sigset_t set = setOf({signal});
+	::sigprocmask(SIG_UNBLOCK, &set, nullptr);
+	::raise(signal);
+	::_exit(128 + signal);
+}
+
+namespace {
+
+constexpr int stopCheckInterval = 20; // ms, between checks of the stop token
+
+} // namespace
+
+Interruption::Interruption() : signals_{SIGINT, SIGTERM, SIGHUP}
+{
+	try {
+		watcher_ = std::jthread([this](const std::stop_token &end) { watch(end); });
+	} catch (const std::system_error &) { // no thread: caught() reads the signals after the call
+	}
+}
+
+void Interruption::watch(const std::stop_token &end)
+{
+	pollfd poll{signals_.fd(), POLLIN, 0};
+	while (!end.stop_requested() && !caught_)
+		if (::poll(&poll, 1, stopCheckInterval) > 0 && (caught_ = signals_.next()))
+			stop_.request_stop();
+}
+
+int Interruption::caught()
+{
+	watcher_ = {};
+	return caught_ ? caught_.load() : signals_.next();
+}
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto beforeFirst = 500ms, updateInterval = 250ms;
+constexpr auto answerTimeout = 1s; // the destructor waits for a request under way
+constexpr const char *wipe = "\r\033[K";
+
+bool onTerminal()
+{
+	const char *term = std::getenv("TERM");
+	return ::isatty(STDERR_FILENO) && term && std::string_view(term) != "dumb";
+}
+
+// Bypasses the streams, which the working thread uses.
+void put(const std::string &text)
+{
+	[[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+} // namespace
+
+std::string progressLine(const std::string &what, const std::string &soFar, std::chrono::seconds passed)
+{
+	return nofctl::printable(fmt::format("{}: {}{}{} s", what, soFar, soFar.empty() ? "" : ", ", passed.count()));
+}
+
+Progress::Progress(std::string what, Look look) : what_(std::move(what)), look_(std::move(look))
+{
+	if (!onTerminal())
+		return;
+	try {
+		drawer_ = std::jthread([this](const std::stop_token &end) { draw(end); });
+	} catch (const std::system_error &) { // without a thread there is no progress line
+	}
+}
+
+Progress::~Progress() = default;
+
+void Progress::draw(const std::stop_token &end)
+{
+	std::condition_variable_any wake;
+	std::unique_lock lock(mutex_);
+	auto begin = std::chrono::steady_clock::now();
+	nvmeof::Result<nvmeof::Client> client = nvmeof::Client::open({{}, answerTimeout});
+	bool drawn = false;
+	auto pause = [&](auto time) { wake.wait_for(lock, end, time, [] { return false; }); };
+	for (pause(beforeFirst); !end.stop_requested(); pause(updateInterval)) {
+		auto passed =
+			std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin);
+		put(wipe + progressLine(what_, client ? look_(*client) : "", passed));
+		drawn = true;
+	}
+	if (drawn)
+		put(wipe);
 }

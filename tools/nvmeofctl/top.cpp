@@ -6,10 +6,8 @@
 #include <unistd.h>
 
 #include "context.h"
-#include "exit_code.h"
-#include "signals.h"
 #include "terminal.h"
-#include "top_sampler.h"
+#include "top_model.h"
 #include "top_view.h"
 
 using namespace nvmeof;

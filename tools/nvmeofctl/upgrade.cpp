@@ -4,10 +4,14 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fcntl.h>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <ostream>
+#include <string>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <syslog.h>
 #include <thread>
@@ -16,10 +20,39 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <nvmeof/build.h>
+#include <nvmeof/result.h>
+
 #include "builds.h"
 #include "context.h"
 #include "documents.h"
-#include "exchange.h"
+#include "libctl/base/file.h"
+#include "libctl/volume/volume.h"
+
+// Exchange of a loaded module for another build of it. All possible checks are made before the unload.
+class ModuleImage {
+public:
+	// Reads the whole file into memory: its disk may be one whose I/O waits during the exchange.
+	static nvmeof::Result<ModuleImage> read(const std::filesystem::path &file);
+
+	// Why it cannot replace module @name on top of the loaded module @core; empty if no reason is known.
+	std::string mismatchReason(const std::string &name, const nvmeof::ModuleBuild &core) const;
+	const nvmeof::ModuleBuild &module() const { return module_; }
+	nvmeof::Result<void> load(const std::string &parameters) const;
+	// Whether the kernel would load it. Call while a module of that name is loaded: the kernel checks signature,
+	// lockdown and kernel version before it refuses a second module of the same name.
+	nvmeof::Result<void> checkLoadable() const;
+
+private:
+	nvmeof::ModuleBuild module_;
+	std::string bytes_;
+};
+
+// Current values of the module parameters: "a=1 b=Y"
+std::string loadedParameters(const std::string &module);
+
+// Does not wait; fails if the module is in use.
+nvmeof::Result<void> unloadModule(const std::string &name);
 
 using namespace nvmeof;
 using namespace std::chrono_literals;
@@ -309,4 +342,93 @@ int runUpgrade(Context &context)
 	if (!client)
 		return context.fail("", client.error());
 	return Upgrade(context, *client, context.args().textOr("TRANSPORT", "")).run();
+}
+
+using namespace nvmeof;
+using nofctl::volume::firstLine;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view elfMagic = "\x7f"
+				      "ELF";
+constexpr std::size_t largestModule = 256 << 20;
+// End of a signed module; see the kernel's scripts/sign-file.
+constexpr std::string_view signedMagic = "~Module signature appended~\n";
+
+bool signaturesDemanded()
+{
+	return firstLine("/sys/module/module/parameters/sig_enforce") == "Y";
+}
+
+Error moduleError(const std::string &name, const char *what)
+{
+	int reason = errno;
+	Error error = errorFromErrno(reason, fmt::format("cannot {} {}: {}", what, name, std::strerror(reason)));
+	error.code = ErrorCode::failed; // ENOENT means an unknown symbol
+	error.object = {ErrorObject::Kind::module, name};
+	return error;
+}
+
+} // namespace
+
+Result<ModuleImage> ModuleImage::read(const fs::path &file)
+{
+	Result<ModuleBuild> module = moduleInFile(file);
+	if (!module)
+		return module.error();
+	Result<std::string> bytes = nofctl::readWholeFile(file, largestModule);
+	if (!bytes)
+		return bytes.error();
+	ModuleImage image;
+	image.module_ = *module;
+	image.bytes_ = *std::move(bytes);
+	return image;
+}
+
+std::string ModuleImage::mismatchReason(const std::string &name, const ModuleBuild &core) const
+{
+	const Build &build = *module_.installed;
+	if (module_.name != name)
+		return fmt::format("{} is the module {}, not {}", module_.file, module_.name, name);
+	if (!bytes_.starts_with(elfMagic))
+		return fmt::format("{} is compressed: decompress it, and give the result with --file", module_.file);
+	if (!core.loaded || core.loaded->contract.empty() || build.contract != core.loaded->contract)
+		return fmt::format("{} was built for another version of {} than the loaded one", module_.file,
+				   core.name);
+	if (signaturesDemanded() && !bytes_.ends_with(signedMagic))
+		return fmt::format("{} is not signed, and the kernel loads signed modules only", module_.file);
+	return "";
+}
+
+Result<void> ModuleImage::load(const std::string &parameters) const
+{
+	if (syscall(SYS_init_module, bytes_.data(), bytes_.size(), parameters.c_str()) == 0)
+		return {};
+	return moduleError(module_.name, "load");
+}
+
+Result<void> ModuleImage::checkLoadable() const
+{
+	Result<void> loaded = load("");
+	if (loaded || loaded.error().sysErrno == EEXIST)
+		return {};
+	return loaded;
+}
+
+std::string loadedParameters(const std::string &module)
+{
+	std::string text;
+	std::error_code error;
+	for (const fs::directory_entry &entry : fs::directory_iterator("/sys/module/" + module + "/parameters", error))
+		text += fmt::format("{}{}={}", text.empty() ? "" : " ", entry.path().filename().string(),
+				    firstLine(entry.path()));
+	return text;
+}
+
+Result<void> unloadModule(const std::string &name)
+{
+	if (syscall(SYS_delete_module, name.c_str(), O_NONBLOCK) == 0)
+		return {};
+	return moduleError(name, "unload");
 }

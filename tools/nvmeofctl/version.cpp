@@ -8,7 +8,6 @@
 #include "builds.h"
 #include "context.h"
 #include "documents.h"
-#include "kernels.h"
 
 using namespace nvmeof;
 

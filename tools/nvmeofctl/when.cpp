@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "when.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
 #include <optional>
 #include <vector>
 
 #include <fmt/chrono.h>
+#include <fmt/format.h>
 
 using namespace nvmeof;
 using WallClock = std::chrono::system_clock;
@@ -115,4 +118,22 @@ std::string localTime(const std::string &utc)
 	std::tm local{};
 	::localtime_r(&seconds, &local);
 	return fmt::format("{:%Y-%m-%d %H:%M:%S}.{}", local, utc.substr(utc.size() - 4, 3));
+}
+
+std::string formatSeconds(std::chrono::milliseconds time)
+{
+	return fmt::format("{:g} s", static_cast<double>(time.count()) / 1000);
+}
+
+std::string formatAge(std::chrono::nanoseconds age)
+{
+	constexpr std::int64_t hour = 3600, day = 24 * hour;
+	std::int64_t seconds = std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(age).count(), 0);
+	if (seconds < 60)
+		return fmt::format("{} s", seconds);
+	if (seconds < hour)
+		return fmt::format("{}:{:02} min", seconds / 60, seconds % 60);
+	if (seconds < day)
+		return fmt::format("{}:{:02} h", seconds / hour, seconds / 60 % 60);
+	return fmt::format("{} d", seconds / day);
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include <nvmeof/duration.h>
 #include <nvmeof/result.h>
 
 // A point in time: "2026-11-27", "2026-11-27 05:14[:10]" (or with a T), "05:14[:10]" of today, all
@@ -17,3 +18,11 @@ nvmeof::Result<std::chrono::system_clock::time_point> parseWhen(std::string_view
 std::string localTime(const std::string &utc);
 // @utc: "2026-11-27T05:14:10.123Z"
 std::optional<std::chrono::system_clock::time_point> parseUtc(const std::string &utc);
+
+using nvmeof::Never;
+using nvmeof::parseSeconds;
+
+// "0.5 s", "10 s"
+std::string formatSeconds(std::chrono::milliseconds time);
+// A duration: "12 s", "2:05 min", "3:10 h", "4 d". Negative ones count as 0.
+std::string formatAge(std::chrono::nanoseconds age);

@@ -6,14 +6,14 @@
 #include <fmt/format.h>
 
 #include "bus_name.h"
-#include "serving/journal.h"
+#include "libctl/runtime/journal.h"
 #include "status.h"
 
 using namespace nvmeof;
 
 namespace nvmeofd {
 
-using namespace serving;
+using namespace runtime;
 
 namespace {
 

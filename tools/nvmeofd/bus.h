@@ -5,7 +5,7 @@
 #include <systemd/sd-bus.h>
 
 #include "daemon.h"
-#include "serving/loop.h"
+#include "libctl/runtime/loop.h"
 #include "system_bus.h"
 
 namespace nvmeofd {
@@ -13,7 +13,7 @@ namespace nvmeofd {
 class Bus {
 public:
 	// Without a system bus the daemon works nevertheless, and tries again periodically.
-	Bus(serving::Loop &loop, Daemon &daemon);
+	Bus(runtime::Loop &loop, Daemon &daemon);
 
 	Daemon &daemon() { return daemon_; }
 

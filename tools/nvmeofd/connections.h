@@ -19,7 +19,7 @@
 #include <nvmeof/event.h>
 
 #include "libctl/base/jitter.h"
-#include "serving/loop.h"
+#include "libctl/runtime/loop.h"
 
 namespace nvmeofd {
 
@@ -34,7 +34,7 @@ public:
 	};
 
 	// @again: called when it is time to retry a connection
-	Connections(serving::Loop &loop, nvmeof::Client &client, std::function<void()> again);
+	Connections(runtime::Loop &loop, nvmeof::Client &client, std::function<void()> again);
 
 	void apply(const std::vector<nvmeof::Change> &changes, const std::vector<nvmeof::PlannedConnection> &wanted);
 	// For events of all controllers
@@ -58,7 +58,10 @@ private:
 	std::function<void()> again_;
 	Attempts attempts_;
 	std::map<std::string, std::string> kept_;
-	serving::Timer retry_;
+	runtime::Timer retry_;
 };
+
+// Owner of controllers that the daemon creates; the kernel stores it, so that the next daemon recognizes them
+inline constexpr const char *owner = "nvmeofd";
 
 } // namespace nvmeofd

@@ -14,16 +14,16 @@
 
 #include "libctl/base/file.h"
 #include "libctl/base/jitter.h"
-#include "libctl/gpu/rail_targets.h"
-#include "owner.h"
-#include "serving/journal.h"
+#include "libctl/gpu/rails.h"
+#include "connections.h"
+#include "libctl/runtime/journal.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;
 
 namespace nvmeofd {
 
-using namespace serving;
+using namespace runtime;
 
 namespace {
 

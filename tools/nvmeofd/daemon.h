@@ -22,7 +22,7 @@
 #include "event_log.h"
 #include "mdns_services.h"
 #include "last_known.h"
-#include "serving/loop.h"
+#include "libctl/runtime/loop.h"
 #include "mdns.h"
 #include "reload.h"
 #include "resolver.h"
@@ -40,7 +40,7 @@ struct Places {
 class Daemon {
 public:
 	// @config: read from @places
-	Daemon(serving::Loop &loop, Places places, nvmeof::Config config, nvmeof::Client client,
+	Daemon(runtime::Loop &loop, Places places, nvmeof::Config config, nvmeof::Client client,
 	       nvmeof::Topology topology);
 
 	// Also logs the changes. On an error everything stays as it was.
@@ -83,7 +83,7 @@ private:
 	std::filesystem::path file() const;
 	LastKnown load();
 
-	serving::Loop &loop_;
+	runtime::Loop &loop_;
 	Places places_;
 	nvmeof::Config config_;
 	std::string configText_; // as read, before rails are expanded
@@ -107,8 +107,8 @@ private:
 	Connections connections_;
 	Mdns mdns_;
 	Stripes stripes_;
-	serving::Timer soon_, openTimer_, saveTimer_, eventTimer_;
-	serving::Readable clientReadable_, topologyReadable_;
+	runtime::Timer soon_, openTimer_, saveTimer_, eventTimer_;
+	runtime::Readable clientReadable_, topologyReadable_;
 };
 
 } // namespace nvmeofd

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include "libctl/wire/status.h"
-#include "serving/journal.h"
+#include "libctl/runtime/journal.h"
 
 namespace nvmeofd {
 
-using namespace serving;
+using namespace runtime;
 using nvmeof::Error;
 using nvmeof::Result;
 

@@ -15,7 +15,7 @@
 #include <nvmeof/result.h>
 
 #include "libctl/base/jitter.h"
-#include "serving/loop.h"
+#include "libctl/runtime/loop.h"
 
 namespace nvmeofd {
 
@@ -30,8 +30,8 @@ public:
 	};
 
 	// @service: its key, for the log. @ask: starts an attempt over the current connection
-	HostRegistration(serving::Loop &loop, std::string service, std::function<Try()> ask);
-	HostRegistration(serving::Loop &loop, std::string service, std::function<Try()> ask, Limits limits);
+	HostRegistration(runtime::Loop &loop, std::string service, std::function<Try()> ask);
+	HostRegistration(runtime::Loop &loop, std::string service, std::function<Try()> ask, Limits limits);
 
 	void begin(); // once per connection
 	void end();   // when the connection ends
@@ -51,7 +51,7 @@ private:
 	unsigned tries_ = 0;
 	std::optional<bool> registered_;
 	nofctl::Backoff backoff_;
-	serving::Timer again_;
+	runtime::Timer again_;
 	Try try_;
 };
 

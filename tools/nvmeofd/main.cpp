@@ -15,13 +15,13 @@
 
 #include "bus.h"
 #include "daemon.h"
-#include "serving/journal.h"
+#include "libctl/runtime/journal.h"
 #include "lock.h"
-#include "serving/loop.h"
+#include "libctl/runtime/loop.h"
 
 using namespace nvmeof;
 using namespace nvmeofd;
-using namespace serving;
+using namespace runtime;
 
 namespace {
 

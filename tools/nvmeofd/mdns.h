@@ -3,15 +3,19 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "mdns_services.h"
+#include <nvmeof/connect.h>
+#include <nvmeof/result.h>
+
 #include "libctl/base/jitter.h"
-#include "serving/loop.h"
+#include "libctl/runtime/loop.h"
+#include "mdns_services.h"
 #include "system_bus.h"
 
 namespace nvmeofd {
@@ -19,7 +23,7 @@ namespace nvmeofd {
 class Mdns {
 public:
 	// @changed: gets all services that are announced
-	Mdns(serving::Loop &loop, std::function<void(std::vector<MdnsService> announced)> changed);
+	Mdns(runtime::Loop &loop, std::function<void(std::vector<MdnsService> announced)> changed);
 	~Mdns();
 	Mdns(const Mdns &) = delete;
 	Mdns &operator=(const Mdns &) = delete;
@@ -60,7 +64,7 @@ private:
 	void failed(const std::string &why);
 	static bool read(sd_bus_message *message, Name &name);
 
-	serving::Loop &loop_;
+	runtime::Loop &loop_;
 	std::function<void(std::vector<MdnsService>)> changed_;
 	std::optional<SystemBus> bus_;
 	sd_bus *open_ = nullptr; // owned by bus_; null: not connected
@@ -68,7 +72,23 @@ private:
 	All all_;
 	std::string lastError_;
 	nofctl::Backoff backoff_;
-	serving::Timer again_;
+	runtime::Timer again_;
 };
+
+// The mDNS announcement of a discovery service: NVMe TP8009. Its contents are not trusted.
+
+inline constexpr const char *mdnsTcp = "_nvme-disc._tcp"; // TCP, unless p= differs
+inline constexpr const char *mdnsUdp = "_nvme-disc._udp"; // RDMA: RoCE v2 uses UDP
+
+struct MdnsRecord {
+	std::string type;              // one of the above
+	std::string interface;         // receiving interface: the scope of link-local addresses
+	std::string address;           // numeric
+	std::uint16_t port = 0;        // SRV
+	std::vector<std::string> text; // TXT: "p=tcp", "nqn=..."; keys are case-insensitive
+};
+
+// How to connect. Error invalid: malformed, or an unknown transport
+nvmeof::Result<nvmeof::ConnectOptions> serviceOf(const MdnsRecord &record);
 
 } // namespace nvmeofd

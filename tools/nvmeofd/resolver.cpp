@@ -5,14 +5,14 @@
 
 #include <fmt/format.h>
 
-#include "serving/journal.h"
+#include "libctl/runtime/journal.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;
 
 namespace nvmeofd {
 
-using namespace serving;
+using namespace runtime;
 
 namespace {
 

@@ -12,14 +12,14 @@
 
 #include "last_known.h"
 #include "libctl/base/jitter.h"
-#include "serving/loop.h"
+#include "libctl/runtime/loop.h"
 
 namespace nvmeofd {
 
 class Resolver {
 public:
 	// @changed: called when the addresses of a name have changed
-	Resolver(serving::Loop &loop, nvmeof::Client &client, KnownAddresses known, std::function<void()> changed);
+	Resolver(runtime::Loop &loop, nvmeof::Client &client, KnownAddresses known, std::function<void()> changed);
 
 	// Resolves the names in @targets from now on; numeric addresses are available at once.
 	void follow(const std::vector<nvmeof::ConfigTarget> &targets);
@@ -48,7 +48,7 @@ private:
 	std::map<std::string, Asked> asked_;
 	std::map<std::string, std::string> failures_;
 	nofctl::Backoff backoff_;
-	serving::Timer again_;
+	runtime::Timer again_;
 };
 
 } // namespace nvmeofd

@@ -5,15 +5,15 @@
 
 #include <fmt/format.h>
 
-#include "serving/journal.h"
-#include "owner.h"
+#include "libctl/runtime/journal.h"
+#include "connections.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;
 
 namespace nvmeofd {
 
-using namespace serving;
+using namespace runtime;
 
 namespace {
 

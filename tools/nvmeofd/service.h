@@ -17,7 +17,7 @@
 
 #include "host_registration.h"
 #include "libctl/base/jitter.h"
-#include "serving/loop.h"
+#include "libctl/runtime/loop.h"
 
 namespace nvmeofd {
 
@@ -38,7 +38,7 @@ public:
 	};
 
 	// @hold: whether to keep a connection; absent: unless the service refuses
-	Service(serving::Loop &loop, nvmeof::Client &client, nvmeof::PlannedService planned, std::optional<bool> hold,
+	Service(runtime::Loop &loop, nvmeof::Client &client, nvmeof::PlannedService planned, std::optional<bool> hold,
 		Callbacks callbacks);
 
 	void begin();
@@ -87,8 +87,8 @@ private:
 	std::uint64_t reads_ = 0;
 	std::deque<std::chrono::steady_clock::time_point> recent_; // reads within the last second
 	nofctl::Backoff backoff_;
-	serving::Timer retry_; // of the connect or read
-	serving::Timer readTimer_;
+	runtime::Timer retry_; // of the connect or read
+	runtime::Timer readTimer_;
 	nvmeof::Pending<nvmeof::Result<nvmeof::DiscoveryLog>> pending_;
 	HostRegistration registration_;
 };

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "owner.h"
+#include "connections.h"
 
 using namespace nvmeof;
 using Json = nlohmann::json;

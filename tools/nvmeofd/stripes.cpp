@@ -8,16 +8,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "libctl/stripe/build.h"
+#include "libctl/stripe/mapper.h"
 
-#include "serving/journal.h"
+#include "libctl/runtime/journal.h"
 
 using namespace nvmeof;
 using namespace nofctl::stripe;
 
 namespace nvmeofd {
 
-using namespace serving;
+using namespace runtime;
 using State = StripeStatus::State;
 
 namespace {

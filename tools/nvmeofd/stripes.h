@@ -14,7 +14,7 @@
 #include <nvmeof/config.h>
 #include <nvmeof/snapshot.h>
 
-#include "serving/loop.h"
+#include "libctl/runtime/loop.h"
 
 namespace nvmeofd {
 
@@ -30,7 +30,7 @@ const char *toString(StripeStatus::State state); // "waiting", "making", "made",
 
 class Stripes {
 public:
-	explicit Stripes(serving::Loop &loop);
+	explicit Stripes(runtime::Loop &loop);
 	~Stripes();
 
 	// Makes all stripes that can be made; waits for udev in another thread.
@@ -43,7 +43,7 @@ private:
 	void make(const nvmeof::ConfigStripe &stripe, const std::vector<std::string> &disks, std::uint64_t bytes);
 	void done(const std::string &name, const std::string &error);
 
-	serving::Mailbox mailbox_;
+	runtime::Mailbox mailbox_;
 	std::map<std::string, StripeStatus> all_;    // by name
 	std::map<std::string, std::jthread> makers_; // by name; a completed thread stays until the name is used again
 };

@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 namespace nvmeofd {
 
-using namespace serving;
+using namespace runtime;
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include <systemd/sd-bus.h>
 
-#include "serving/loop.h"
+#include "libctl/runtime/loop.h"
 
 namespace nvmeofd {
 
@@ -15,7 +15,7 @@ class SystemBus {
 public:
 	// @opened: sets up the connection; returns a negative errno on failure
 	// @lost: called when there is no connection, with the reason
-	SystemBus(serving::Loop &loop, std::function<int(sd_bus *)> opened,
+	SystemBus(runtime::Loop &loop, std::function<int(sd_bus *)> opened,
 		  std::function<void(const std::string &why)> lost);
 	~SystemBus();
 	SystemBus(const SystemBus &) = delete;
@@ -30,11 +30,11 @@ private:
 	int connect();
 	void close();
 
-	serving::Loop &loop_;
+	runtime::Loop &loop_;
 	std::function<int(sd_bus *)> opened_;
 	std::function<void(const std::string &)> lost_;
 	sd_bus *bus_ = nullptr;
-	serving::Timer again_;
+	runtime::Timer again_;
 };
 
 } // namespace nvmeofd

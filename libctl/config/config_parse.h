@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nvmeof/config.h>
+#include <nvmeof/result.h>
+
+namespace nofctl {
+
+// Parses @text and adds the result to @reading.
+void parseConfig(nvmeof::ConfigReading &reading, std::string_view text, const std::string &file);
+
+// Path selectors (iopolicy) of the module nvmeof itself; see kmod/mpath/choose.c
+inline const std::vector<std::string> &ownSelectors()
+{
+	static const std::vector<std::string> names{"numa", "round-robin", "queue-depth", "latency"};
+	return names;
+}
+
+inline bool isOwnSelector(const std::string &name)
+{
+	return std::ranges::find(ownSelectors(), name) != ownSelectors().end();
+}
+
+// 1 to 64 letters, digits, - and _, starting with a letter or digit: valid below /dev/mapper and as a file name.
+inline bool isStripeName(std::string_view name)
+{
+	constexpr std::size_t longest = 64;
+	auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); };
+	return !name.empty() && name.size() <= longest && letter(name[0]) &&
+	       std::ranges::all_of(name, [&](char c) { return letter(c) || c == '-' || c == '_'; });
+}
+
+// Patterns for NQNs, see fnmatch(3), without flags.
+
+// Errors: invalid, if @pattern has control characters or cannot match any NQN.
+nvmeof::Result<void> checkPattern(const std::string &pattern);
+
+// Whether @pattern has an unescaped [ without a closing ]. fnmatch() then treats the [ as an ordinary character.
+bool hasOpenBracket(std::string_view pattern);
+
+} // namespace nofctl

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <nvmeof/connect_settings.h>
+
+#include <string>
+
+#include "libctl/base/invalid_error.h"
+
+namespace nvmeof {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::int64_t day = 86'400'000, anyTime = INT32_MAX; // ms
+constexpr std::int64_t maxQueues = 1024, maxEntries = 1024, maxTags = 4096;
+
+// Ranges and defaults are those of include/uapi/linux/nvmeof.h.
+constexpr ConnectSetting all[] = {
+	{"nr-io-queues", &ConnectSettings::ioQueues, SettingKind::number, 1, maxQueues, "number of CPUs",
+	 "I/O queues to request"},
+	{"nr-poll-queues", &ConnectSettings::pollQueues, SettingKind::number, 0, maxQueues, "0",
+	 "Additional queues for polled I/O"},
+	{"queue-size", &ConnectSettings::queueSize, SettingKind::number, 16, maxEntries, "128",
+	 "Entries of each I/O queue"},
+	{"tags", &ConnectSettings::tags, SettingKind::number, 64, maxTags, "as many as fit into 16 MiB, at most 1024",
+	 "Outstanding requests per requested queue, over all disks and paths; set by the first connect to a subsystem"},
+	{"keep-alive-tmo", &ConnectSettings::keepAlive, SettingKind::time, 0, day, "5",
+	 "Keep-alive timeout; 0 for none"},
+	{"reconnect-delay", &ConnectSettings::reconnectDelay, SettingKind::time, 1, day, "10",
+	 "Longest pause between attempts to reconnect"},
+	{"ctrl-loss-tmo", &ConnectSettings::ctrlLoss, SettingKind::timeOrNever, 0, anyTime, "600",
+	 "Remove the paths after this time without a connection; -1 for never"},
+	{"fast-io-fail-tmo", &ConnectSettings::fastIoFail, SettingKind::timeOrNever, 0, anyTime, "-1",
+	 "Fail I/O after this time without a connection; -1 for off"},
+	{"connect-tmo", &ConnectSettings::connectTimeout, SettingKind::time, 100, day, "10",
+	 "Time limit of one connection attempt"},
+	{"stall-tmo", &ConnectSettings::stallTimeout, SettingKind::time, 0, day, "0.3",
+	 "Mark the path suspect after this silence while a response is outstanding; 0 for off; 300ms is 0.3"},
+	{"keep-trying", &ConnectSettings::firstConnect, SettingKind::timeOrNever, 0, anyTime, "0",
+	 "Retry a failed first connect for this time; -1 for no limit"},
+	{"ack-tmo-ms", &ConnectSettings::ackTimeout, SettingKind::milliseconds, 1, 10000, "134",
+	 "RDMA: retransmit a packet not acknowledged within this time"},
+	{"retry-count", &ConnectSettings::retryCount, SettingKind::number, 0, 7, "7",
+	 "RDMA: retransmissions before the connection counts as lost"},
+	{"tos", &ConnectSettings::tos, SettingKind::number, 0, 255, "0", "IP type of service"},
+	{"hdr-digest", &ConnectSettings::hdrDigest, SettingKind::flag, 0, 1, "false", "Protect headers by a digest"},
+	{"data-digest", &ConnectSettings::dataDigest, SettingKind::flag, 0, 1, "false", "Protect data by a digest"},
+	{"sq-flow", &ConnectSettings::sqFlow, SettingKind::flag, 0, 1, "false", "Keep submission queue flow control"},
+};
+
+template <typename T> void putMember(std::optional<T> &member, std::int64_t value)
+{
+	member = static_cast<T>(value);
+}
+
+std::int64_t numberOf(milliseconds value)
+{
+	return value.count();
+}
+
+template <typename T> std::int64_t numberOf(T value)
+{
+	return value;
+}
+
+// Assigns @value if it is set.
+template <typename T, typename S> void applyOne(const std::optional<T> &value, S &to)
+{
+	if (value)
+		to = static_cast<T>(*value);
+}
+
+} // namespace
+
+void ConnectSettings::complete(const ConnectSettings &other)
+{
+	for (const ConnectSetting &setting : all)
+		std::visit(
+			[&](auto member) {
+				if (!(this->*member))
+					this->*member = other.*member;
+			},
+			setting.member);
+}
+
+void ConnectSettings::apply(ConnectOptions &options) const
+{
+	applyOne(ioQueues, options.ioQueues);
+	applyOne(pollQueues, options.pollQueues);
+	applyOne(queueSize, options.queueSize);
+	applyOne(tags, options.tags);
+	applyOne(keepAlive, options.keepAlive);
+	applyOne(reconnectDelay, options.reconnectDelay);
+	applyOne(ctrlLoss, options.ctrlLoss);
+	applyOne(fastIoFail, options.fastIoFail);
+	applyOne(connectTimeout, options.connectTimeout);
+	applyOne(stallTimeout, options.stallTimeout);
+	applyOne(firstConnect, options.firstConnect);
+	applyOne(ackTimeout, options.ackTimeout);
+	applyOne(retryCount, options.retryCount);
+	if (tos)
+		options.tos = static_cast<std::uint8_t>(*tos);
+	applyOne(hdrDigest, options.hdrDigest);
+	applyOne(dataDigest, options.dataDigest);
+	applyOne(sqFlow, options.sqFlow);
+}
+
+std::span<const ConnectSetting> connectSettings()
+{
+	return all;
+}
+
+const ConnectSetting *findConnectSetting(std::string_view name)
+{
+	for (const ConnectSetting &setting : all)
+		if (setting.name == name)
+			return &setting;
+	return nullptr;
+}
+
+Result<void> putConnectSetting(ConnectSettings &settings, const ConnectSetting &setting, std::int64_t value)
+{
+	const bool never = setting.kind == SettingKind::timeOrNever && value == -1;
+	const bool time = setting.kind == SettingKind::time || setting.kind == SettingKind::timeOrNever;
+	if (!never && (value < setting.least || value > setting.most))
+		return nofctl::invalidError(std::to_string(value) + (time ? " ms" : "") + " is not from " +
+					    std::to_string(setting.least) + " to " + std::to_string(setting.most));
+	std::visit([&](auto member) { putMember(settings.*member, value); }, setting.member);
+	return {};
+}
+
+std::optional<std::int64_t> getConnectSetting(const ConnectSettings &settings, const ConnectSetting &setting)
+{
+	return std::visit(
+		[&](auto member) {
+			return settings.*member ? std::optional(numberOf(*(settings.*member))) : std::nullopt;
+		},
+		setting.member);
+}
+
+} // namespace nvmeof

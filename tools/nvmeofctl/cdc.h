@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Client of the control socket of nvmeof-cdc. Requests and answers are JSON objects, one per line.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include <nvmeof/result.h>
+
+#include "json.h"
+
+class CdcSocket {
+public:
+	// Errors: noSuchObject if no service listens on @path, notPermitted
+	static nvmeof::Result<CdcSocket> open(const std::string &path);
+	CdcSocket(CdcSocket &&other) noexcept;
+	~CdcSocket();
+	CdcSocket &operator=(CdcSocket &&) = delete;
+
+	nvmeof::Result<void> send(const Json &request);
+	// The next line. Waits at most @time for more data, without limit if negative. A refusal by the service is
+	// returned as its error.
+	nvmeof::Result<Json> receive(std::chrono::milliseconds time);
+
+private:
+	explicit CdcSocket(int fd) : fd_(fd) {}
+	nvmeof::Result<void> fill(std::chrono::milliseconds time);
+
+	int fd_;
+	std::string read_;
+};
+
+// Text output of the answers of nvmeof-cdc. The service may be of another version, so any member may be absent.
+std::string cdcStatusText(const Json &status);
+std::string cdcHostsText(const Json &document);
+std::string cdcTargetsText(const Json &document);
+std::string cdcZonesText(const Json &document);
+std::string cdcInstancesText(const Json &document);
+std::string cdcChangeText(const Json &change); // one or more lines
