@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <memory>
 
-namespace guest::control_told {
+namespace guest::control_state {
 
 using nvmeof::EventType;
 
@@ -258,4 +258,4 @@ TEST_CASE("openers of a disk are counted, mounts as well", "[control][openers]")
 	CHECK(becomes(0));
 }
 
-} // namespace guest::control_told
+} // namespace guest::control_state

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-namespace guest::multipath_notices {
+namespace guest::multipath_events {
 
 using nvmeof::ControllerState;
 using nvmeof::EventType;
@@ -216,4 +216,4 @@ TEST_CASE("listening for events and listing paths do not delay a failover", "[mu
 	CHECK(watched < alone + scaled(60ms));
 }
 
-} // namespace guest::multipath_notices
+} // namespace guest::multipath_events

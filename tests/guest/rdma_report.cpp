@@ -17,7 +17,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-namespace guest::rdma_told {
+namespace guest::rdma_report {
 
 using nvmeof::ControllerState;
 
@@ -207,4 +207,4 @@ TEST_CASE("the module is removed under load, and a path over TCP takes over", "[
 	expectGoodUntilNow(load);
 }
 
-} // namespace guest::rdma_told
+} // namespace guest::rdma_report
