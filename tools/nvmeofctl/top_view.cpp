@@ -20,7 +20,7 @@ std::string many(std::size_t n, const char *what)
 	return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
-TopLine firstLine(const TopModel &model, bool paused)
+TopLine titleLine(const TopModel &model, bool paused)
 {
 	std::string interval =
 		model.interval.count()
@@ -59,7 +59,7 @@ TopLine totalLine(const TopModel &model)
 
 std::vector<TopLine> header(const TopModel &model, bool paused)
 {
-	std::vector<TopLine> lines{firstLine(model, paused)};
+	std::vector<TopLine> lines{titleLine(model, paused)};
 	if (model.error) {
 		lines.push_back({{nofctl::printable(model.error->message), Tone::bad}});
 		lines.push_back({{"retrying", Tone::dim}});
