@@ -228,7 +228,7 @@ TEST_CASE("the status of a service in trouble begins with the trouble", "[cdc]")
 	CHECK(text.starts_with("not serving hosts: the store has not loaded its records yet\n"
 			       "draining: handing hosts over to other instances\n"
 			       "the store cannot be written: no quorum\n\n"
-			       "Instance    : -\n"));
+			       "Instance      : -\n"));
 	CHECK(text.find("\nCounters since the start:\nevents : 3\n") != std::string::npos);
 	CHECK(cdcStatusText(Json::parse("{}")) != "");
 	CHECK(cdcStatusText(Json::parse("[]")) != "");
