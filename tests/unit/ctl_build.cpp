@@ -58,6 +58,7 @@ TEST_CASE("the way in which the command was installed is recognized", "[build]")
 	CHECK(installedBy(root.path(), program) == InstalledBy::rpm);
 	root.write("var/lib/dpkg/info/nvmeofctl.list", "/usr/sbin/nvmeofctl\n");
 	CHECK(installedBy(root.path(), program) == InstalledBy::dpkg);
+	CHECK(installedBy(root.path(), "/usr/bin/nvmeofctl") == InstalledBy::dpkg);
 	CHECK(installedBy(root.path(), "/usr/local/sbin/nvmeofctl") == InstalledBy::make);
 	root.write("usr/share/nvmeof/installed", "/usr/sbin/nvmeofctl\n");
 	CHECK(installedBy(root.path(), program) == InstalledBy::make);

@@ -154,7 +154,9 @@ InstalledBy installedBy(const std::filesystem::path &root, const std::string &pr
 {
 	std::error_code error;
 	auto has = [&](const std::string &name) { return std::filesystem::exists(root / name, error); };
-	if (program != "/usr/sbin/nvmeofctl" || has("usr/share/nvmeof/installed")) // the list of 'make install'
+	// with merged directories, /usr/sbin is a link to /usr/bin
+	const bool packaged = program == "/usr/sbin/nvmeofctl" || program == "/usr/bin/nvmeofctl";
+	if (!packaged || has("usr/share/nvmeof/installed")) // the list of 'make install'
 		return InstalledBy::make;
 	if (has("var/lib/dpkg/info/nvmeofctl.list"))
 		return InstalledBy::dpkg;
