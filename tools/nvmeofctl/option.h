@@ -20,7 +20,7 @@ enum class Type {
 	nqn,
 	uuid,
 	address,    // numeric, without a port
-	stripeName, // checked by libctl/stripe_name.h
+	stripeName, // checked by libctl/config/config_parse.h
 };
 
 struct Option {
