@@ -112,6 +112,8 @@ const CufileJson *at(const CufileJson &file, const std::string &path)
 // The failures of check(), for NVIDIA's GPUs, which are the only ones that read cufile.json
 Findings failuresOf(const Node &node, const std::vector<const PciDevice *> &gpus)
 {
+	if (gpus.empty()) // without addresses, check() would take all GPUs
+		return {{Level::fail, "gpu", "node", "no NVIDIA GPU was found", "", "gpu", ""}};
 	CheckRequest question;
 	for (const PciDevice *gpu : gpus)
 		question.gpus.push_back(gpu->address);
@@ -120,12 +122,22 @@ Findings failuresOf(const Node &node, const std::vector<const PciDevice *> &gpus
 	return findings;
 }
 
-// Why no memory of a GPU can be reached at all, whichever disk or card is used; empty: it can be
-std::string unreachable(const Findings &failed)
+// Why no memory of a GPU can be reached at all, whichever disk or card is used; empty: it can be. A GPU without a usable
+// driver is no reason while another GPU has one, and nvmeof_nvfs concerns the disks of this driver only.
+std::string unreachable(const Findings &failed, const std::vector<const PciDevice *> &gpus)
 {
-	for (const Finding &one : failed)
-		if (one.check == "kernel" || one.check == "driver" || one.check == "gpu")
+	auto failsFor = [&](const PciDevice *gpu) {
+		return std::ranges::any_of(failed, [&](const Finding &one) {
+			return one.check == "driver" && one.subject == gpu->address;
+		});
+	};
+	const bool all = std::ranges::all_of(gpus, failsFor);
+	for (const Finding &one : failed) {
+		const bool ofGpu = std::ranges::find(gpus, one.subject, &PciDevice::address) != gpus.end();
+		const bool driver = one.check == "driver" && one.subject != "nvmeof_nvfs" && (all || !ofGpu);
+		if (one.check == "kernel" || one.check == "gpu" || driver)
 			return fmt::format("gds check fails: {}: {}", one.subject, one.what);
+	}
 	return "";
 }
 
@@ -234,7 +246,7 @@ CufilePlan planCufile(const Node &node, const std::vector<std::pair<std::string,
 	const std::vector<Rail> rails = planRails(node, gpus, railCards(node));
 	const P2pMethod means = node.modules.contains("nvidia_fs") ? P2pMethod::nvidiaFs : P2pMethod::p2pdma;
 	plan.failed = failuresOf(node, gpus);
-	const std::string obstacle = unreachable(plan.failed);
+	const std::string obstacle = unreachable(plan.failed, gpus);
 	plan.settings.push_back({"/properties/use_pci_p2pdma", means == P2pMethod::p2pdma && obstacle.empty(),
 				 means != P2pMethod::p2pdma ? "nvidia-fs is loaded"
 				 : obstacle.empty()         ? "nvidia-fs is not loaded"
@@ -256,7 +268,8 @@ CufilePlan planCufile(const Node &node, const std::vector<std::pair<std::string,
 			continue;
 		plan.mounts.push_back(obstacle.empty() ? modeOf(node, mount, means)
 						       : MountMode{mount.point, "compat", obstacle});
-		if (plan.mounts.back().mode == "compat")
+		// the list keeps its entries, so an obstacle that can be removed for all mounts adds none
+		if (obstacle.empty() && plan.mounts.back().mode == "compat")
 			denied.push_back(mount.point);
 	}
 	plan.settings.push_back({"/properties/allow_compat_mode", true,

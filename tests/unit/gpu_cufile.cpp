@@ -109,6 +109,58 @@ TEST_CASE("P2PDMA is not enabled where the check of the kernel or the drivers fa
 	CHECK(plan.failed.front().check == "kernel");
 }
 
+TEST_CASE("a mount is not denied for a reason that concerns the GPUs", "[cufile]")
+{
+	Machine machine = dgxA100();
+	machine.head("nvmeof0n1", "uuid.1");
+	machine.path("nvmeof0n1", "nvmeof0c1", "rdma", "traddr=10.0.0.1,host_iface=ens0");
+	machine.file("/proc/self/mounts", "/dev/nvmeof0n1 /fast xfs rw 0 0\n");
+	const CufilePlan good = planCufile(machine.node(), {});
+	machine.file("/boot/config-6.12.0-test", "CONFIG_PCI=y\n# CONFIG_PCI_P2PDMA is not set\n");
+	const CufilePlan obstructed = planCufile(machine.node(), {});
+	CHECK(obstructed.mounts.at(0).mode == "compat");
+	const CufileJson file = applyCufile(applyCufile(CufileJson::object(), obstructed), good);
+	CHECK(file.value("/denylist/mounts"_json_pointer, CufileJson::array()).empty());
+	CHECK(file["properties"]["use_pci_p2pdma"] == true);
+}
+
+TEST_CASE("the driver of one GPU is no obstacle for the others, and neither is nvmeof_nvfs", "[cufile]")
+{
+	auto enabled = [](const Node &node) { return find(planCufile(node, {}), "/properties/use_pci_p2pdma")->value; };
+	Node node = dgxA100().node();
+	std::vector<PciDevice *> gpus;
+	for (auto &[address, device] : node.pci.devices)
+		if (device.kind == Kind::gpu)
+			gpus.push_back(&device);
+	REQUIRE(gpus.size() == 8);
+	gpus[0]->driver = "vfio-pci";
+	CHECK(enabled(node) == true);
+	for (PciDevice *gpu : gpus)
+		gpu->driver = "vfio-pci";
+	CHECK(enabled(node) == false);
+	CHECK(planCufile(node, {}).failed.size() >= 8);
+
+	Machine machine = dgxA100();
+	machine.head("nvmeof0n1", "uuid.1");
+	machine.path("nvmeof0n1", "nvmeof0c1", "rdma", "traddr=10.0.0.1,host_iface=ens0");
+	machine.file("/proc/self/mounts", "/dev/nvmeof0n1 /fast xfs rw 0 0\n");
+	node = machine.node();
+	node.modules["nvidia_fs"] = "2.28.4";
+	const CufilePlan plan = planCufile(node, {});
+	CHECK(std::ranges::find(plan.failed, "nvmeof_nvfs", &Finding::subject) != plan.failed.end());
+	CHECK(plan.mounts.at(0).mode == "nvidia-fs");
+}
+
+TEST_CASE("without an NVIDIA GPU, that is the only finding", "[cufile]")
+{
+	Node node = dgxA100().node();
+	std::erase_if(node.pci.devices, [](const auto &one) { return one.second.kind == Kind::gpu; });
+	const CufilePlan plan = planCufile(node, {});
+	REQUIRE(plan.failed.size() == 1);
+	CHECK(plan.failed[0].check == "gpu");
+	CHECK(find(plan, "/properties/use_pci_p2pdma")->value == false);
+}
+
 TEST_CASE("differences are shown as lines", "[cufile]")
 {
 	CHECK(lineDifference("a\nb\n", "a\nb\n") == "");
