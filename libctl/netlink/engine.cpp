@@ -80,7 +80,8 @@ void Engine::end()
 		bool left = std::ranges::any_of(operations_, [](const std::shared_ptr<Operation> &operation) {
 			return operation->wake() != Clock::time_point::max();
 		});
-		if (!left)
+		// also while datagrams keep arriving
+		if (!left || Clock::now() >= deadline)
 			return;
 		if (Result<bool> readable = waitReadable(fd(), deadline); !readable || !*readable)
 			return;

@@ -2,9 +2,11 @@
 // The event loop of a Client: its operations and their event sources. One thread, one descriptor to poll.
 #pragma once
 
+#include <chrono>
 #include <exception>
 #include <optional>
 #include <stop_token>
+#include <thread>
 #include <vector>
 
 #include <nvmeof/client.h>
@@ -58,12 +60,16 @@ public:
 	{
 		StopSignal signal(*this, stop);
 		while (!pending.ready() && !stop.stop_requested()) {
-			static_cast<void>(waitReadable(fd(), Clock::time_point::max()));
+			// without poll(), operations advance by polling until they complete or their time is over
+			if (!waitReadable(fd(), Clock::time_point::max()))
+				std::this_thread::sleep_for(pollRetry);
 			dispatch();
 		}
 	}
 
 private:
+	static constexpr std::chrono::milliseconds pollRetry{10};
+
 	// Makes fd() readable when another thread requests a stop.
 	class StopSignal {
 	public:
