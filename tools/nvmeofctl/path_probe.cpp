@@ -97,22 +97,33 @@ std::optional<ProbeAddress> numericAddress(const std::string &text)
 	return address;
 }
 
+// Several interfaces may have the same address: a link-local one, or one of an interface that is down.
 std::string interfaceWith(const ProbeAddress &local)
 {
+	if (local.family() == AF_INET6) {
+		char name[IF_NAMESIZE];
+		const std::uint32_t scope = reinterpret_cast<const sockaddr_in6 *>(&local.bytes)->sin6_scope_id;
+		if (scope && ::if_indextoname(scope, name))
+			return name;
+	}
 	ifaddrs *list = nullptr;
 	if (::getifaddrs(&list))
 		return {};
 	std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owned(list, ::freeifaddrs);
+	std::string found;
 	for (const ifaddrs *one = list; one; one = one->ifa_next) {
 		if (!one->ifa_addr || one->ifa_addr->sa_family != local.family())
 			continue;
 		ProbeAddress address;
 		address.size = local.size;
 		std::memcpy(&address.bytes, one->ifa_addr, local.size);
-		if (address.sameHost(local))
+		if (!address.sameHost(local))
+			continue;
+		if (one->ifa_flags & IFF_UP)
 			return one->ifa_name;
+		found = one->ifa_name;
 	}
-	return {};
+	return found;
 }
 
 std::uint32_t mtuOf(int fd, const std::string &interface)
@@ -195,7 +206,7 @@ public:
 	void receive()
 	{
 		std::vector<std::uint8_t> packet(largestPacket + 1);
-		for (;;) {
+		for (unsigned packets = 0; packets < mostPackets; packets++) {
 			const ssize_t n = ::recv(echo_.fd(), packet.data(), packet.size(), MSG_DONTWAIT);
 			if (n < 0 && (errno == EAGAIN || errno == EINTR))
 				return;
@@ -218,6 +229,7 @@ public:
 
 private:
 	static constexpr unsigned mostErrors = 16;
+	static constexpr unsigned mostPackets = 64; // per call: a raw socket receives those of others, too
 
 	bool four() const { return peer_.family() == AF_INET; }
 
