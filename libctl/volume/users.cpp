@@ -116,9 +116,11 @@ void findPrograms(const SystemPaths &systemPaths, const Family &family, std::vec
 			const std::string to = fs::read_symlink(fd, error);
 			return to.starts_with("/dev/") && family.names.contains(to.substr(5));
 		};
-		if (std::ranges::any_of(entries(process / "fd"), hasOpen))
-			users.push_back({"program", fmt::format("{}, process {}", firstLine(process / "comm"),
-								process.filename().string())});
+		if (const auto open = std::ranges::count_if(entries(process / "fd"), hasOpen))
+			users.push_back({"program",
+					 fmt::format("{}, process {}", firstLine(process / "comm"),
+						     process.filename().string()),
+					 static_cast<std::size_t>(open)});
 	}
 }
 

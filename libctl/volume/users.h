@@ -17,6 +17,7 @@ namespace nofctl::volume {
 struct User {
 	std::string kind; // "mount", "bind" (of the device node), "swap", "device" (dm, md, ...), "program", "unseen"
 	std::string what; // mount point, device name, or "fio, process 12"
+	std::size_t descriptors = 0; // of a program: how many of the disk and its partitions it has open
 
 	bool operator==(const User &) const = default;
 };

@@ -134,9 +134,48 @@ TEST_CASE("a disk without paths is lost with the last controller of its subsyste
 TEST_CASE("udev's programs do not count as users of a disk", "[disconnect]")
 {
 	const User mount{"mount", "/data"}, fio{"program", "fio, process 7"};
-	CHECK(withoutUdev({mount,
-			   {"program", "(udev-worker), process 12"},
-			   fio,
-			   {"program", "systemd-udevd, process 9"}}) == std::vector<User>{mount, fio});
-	CHECK(withoutUdev({{"mount", "systemd-udevd"}}).size() == 1);
+	CHECK(withoutUdev(
+		      {mount, {"program", "(udev-worker), process 12"}, fio, {"program", "systemd-udevd, process 9"}},
+		      9) == std::vector<User>{mount, fio});
+	CHECK(withoutUdev({{"mount", "systemd-udevd"}}, 1).size() == 1);
+}
+
+TEST_CASE("an opener that cannot be seen counts beside udev's programs", "[disconnect]")
+{
+	const std::vector<User> udev{{"program", "(udev-worker), process 12", 2}};
+	CHECK(withoutUdev(udev, 2).empty());
+	CHECK(withoutUdev(udev, 1).empty()); // it has closed one
+	REQUIRE(withoutUdev(udev, 3).size() == 1);
+	CHECK(withoutUdev(udev, 3)[0] == User{"unseen", "the kernel counts 1 that cannot be seen from here"});
+	CHECK(withoutUdev({}, 1).size() == 1);
+	CHECK(withoutUdev({}, 0).empty());
+}
+
+TEST_CASE("--dry-run names every object that does not exist", "[disconnect]")
+{
+	const TwoSubsystems two;
+	auto missing = [&](std::vector<std::string> words) {
+		words.insert(words.begin(), "disconnect");
+		const Args args = argsOf(words);
+		Names names;
+		for (const Error &error : missingObjects(planDisconnect(two.controllers, args), args)) {
+			CHECK(error.code == ErrorCode::noSuchObject);
+			names.push_back(error.object.name);
+		}
+		return names;
+	};
+	CHECK(missing({"nvmeof0c1"}).empty());
+	CHECK(missing({"nvmeof7c7", "nvmeof0c1", "nvmeof8c8"}) == Names{"nvmeof7c7", "nvmeof8c8"});
+	CHECK(missing({"-n", "nqn.a:none"}) == Names{"nqn.a:none"});
+	CHECK(missing({"-n", "nqn.a:one"}).empty());
+	CHECK(missing({"--all"}).empty());
+}
+
+TEST_CASE("the check of users needs the capabilities that disconnecting needs", "[disconnect]")
+{
+	CHECK(mayChangeControllers("Name:\tx\nCapEff:\t000001ffffffffff\nCapBnd:\t0\n"));
+	CHECK(mayChangeControllers("Name:\tx\nCapEff:\t0000000000201000\n"));
+	CHECK_FALSE(mayChangeControllers("Name:\tx\nCapEff:\t0000000000200000\n"));
+	CHECK_FALSE(mayChangeControllers("CapPrm:\t201000\nCapEff:\t0000000000001000\n"));
+	CHECK_FALSE(mayChangeControllers("CapPrm:\t201000\nCapEff:\t0000000000000000\n"));
 }

@@ -187,7 +187,7 @@ TEST_CASE("users of a disk are found", "[volume]")
 	fs::create_symlink("/dev/nvmeof0n1", machine.path() / "proc/12/fd/3");
 	const std::vector<User> expected{{"mount", "/data set"},       {"mount", "/pool"},
 					 {"bind", "/pods/x/block"},    {"device", "dm-3 (scratch)"},
-					 {"swap", "/dev/nvmeof0n1p1"}, {"program", "fio, process 12"}};
+					 {"swap", "/dev/nvmeof0n1p1"}, {"program", "fio, process 12", 1}};
 	CHECK(usersOf(machine.systemPaths(), "nvmeof0n1") == expected);
 	CHECK(toString(expected).find("mounted on /data set; mounted on /pool; given to a container at") == 0);
 }

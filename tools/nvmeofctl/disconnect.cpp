@@ -2,13 +2,14 @@
 #include "disconnect.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <fnmatch.h>
+#include <linux/capability.h>
 #include <map>
 #include <ostream>
 #include <set>
 #include <thread>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,7 @@
 
 #include "context.h"
 #include "documents.h"
+#include "libctl/base/file.h"
 #include "libctl/base/text.h"
 #include "libctl/volume/volume.h"
 #include "terminal.h"
@@ -53,6 +55,18 @@ Result<Removal> disconnectBy(Client &client, const Args &args)
 	return removal;
 }
 
+// Reports @failures, also in @document. Returns the exit code of the first, or 0.
+int complainAll(Context &context, const std::vector<Error> &failures, Json &document)
+{
+	int code = 0;
+	for (const Error &error : failures) {
+		const int one = context.complain(error.object.name, error);
+		code = code ? code : one;
+		document["failures"].push_back(toJson(error));
+	}
+	return code;
+}
+
 // After a failure, too, reports the controllers that were disconnected.
 int report(Context &context, const Removal &removal, const DisconnectPlan &plan)
 {
@@ -64,26 +78,23 @@ int report(Context &context, const Removal &removal, const DisconnectPlan &plan)
 	}
 	Json document = disconnectDocument(removal.removed);
 	addKept(document, plan.kept);
-	int code = 0; // of the first that failed
-	for (const Error &error : removal.failures) {
-		int one = context.complain(error.object.name, error);
-		code = code ? code : one;
-		document["failures"].push_back(toJson(error));
-	}
+	const int code = complainAll(context, removal.failures, document);
 	if (context.json())
 		context.print(document);
 	return code;
 }
 
-// The result of --dry-run.
-int reportPlan(Context &context, const DisconnectPlan &plan, const std::vector<Namespace> &lost)
+// The result of --dry-run. @failures: those that the real run would have.
+int reportPlan(Context &context, const DisconnectPlan &plan, const std::vector<Namespace> &lost,
+	       const std::vector<Error> &failures)
 {
+	Json document = disconnectDocument({});
+	addPlan(document, plan.controllers, lost);
+	addKept(document, plan.kept);
+	const int code = complainAll(context, failures, document);
 	if (context.json()) {
-		Json document = disconnectDocument({});
-		addPlan(document, plan.controllers, lost);
-		addKept(document, plan.kept);
 		context.print(document);
-		return 0;
+		return code;
 	}
 	for (const Controller &one : plan.controllers)
 		context.out() << fmt::format("{} would be disconnected ({} {} {})\n", one.name, one.transport,
@@ -92,7 +103,7 @@ int reportPlan(Context &context, const DisconnectPlan &plan, const std::vector<N
 		context.out() << fmt::format("/dev/{} would be left without a usable path\n", ns.name);
 	for (const KeptController &one : plan.kept)
 		context.out() << keptText(one) << "\n";
-	return 0;
+	return code;
 }
 
 // A disk in use has a code of its own, in the document and as exit code.
@@ -134,29 +145,10 @@ Result<Found> look(Client &client)
 	return Found{*std::move(controllers), *std::move(namespaces), *std::move(paths)};
 }
 
-// The first NAME that does not exist, or the NQN without a controller, as the real run reports it.
-std::optional<Error> missingError(const DisconnectPlan &plan, const Args &args)
+bool hasCapabilities()
 {
-	std::vector<std::string> names = args.all("NAME");
-	std::erase_if(names, [&](const std::string &name) {
-		return std::ranges::find(plan.controllers, plainName(name), &Controller::name) !=
-		       plan.controllers.end();
-	});
-	Error error;
-	error.code = ErrorCode::noSuchObject;
-	if (!names.empty()) {
-		error.message = "there is no controller of that name";
-		error.object = ErrorObject::named(plainName(names.front()));
-		if (error.object.none())
-			error.object.name = names.front();
-		return error;
-	}
-	if (args.has("nqn") && plan.controllers.empty()) {
-		error.message = "no controller is connected to that subsystem";
-		error.object.name = args.textOr("nqn", "");
-		return error;
-	}
-	return std::nullopt;
+	Result<std::string> status = nofctl::readSmallFile("/proc/self/status");
+	return !status || mayChangeControllers(*status);
 }
 
 // "3 of 8 left", for the progress line
@@ -203,7 +195,8 @@ int runDisconnectAll(Context &context)
 	const DisconnectPlan plan = planDisconnectAll(found->controllers, context.args());
 	if (context.args().has("dry-run"))
 		return reportPlan(context, plan,
-				  disksLostWith(plan.controllers, found->controllers, found->namespaces, found->paths));
+				  disksLostWith(plan.controllers, found->controllers, found->namespaces, found->paths),
+				  {});
 	Removal removal;
 	{
 		Progress progress("disconnect-all", [&](Client &own) { return leftText(own, plan); });
@@ -228,7 +221,7 @@ int runDisconnect(Context &context)
 	const std::vector<Namespace> lost =
 		disksLostWith(plan.controllers, found->controllers, found->namespaces, found->paths);
 	// A caller without privilege cannot see all users; the kernel refuses its request with a better reason.
-	if (!args.has("force") && ::geteuid() == 0) {
+	if (!args.has("force") && (args.has("dry-run") || hasCapabilities())) {
 		Result<std::vector<DiskInUse>> used = disksInUse(*client, lost);
 		if (!used)
 			return context.fail(subject, used.error());
@@ -236,9 +229,10 @@ int runDisconnect(Context &context)
 			return refuseDisksInUse(context, *used);
 	}
 	if (args.has("dry-run")) {
-		if (std::optional<Error> error = missingError(plan, args))
-			return context.fail(error->object.name, *error);
-		return reportPlan(context, plan, lost);
+		const std::vector<Error> missing = missingObjects(plan, args);
+		if (args.has("nqn") && !missing.empty())
+			return context.fail(missing.front().object.name, missing.front());
+		return reportPlan(context, plan, lost, missing);
 	}
 	Result<Removal> gone = [&] {
 		Progress progress("disconnect", [&](Client &own) { return leftText(own, plan); });
@@ -274,19 +268,28 @@ Result<std::vector<Namespace>> openedOf(Client &client, const std::vector<Namesp
 	return now;
 }
 
-// @disks have openers. udev alone does not count; openers that this process cannot see do.
-std::vector<DiskInUse> usersNow(const std::vector<Namespace> &disks)
+// @disks have openers. Those that are not reached before @deadline count as used.
+std::vector<DiskInUse> usersNow(const std::vector<Namespace> &disks, std::chrono::steady_clock::time_point deadline)
 {
 	std::vector<DiskInUse> found;
 	for (const Namespace &ns : disks) {
-		std::vector<User> users = nofctl::volume::usersOf({}, ns.name);
-		if (users.empty())
-			users.push_back({"unseen", fmt::format("the kernel counts {} that cannot be seen from here",
-							       ns.openers)});
-		if (users = withoutUdev(std::move(users)); !users.empty())
+		if (std::chrono::steady_clock::now() >= deadline) {
+			const char *noun = ns.openers == 1 ? "opener" : "openers";
+			found.push_back(
+				{ns.name, {{"unseen", fmt::format("{} {}, not examined in time", ns.openers, noun)}}});
+			continue;
+		}
+		std::vector<User> users = withoutUdev(nofctl::volume::usersOf({}, ns.name), ns.openers);
+		if (!users.empty())
 			found.push_back({ns.name, std::move(users)});
 	}
 	return found;
+}
+
+bool ofUdev(const User &user)
+{
+	return user.kind == "program" &&
+	       (user.what.starts_with("(udev-worker)") || user.what.starts_with("systemd-udevd"));
 }
 
 bool lasting(const DiskInUse &disk)
@@ -352,12 +355,51 @@ std::vector<Namespace> disksLostWith(const std::vector<Controller> &gone, const 
 	return lost;
 }
 
-std::vector<User> withoutUdev(std::vector<User> users)
+std::vector<Error> missingObjects(const DisconnectPlan &plan, const Args &args)
 {
-	std::erase_if(users, [](const User &user) {
-		return user.kind == "program" &&
-		       (user.what.starts_with("(udev-worker)") || user.what.starts_with("systemd-udevd"));
-	});
+	std::vector<Error> missing;
+	for (const std::string &word : args.all("NAME")) {
+		const std::string name = plainName(word);
+		if (std::ranges::find(plan.controllers, name, &Controller::name) != plan.controllers.end())
+			continue;
+		Error &error = missing.emplace_back();
+		error.code = ErrorCode::noSuchObject;
+		error.message = "there is no controller of that name";
+		error.object = ErrorObject::named(name);
+		if (error.object.none())
+			error.object.name = word;
+	}
+	if (args.has("nqn") && plan.controllers.empty()) {
+		Error &error = missing.emplace_back();
+		error.code = ErrorCode::noSuchObject;
+		error.message = "no controller is connected to that subsystem";
+		error.object.name = args.textOr("nqn", "");
+	}
+	return missing;
+}
+
+bool mayChangeControllers(std::string_view status)
+{
+	constexpr std::string_view key = "\nCapEff:\t";
+	const std::size_t at = status.find(key);
+	if (at == status.npos)
+		return true;
+	std::uint64_t set = 0;
+	const std::string_view digits = status.substr(at + key.size());
+	std::from_chars(digits.data(), digits.data() + digits.size(), set, 16);
+	constexpr std::uint64_t needed = 1ull << CAP_SYS_ADMIN | 1ull << CAP_NET_ADMIN;
+	return (set & needed) == needed;
+}
+
+std::vector<User> withoutUdev(std::vector<User> users, std::size_t openers)
+{
+	std::size_t udev = 0; // opens
+	for (const User &user : users)
+		udev += ofUdev(user) ? user.descriptors : 0;
+	std::erase_if(users, ofUdev);
+	if (users.empty() && openers > udev)
+		users.push_back(
+			{"unseen", fmt::format("the kernel counts {} that cannot be seen from here", openers - udev)});
 	return users;
 }
 
@@ -367,7 +409,7 @@ Result<std::vector<DiskInUse>> disksInUse(Client &client, const std::vector<Name
 		Result<std::vector<Namespace>> opened = openedOf(client, disks);
 		if (!opened)
 			return opened.error();
-		std::vector<DiskInUse> found = usersNow(*opened);
+		std::vector<DiskInUse> found = usersNow(*opened, deadline);
 		if (found.empty() || std::ranges::any_of(found, lasting) ||
 		    std::chrono::steady_clock::now() >= deadline)
 			return found;

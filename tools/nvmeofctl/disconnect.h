@@ -2,7 +2,9 @@
 // The controllers that "disconnect" and "disconnect-all" remove, those that they keep, and the disks that go with them.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nvmeof/client.h>
@@ -38,7 +40,14 @@ struct DiskInUse {
 	std::vector<nofctl::volume::User> users;
 };
 
-// Users without udev's programs, which open each disk briefly and do not need it.
-std::vector<nofctl::volume::User> withoutUdev(std::vector<nofctl::volume::User> users);
-// Those of @disks that have users. Waits up to 2 s for programs that open a disk briefly.
+// The NAMEs that do not exist, or the NQN without a controller, as errors of the real run.
+std::vector<nvmeof::Error> missingObjects(const DisconnectPlan &plan, const Args &args);
+// Whether @status, the text of /proc/self/status, shows CAP_SYS_ADMIN and CAP_NET_ADMIN as effective.
+bool mayChangeControllers(std::string_view status);
+
+// Users without udev's programs, which open each disk briefly and do not need it. If nothing is left, but the kernel
+// counts more @openers than udev's programs are, the user is "unseen".
+std::vector<nofctl::volume::User> withoutUdev(std::vector<nofctl::volume::User> users, std::size_t openers);
+// Those of @disks that have users. Waits up to 2 s for programs that open a disk briefly; a
+// disk that is not examined within this time counts as used.
 nvmeof::Result<std::vector<DiskInUse>> disksInUse(nvmeof::Client &client, const std::vector<nvmeof::Namespace> &disks);
