@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "control_request.h"
+#include "control.h"
 #include "feeds.h"
 
 using namespace cdc;

@@ -3,13 +3,13 @@
 #include "input.h"
 
 #include "etcd_client.h"
-#include "etcd_view.h"
+#include "etcd_store.h"
 
 using namespace cdc::etcd;
 
 namespace {
 
-void readAs(View &view, const CheckReport &answer)
+void readAs(View &view, const Answer &answer)
 {
 	std::uint64_t before = view.revision();
 	if (const auto range = rangeOf(answer.json))
@@ -33,8 +33,8 @@ void fuzz(Input in)
 
 	View view("/p/");
 	for (const std::string &line : lines(bytes)) {
-		const CheckReport answer = answerOf(line),
-				  whole = answerOf(cdc::HttpAnswer{CURLE_OK, true, status, line, ""});
+		const Answer answer = answerOf(line),
+			     whole = answerOf(cdc::HttpAnswer{CURLE_OK, true, status, line, ""});
 		expect(answer ? answer.json.is_object() : !answer.trouble.empty(),
 		       "input that is not understood is reported");
 		expect(!whole || status == 200, "an error is none that is well");

@@ -5,9 +5,10 @@
  */
 #include "input.h"
 
-#include "audit.h"
 #include "record_file.h"
 #include "registrar.h"
+#include "service.h"
+#include "status.h"
 #include "libctl/netlink/status.h"
 
 using namespace cdc;

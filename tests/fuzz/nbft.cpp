@@ -3,7 +3,7 @@
 #include "input.h"
 
 #include "libctl/nbft/nbft.h"
-#include "nbft_documents.h"
+#include "nbft.h"
 #include "shown.h"
 
 using namespace nvmeof;
