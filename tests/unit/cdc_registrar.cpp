@@ -155,10 +155,12 @@ TEST_CASE("no lease ends because the wall clock was set forward", "[registrar]")
 	const Connected all = everyOwner(model);
 	CHECK(all.hosts.contains("nqn.host"));
 	CHECK(all.ddcs == std::set<std::string>{"nqn.jbof1"});
-	const LeaseChanges upkeep = leaseChanges(model, registry.rules, all, now + 86400);
-	CHECK(upkeep.ended.empty());
-	CHECK(upkeep.renewed.size() == 2);
+	const LeaseChanges changes = leaseChanges(model, registry.rules, all, now + 86400);
+	CHECK(changes.ended.empty());
+	CHECK(changes.renewed.size() == 2);
 	CHECK(leaseChanges(model, registry.rules, {}, now + 86400).ended.size() == 2);
+	CHECK(leaseChanges(model, registry.rules, all, now + 10).renewed.size() == 2); // most of it is left
+	CHECK(leaseChanges(model, registry.rules, {all.hosts, all.ddcs}, now + 10).renewed.empty());
 }
 
 TEST_CASE("a registration neither replaces nor joins others' subsystems without 'join'", "[registrar]")
@@ -177,13 +179,13 @@ TEST_CASE("a registration neither replaces nor joins others' subsystems without 
 		registry.rules.ddcs[0].join = true;
 		CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {port})) == 0);
 		CHECK(registry.targets() == 2);
-		// without the permission, upkeep ends the registration
+		// without the permission, the registration ends
 		registry.rules.ddcs[0].join = false;
-		const LeaseChanges upkeep =
+		const LeaseChanges changes =
 			leaseChanges(registry.sample.model, registry.rules, {{}, {"nqn.jbof1"}}, now);
-		REQUIRE(upkeep.ended.size() == 1);
-		CHECK(upkeep.ended[0].key == port.key());
-		CHECK(upkeep.refused == std::set<std::string>{"nqn.jbof1"});
+		REQUIRE(changes.ended.size() == 1);
+		CHECK(changes.ended[0].key == port.key());
+		CHECK(changes.refused == std::set<std::string>{"nqn.jbof1"});
 	}
 }
 
@@ -220,17 +222,17 @@ TEST_CASE("leases expire unless their owner is connected, and new rules apply to
 	Registry registry;
 	REQUIRE(registry.take(dim_register, hostRegistration()) == 0);
 	REQUIRE(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1)})) == 0);
-	auto upkeep = [&](const std::set<std::string> &connected, std::int64_t time) {
+	auto renewedAndEnded = [&](const std::set<std::string> &connected, std::int64_t time) {
 		const LeaseChanges both =
 			leaseChanges(registry.sample.model, registry.rules, {connected, connected}, time);
 		return std::pair(both.renewed.size(), both.ended.size());
 	};
 	using Both = std::pair<std::size_t, std::size_t>;
-	CHECK(upkeep({}, now + 100) == Both(0, 0)); // another instance may be about to renew it
-	CHECK(upkeep({}, now + 101) == Both(0, 2));
-	CHECK(upkeep({"nqn.host"}, now + 30) == Both(0, 0));
-	CHECK(upkeep({"nqn.host"}, now + 50) == Both(1, 0));
-	CHECK(upkeep({"nqn.host", "nqn.jbof1"}, now + 100) == Both(2, 0));
+	CHECK(renewedAndEnded({}, now + 100) == Both(0, 0)); // another instance may be about to renew it
+	CHECK(renewedAndEnded({}, now + 101) == Both(0, 2));
+	CHECK(renewedAndEnded({"nqn.host"}, now + 30) == Both(0, 0));
+	CHECK(renewedAndEnded({"nqn.host"}, now + 50) == Both(1, 0));
+	CHECK(renewedAndEnded({"nqn.host", "nqn.jbof1"}, now + 100) == Both(2, 0));
 	// a host that connects with the NQN of a discovery controller does not renew that registration
 	const Connected claims{{"nqn.host", "nqn.jbof1"}, {}};
 	CHECK(leaseChanges(registry.sample.model, registry.rules, claims, now + 101).ended.size() == 1);
@@ -241,16 +243,16 @@ TEST_CASE("leases expire unless their owner is connected, and new rules apply to
 	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1)}), "10.0.0.1", now + 39) == 0);
 	CHECK(registry.written == 0);
 	registry.rules.leaseSeconds = 10; // the lease is shorter now
-	CHECK(upkeep({}, now) == Both(2, 0));
+	CHECK(renewedAndEnded({}, now) == Both(2, 0));
 	registry.rules.ddcs.clear();
 	registry.rules.hosts = false;
-	CHECK(upkeep({"nqn.host", "nqn.jbof1"}, now) == Both(0, 2));
+	CHECK(renewedAndEnded({"nqn.host", "nqn.jbof1"}, now) == Both(0, 2));
 	Host old;
 	old.nqn = "nqn.old";
 	old.origin = {"push", "nqn.old", 0};
 	registry.rules = someRules();
 	registry.sample.tell({putOf(old)});
-	CHECK(upkeep({}, now + 50) == Both(1, 0)); // written by a version without leases
+	CHECK(renewedAndEnded({}, now + 50) == Both(1, 0)); // written by a version without leases
 }
 
 TEST_CASE("the number of registrations is limited", "[registrar]")

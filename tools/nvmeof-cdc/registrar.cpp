@@ -194,7 +194,7 @@ public:
 	{
 	}
 
-	LeaseChanges upkeep()
+	LeaseChanges leaseChanges()
 	{
 		for (const auto &[key, host] : model_.hosts())
 			look(host, rules_.hosts, connected_.hosts.contains(host.nqn));
@@ -202,7 +202,7 @@ public:
 			if (port.target.origin.source == "push")
 				look(port.target, mayStay(port.target),
 				     connected_.ddcs.contains(port.target.origin.owner));
-		return std::move(leaseTimer_);
+		return std::move(changes_);
 	}
 
 private:
@@ -221,13 +221,14 @@ private:
 		const bool endless = record.origin.ends == 0; // record of an earlier version
 		const std::int64_t grace = std::clamp<std::int64_t>(rules_.leaseSeconds / 4, 2, maxGrace);
 		if (!allowed)
-			leaseTimer_.refused.insert(record.origin.owner);
+			changes_.refused.insert(record.origin.owner);
 		if (!allowed || (!endless && !connected && left < -grace)) {
-			leaseTimer_.ended.push_back({record.key(), {}});
-		} else if (endless || left > rules_.leaseSeconds || (connected && left <= rules_.leaseSeconds / 2)) {
+			changes_.ended.push_back({record.key(), {}});
+		} else if (endless || connected_.renewAll || left > rules_.leaseSeconds ||
+			   (connected && left <= rules_.leaseSeconds / 2)) {
 			T renewed = record;
 			renewed.origin.ends = now_ + rules_.leaseSeconds;
-			leaseTimer_.renewed.push_back(changeOf(renewed));
+			changes_.renewed.push_back(changeOf(renewed));
 		}
 	}
 
@@ -236,7 +237,7 @@ private:
 	const Connected &connected_;
 	const std::int64_t now_;
 	std::optional<std::set<std::string_view>> defined_;
-	LeaseChanges leaseTimer_;
+	LeaseChanges changes_;
 };
 
 } // namespace
@@ -255,6 +256,7 @@ Result<std::vector<Change>> registrationChanges(const Model &model, const Regist
 Connected everyOwner(const Model &model)
 {
 	Connected all;
+	all.renewAll = true;
 	for (const auto &[key, host] : model.hosts())
 		all.hosts.insert(host.nqn);
 	for (const auto &[key, port] : model.targets())
@@ -266,7 +268,7 @@ Connected everyOwner(const Model &model)
 LeaseChanges leaseChanges(const Model &model, const RegistrationRules &rules, const Connected &connected,
 			  std::int64_t now)
 {
-	return LeaseUpdater(model, rules, connected, now).upkeep();
+	return LeaseUpdater(model, rules, connected, now).leaseChanges();
 }
 
 } // namespace cdc
