@@ -26,7 +26,8 @@ struct Command {
 	bool settings = false; // help lists the settings of "set"
 	bool hidden = false;
 	std::vector<Command> verbs = {};
-	std::string instead = {}; // of an old spelling, which is hidden: the path of the command that replaces it
+	std::string exitStatus = {}; // if other than that of all commands: one sentence
+	std::string instead = {};    // of an old spelling, which is hidden: the path of the command that replaces it
 	// Filled in when the table is built:
 	std::string path = {};        // "stripe create"
 	std::vector<Option> all = {}; // optionsOf()

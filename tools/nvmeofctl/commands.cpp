@@ -344,22 +344,23 @@ std::vector<Option> topOptions()
 std::vector<Command> statisticsCommands()
 {
 	return {
-		{"doctor",
-		 "find out what is wrong, and what to do next",
-		 "Examines controllers, paths, disks and their links, the network to TCP targets, versions of command "
-		 "and modules, the clock, nvmeofd and nvmeof-cdc. Prints a line for each finding, the worst first, "
-		 "with "
-		 "the next step. Problem: I/O waits, or data is at risk. Warning: I/O works, but less safely or slower "
-		 "than it should, or not after the next boot. Exit codes of this command: 0 - no findings; 1 - "
-		 "warnings; "
-		 "2 - at least one problem. It changes nothing, and takes a few seconds at most. To find an MTU that "
-		 "differs on the way it sends pings to each TCP target.",
-		 {flag("", "--no-probe", "Send no pings: leaves out the MTU")},
-		 runDoctor,
-		 {{"in a script: is anything wrong", "nvmeofctl doctor --no-probe"},
-		  {"the problems, for a program",
-		   "nvmeofctl doctor --json | jq -r '.findings[] | select(.severity == \"problem\") | .object, "
-		   ".finding'"}}},
+		{.name = "doctor",
+		 .summary = "find out what is wrong, and what to do next",
+		 .description =
+			 "Examines controllers, paths, disks and their links, the network to TCP targets, versions "
+			 "of command and modules, the clock, nvmeofd and nvmeof-cdc. Prints a line for each "
+			 "finding, the worst first, with the next step. Problem: I/O waits, or data is at risk. "
+			 "Warning: I/O works, but less safely or slower than it should, or not after the next "
+			 "boot. It changes nothing, and takes a few seconds at most. To find an MTU that differs "
+			 "on the way it sends pings to each TCP target.",
+		 .options = {flag("", "--no-probe", "Send no pings: leaves out the MTU")},
+		 .run = runDoctor,
+		 .examples =
+			 {{"in a script: is anything wrong", "nvmeofctl doctor --no-probe"},
+			  {"the problems, for a program",
+			   "nvmeofctl doctor --json | jq -r '.findings[] | select(.severity == \"problem\") | .object, "
+			   ".finding'"}},
+		 .exitStatus = "0 without findings, 1 with warnings only, 2 with at least one problem."},
 		{"events",
 		 "print events recorded by nvmeofd",
 		 "Prints recorded events with date and time, oldest first. nvmeofd keeps at least the last 1,000 "

@@ -690,7 +690,8 @@ std::string manPage(const Command &command)
 		text += ".SH VERBS\n" + verbs;
 	if (const std::string examples = exampleEntries(command); !examples.empty())
 		text += ".SH EXAMPLES\n" + examples;
-	return text + commonEntries() +
-	       ".SH EXIT STATUS\n0 after success. The other codes are listed in\n.BR nvmeofctl (8).\n" +
-	       seeAlso(command);
+	const std::string status = command.exitStatus.empty()
+					   ? "0 after success. The other codes are listed in\n.BR nvmeofctl (8)."
+					   : roff(command.exitStatus);
+	return text + commonEntries() + ".SH EXIT STATUS\n" + status + "\n" + seeAlso(command);
 }

@@ -568,6 +568,8 @@ std::string helpOf(const Command &called)
 	if (command.run && !command.verbs.empty())
 		text += fmt::format("       nvmeofctl {} VERB [OPTION]...\n", command.path);
 	text += "\n" + wrapped(command.description, 0);
+	if (!command.exitStatus.empty())
+		text += "\n" + wrapped("Exit status: " + command.exitStatus, 0);
 	if (!command.verbs.empty())
 		text += fmt::format("\nVerbs:\n{}'nvmeofctl {} VERB --help' shows the options of a verb.\n",
 				    listOf(command.verbs), command.path);
