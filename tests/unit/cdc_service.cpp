@@ -41,7 +41,13 @@ public:
 		std::size_t bytes = 0;
 		for (const Change &change : changes)
 			bytes += change.key.size() + change.value.value_or("").size();
+		if (refused > 0) {
+			refused--;
+			return done(nvmeof::errorFromErrno(EIO, "refused by the test"));
+		}
 		written += changes.size();
+		for (const Change &change : changes)
+			removed += !change.value;
 		largest = std::max(largest, changes.size());
 		largestBytes = std::max(largestBytes, bytes);
 		done({});
@@ -57,7 +63,8 @@ public:
 	}
 
 	std::vector<Change> first;
-	std::size_t written = 0, largest = 0, largestBytes = 0;
+	std::size_t refused = 0; // so many writes fail
+	std::size_t written = 0, removed = 0, largest = 0, largestBytes = 0;
 
 private:
 	OnUpdate onUpdate_;
@@ -204,4 +211,29 @@ TEST_CASE("the renewals of many leases are split into writes that every store ac
 	CHECK(until(loop, [&] { return store.written >= 5000; }));
 	CHECK(store.largest <= 500);
 	CHECK(store.largestBytes <= 300 << 10);
+}
+
+TEST_CASE("the leases are renewed after a jump of the clock although the store refuses the first write", "[service]")
+{
+	runtime::Loop loop(runtime::Loop::Watchdog::none);
+	Rules rules;
+	rules.listen = {{"127.0.0.1", std::to_string(freePort())}};
+	rules.threads = 1;
+	auto made = std::make_unique<ScriptedStore>();
+	ScriptedStore &store = *made;
+	Host host;
+	host.nqn = "nqn.host";
+	host.origin = {"push", host.nqn, static_cast<std::int64_t>(wallSeconds()) + rules.registration.leaseSeconds};
+	rules.registration.hosts = true;
+	store.first = {putOf(host)};
+	Service service(loop, rules, {selfId, "nqn.self", "serial", "0.0"}, std::move(made));
+	REQUIRE(service.start([] {}).ok());
+	service.setWallClock([] { return wallSeconds() + 86400; });
+	store.refused = 1;
+	service.reload(rules);
+	REQUIRE(until(loop, [&] { return store.refused == 0; }));
+	CHECK(store.written == 0);
+	service.reload(rules);
+	CHECK(until(loop, [&] { return store.written == 1; }));
+	CHECK(store.removed == 0);
 }

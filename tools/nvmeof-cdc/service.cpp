@@ -43,7 +43,7 @@ constexpr std::size_t maxRegistering = 256;                           // being w
 constexpr std::size_t maxPartRecords = 500, maxPartBytes = 256 << 10; // of a write; etcd allows 4,032 and 1 MiB
 constexpr auto watchInterval = 5s;
 constexpr unsigned maxMissedHeartbeats = 6;               // missed heartbeats: half a minute
-constexpr double jump_tolerated = 5;                      // seconds; of the wall clock
+constexpr double jumpTolerated = 5;                       // seconds; of the wall clock
 constexpr PeerRates::Limits registrationRates{1024, 100}; // per address
 
 initiator::HostIdentity readerIdentity(const Rules &rules, const Identity &identity)
@@ -331,32 +331,56 @@ void Service::updateLeases()
 // A failed write is repeated by the next call. Records that are being written otherwise are skipped.
 void Service::renew(const Connected &connected)
 {
+	if (!renewing_.expired())
+		return; // the model does not have the renewals after a clock jump yet
 	std::vector<std::string> ids;
 	for (const auto &[key, service] : model_.instances())
 		ids.push_back(service.instance.id);
-	const double now = wallSeconds(), jump = clock_.since(now, bootSeconds());
-	const bool set = jump > jump_tolerated;
-	if (set)
+	const double now = wall_();
+	if (const double jump = clock_.since(now, bootSeconds()); jump > jumpTolerated) {
 		say(LOG_NOTICE, fmt::format("the clock was set forward by {:.0f} s: no lease ends by that", jump));
-	LeaseChanges upkeep = leaseChanges(model_, rules_.registration, set ? everyOwner(model_) : connected,
-					   static_cast<std::int64_t>(now));
-	std::erase_if(upkeep.renewed, [this](const Change &change) { return writing_.contains(change.key); });
-	std::erase_if(upkeep.ended, [&](const Change &change) {
+		renewAll_ = true;
+	}
+	LeaseChanges changes = leaseChanges(model_, rules_.registration, renewAll_ ? everyOwner(model_) : connected,
+					    static_cast<std::int64_t>(now));
+	const auto skipped =
+		std::erase_if(changes.renewed, [this](const Change &change) { return writing_.contains(change.key); });
+	std::erase_if(changes.ended, [&](const Change &change) {
 		return writing_.contains(change.key) ||
 		       (!ids.empty() && ids[nvmeof::rendezvousOrder(change.key, ids)[0]] != context_.identity.id);
 	});
-	for (const std::string &owner : upkeep.refused)
+	for (const std::string &owner : changes.refused)
 		say(failures_, LOG_WARNING,
 		    fmt::format("the registrations of {} end: [registration] does not allow them", owner));
-	writeInParts(std::move(upkeep.renewed), {});
-	writeInParts(std::move(upkeep.ended), {"the end of its lease, or of its permission", &audit_});
+	std::function<void(bool)> renewed;
+	if (renewAll_) {
+		const auto underWay = std::make_shared<bool>(true); // released with the last write
+		renewing_ = underWay;
+		renewed = [this, skipped, underWay](bool written) { renewAll_ = !written || skipped > 0; };
+	}
+	writeInParts(std::move(changes.renewed), {}, std::move(renewed));
+	writeInParts(std::move(changes.ended), {"the end of its lease, or of its permission", &audit_}, {});
 }
 
-void Service::writeInParts(std::vector<Change> changes, const Author &author)
+void Service::writeInParts(std::vector<Change> changes, const Author &author, std::function<void(bool)> end)
 {
-	auto done = [this](const Result<void> &written) {
+	struct Parts {
+		std::function<void(bool)> end;
+		std::size_t left = 1; // and this function itself
+		bool written = true;
+		void done()
+		{
+			if (--left == 0 && end)
+				end(written);
+		}
+	};
+	const auto parts = std::make_shared<Parts>();
+	parts->end = std::move(end);
+	auto done = [this, parts](const Result<void> &written) {
 		if (!written)
 			say(failures_, LOG_WARNING, "cannot write leases: " + written.error().message);
+		parts->written = parts->written && written;
+		parts->done();
 	};
 	// targets first, as hosts see them (clang cannot compile std::ranges::stable_partition of GCC 12's library)
 	std::stable_partition(changes.begin(), changes.end(),
@@ -368,6 +392,7 @@ void Service::writeInParts(std::vector<Change> changes, const Author &author)
 		part.push_back(std::move(change));
 		if (part.size() < maxPartRecords && bytes < maxPartBytes)
 			continue;
+		parts->left++;
 		write(std::exchange(part, {}), done, author);
 		bytes = 0;
 	}

@@ -76,6 +76,8 @@ public:
 	const std::deque<ChangeEvent> &changeEvents() const { return changeEvents_; }
 	bool draining() const { return draining_; }
 	std::int64_t startedAt() const { return started_; }
+	// For tests: the wall clock by which leases end
+	void setWallClock(std::function<double()> clock) { wall_ = std::move(clock); }
 	// The connected hosts; @done is called in this thread
 	void listSessions(std::function<void(std::vector<HostSession>)> done);
 
@@ -95,7 +97,8 @@ private:
 	void publishLater();
 	void updateLeases();
 	void renew(const Connected &connected);
-	void writeInParts(std::vector<Change> changes, const Author &author);
+	// @end: whether all were written; may be empty
+	void writeInParts(std::vector<Change> changes, const Author &author, std::function<void(bool)> end);
 	void scheduleLeaseUpdate();
 	void watchWorkers();
 	std::vector<std::string> ownAddresses() const;
@@ -125,8 +128,11 @@ private:
 	std::vector<std::function<void(const ChangeEvent &)>> listeners_;
 	bool draining_ = false;
 	std::int64_t started_;
-	std::vector<std::string> advertised_; // last addresses in the log
+	std::vector<std::string> advertised_;        // last addresses in the log
+	std::function<double()> wall_ = wallSeconds; // for leases
 	ClockJump clock_;
+	bool renewAll_ = false;        // the clock jumped, and not all renewals are written
+	std::weak_ptr<bool> renewing_; // set while such renewals are being written
 };
 
 // One socket for each of @count threads; the kernel distributes connections among them. Errors: also if another process
