@@ -17,20 +17,42 @@ using namespace std::chrono_literals;
 TEST_CASE("only addresses that hosts elsewhere may reach are advertised by default", "[front]")
 {
 	for (const char *address : {"192.168.10.5", "10.0.0.1", "fd00:10::5", "2001:db8::1"})
-		CHECK(isAdvertisable("eth0", address, {}));
+		CHECK(isAdvertisable({"eth0", address}, {}));
 	for (const char *address : {"127.0.0.1", "127.8.0.1", "169.254.3.4", "::1", "fe80::1", "fe80::1%eth0",
 				    "fec0::5", "feff::1", "no address"})
-		CHECK_FALSE(isAdvertisable("eth0", address, {}));
+		CHECK_FALSE(isAdvertisable({"eth0", address}, {}));
 	for (const char *interface :
 	     {"docker0", "virbr0", "cni0", "veth12ab", "kube-ipvs0", "cali0", "br-0123456789ab"})
-		CHECK_FALSE(isAdvertisable(interface, "10.0.0.1", {}));
-	CHECK(isAdvertisable("br-storage", "10.0.0.1", {}));
+		CHECK_FALSE(isAdvertisable({interface, "10.0.0.1"}, {}));
+	CHECK(isAdvertisable({"br-storage", "10.0.0.1"}, {}));
 	const std::vector<Prefix> storage{*Prefix::of("192.168.10.0/24"), *Prefix::of("fd00:10::/64")};
-	CHECK(isAdvertisable("eth0", "192.168.10.5", storage));
-	CHECK(isAdvertisable("br-storage", "fd00:10::5", storage));
-	CHECK_FALSE(isAdvertisable("eth1", "10.0.0.1", storage));
-	for (const std::string &own : advertisableAddresses({}))
-		CHECK_FALSE(own.starts_with("127."));
+	CHECK(isAdvertisable({"eth0", "192.168.10.5"}, storage));
+	CHECK(isAdvertisable({"br-storage", "fd00:10::5"}, storage));
+	CHECK_FALSE(isAdvertisable({"eth1", "10.0.0.1"}, storage));
+	CHECK_FALSE(isAdvertisable({"lo", "192.168.10.5", true}, {}));
+	CHECK(isAdvertisable({"lo", "192.168.10.5", true}, storage)); // of a routing daemon
+	CHECK_FALSE(isAdvertisable({"lo", "127.0.0.1", true}, storage));
+	const auto all = interfaceAddresses();
+	REQUIRE(all);
+	for (const InterfaceAddress &own : advertisableAddresses(*all, {}))
+		CHECK_FALSE(own.address.starts_with("127."));
+}
+
+TEST_CASE("interfaces for containers are advertised only where no other has an address", "[front]")
+{
+	auto advertised = [](const std::vector<InterfaceAddress> &all, const std::vector<Prefix> &networks) {
+		std::string text;
+		for (const InterfaceAddress &one : advertisableAddresses(all, networks))
+			text += one.interface + " ";
+		return text;
+	};
+	std::vector<InterfaceAddress> all{
+		{"lo", "127.0.0.1", true}, {"lo", "10.9.9.9", true}, {"veth0", "10.0.0.1"}, {"veth0", "fe80::1"}};
+	CHECK(advertised(all, {}) == "veth0 ");
+	CHECK(advertised(all, {*Prefix::of("192.168.10.0/24")}) == "");
+	CHECK(advertised(all, {*Prefix::of("10.9.0.0/16")}) == "lo ");
+	all.push_back({"eth0", "10.0.0.2"});
+	CHECK(advertised(all, {}) == "eth0 ");
 }
 
 TEST_CASE("a host reads its log with any digests and alignment", "[front]")

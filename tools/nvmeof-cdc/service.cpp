@@ -108,26 +108,40 @@ Result<void> Service::start(std::function<void()> serving)
 	return store_->start([this](const StoreUpdate &news) { applyUpdate(news); });
 }
 
-std::vector<std::string> Service::ownAddresses() const
+Result<std::vector<std::string>> Service::ownAddresses() const
 {
+	const std::vector<Address> &named = rules_.advertise.empty() ? rules_.listen : rules_.advertise;
+	std::vector<InterfaceAddress> own;
+	if (std::ranges::any_of(named, everywhere)) {
+		Result<std::vector<InterfaceAddress>> all = interfaceAddresses();
+		if (!all)
+			return all.error();
+		auto unused = [&](const InterfaceAddress &one) {
+			return std::ranges::none_of(named, [&](const Address &address) {
+				return everywhere(address) && (address.traddr == "::") == one.isIpv6();
+			});
+		};
+		std::erase_if(*all, unused);
+		own = advertisableAddresses(*all, rules_.advertiseNetworks);
+	}
 	std::vector<std::string> addresses;
-	for (const Address &address : rules_.advertise.empty() ? rules_.listen : rules_.advertise) {
-		if (!everywhere(address)) {
+	for (const Address &address : named) {
+		if (!everywhere(address))
 			addresses.push_back(address.toString());
-			continue;
-		}
-		const bool six = address.traddr == "::";
-		for (const std::string &own : advertisableAddresses(rules_.advertiseNetworks))
-			if ((own.find(':') != own.npos) == six)
-				addresses.push_back(Address{own, address.trsvcid}.toString());
+		for (const InterfaceAddress &one : own)
+			if (everywhere(address) && one.isIpv6() == (address.traddr == "::"))
+				addresses.push_back(Address{one.address, address.trsvcid}.toString());
 	}
 	return addresses;
 }
 
 void Service::join()
 {
-	const std::vector<std::string> addresses = ownAddresses();
-	if (addresses.empty())
+	const Result<std::vector<std::string>> found = ownAddresses();
+	const std::vector<std::string> addresses = found ? *found : advertised_;
+	if (!found)
+		say(LOG_ERR, fmt::format("{}: the addresses advertised before stay", found.error().message));
+	else if (addresses.empty())
 		say(LOG_WARNING,
 		    "no address is advertised: no address of this machine fits 'advertise-networks', or is other "
 		    "than local; name one with 'advertise'");
@@ -551,31 +565,53 @@ bool isLocalScope(const std::string &address)
 
 } // namespace
 
-bool isAdvertisable(const std::string &interface, const std::string &address, const std::vector<Prefix> &networks)
+bool isAdvertisable(const InterfaceAddress &own, const std::vector<Prefix> &networks)
 {
-	if (isLocalScope(address))
+	if (isLocalScope(own.address))
 		return false;
 	if (networks.empty())
-		return !isForContainers(interface);
-	const std::optional<Peer> peer = Peer::parse(address);
+		return !own.loopback && !isForContainers(own.interface);
+	const std::optional<Peer> peer = Peer::parse(own.address);
 	return peer && std::ranges::any_of(networks, [&](const Prefix &network) { return network.holds(*peer); });
 }
 
-std::vector<std::string> advertisableAddresses(const std::vector<Prefix> &networks)
+std::vector<InterfaceAddress> advertisableAddresses(const std::vector<InterfaceAddress> &all,
+						    const std::vector<Prefix> &networks)
 {
-	std::vector<std::string> found;
-	ifaddrs *all = nullptr;
-	if (::getifaddrs(&all))
+	std::vector<InterfaceAddress> found;
+	std::ranges::copy_if(all, std::back_inserter(found),
+			     [&](const InterfaceAddress &one) { return isAdvertisable(one, networks); });
+	if (!found.empty() || !networks.empty())
 		return found;
+	for (const InterfaceAddress &one : all)
+		if (!one.loopback && !isLocalScope(one.address)) {
+			say(LOG_NOTICE,
+			    fmt::format(
+				    "advertises {} of {}, whose name is one of interfaces for containers or virtual "
+				    "machines: no other interface has an address; see 'advertise'",
+				    one.address, one.interface));
+			found.push_back(one);
+		}
+	return found;
+}
+
+Result<std::vector<InterfaceAddress>> interfaceAddresses()
+{
+	std::vector<InterfaceAddress> found;
+	ifaddrs *all = nullptr;
+	if (::getifaddrs(&all)) {
+		const int error = errno;
+		return nvmeof::errorFromErrno(error, std::string("cannot list the addresses of this machine: ") +
+							     std::strerror(error));
+	}
 	for (const ifaddrs *one = all; one; one = one->ifa_next) {
 		char text[NI_MAXHOST];
 		const int family = one->ifa_addr ? one->ifa_addr->sa_family : AF_UNSPEC;
-		if ((family != AF_INET && family != AF_INET6) || one->ifa_flags & IFF_LOOPBACK)
+		if (family != AF_INET && family != AF_INET6)
 			continue;
 		const socklen_t size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-		if (::getnameinfo(one->ifa_addr, size, text, sizeof(text), nullptr, 0, NI_NUMERICHOST) == 0 &&
-		    isAdvertisable(one->ifa_name, text, networks))
-			found.emplace_back(text);
+		if (::getnameinfo(one->ifa_addr, size, text, sizeof(text), nullptr, 0, NI_NUMERICHOST) == 0)
+			found.push_back({one->ifa_name, text, (one->ifa_flags & IFF_LOOPBACK) != 0});
 	}
 	::freeifaddrs(all);
 	return found;

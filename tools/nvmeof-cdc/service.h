@@ -101,7 +101,7 @@ private:
 	void writeInParts(std::vector<Change> changes, const Author &author, std::function<void(bool)> end);
 	void scheduleLeaseUpdate();
 	void watchWorkers();
-	std::vector<std::string> ownAddresses() const;
+	nvmeof::Result<std::vector<std::string>> ownAddresses() const;
 
 	Rules rules_;
 	ServerContext context_;
@@ -128,7 +128,7 @@ private:
 	std::vector<std::function<void(const ChangeEvent &)>> listeners_;
 	bool draining_ = false;
 	std::int64_t started_;
-	std::vector<std::string> advertised_;        // last addresses in the log
+	std::vector<std::string> advertised_;        // last addresses of join()
 	std::function<double()> wall_ = wallSeconds; // for leases
 	ClockJump clock_;
 	bool renewAll_ = false;        // the clock jumped, and not all renewals are written
@@ -139,12 +139,24 @@ private:
 // listens on the address
 nvmeof::Result<std::vector<int>> listenAt(const nvmeof::Address &address, std::size_t count);
 
-// Whether hosts elsewhere may reach @address of @interface: not loopback, link-local, or the deprecated site-local
-// fec0::/10, and not an interface of containers or virtual machines of this machine. @networks: only addresses in one
-// of them, of any interface; empty: all
-bool isAdvertisable(const std::string &interface, const std::string &address, const std::vector<Prefix> &networks);
-// Those addresses of this machine
-std::vector<std::string> advertisableAddresses(const std::vector<Prefix> &networks);
+// An address of this machine
+struct InterfaceAddress {
+	std::string interface, address;
+	bool loopback = false; // the interface is lo
+
+	bool isIpv6() const { return address.find(':') != address.npos; }
+};
+
+// Errors: of getifaddrs(3)
+nvmeof::Result<std::vector<InterfaceAddress>> interfaceAddresses();
+// Whether hosts elsewhere may reach it: not 127.0.0.0/8, link-local, or the deprecated site-local fec0::/10, and not of
+// lo or of an interface of containers or virtual machines of this machine. @networks: only addresses in one of them, of
+// any interface; empty: all
+bool isAdvertisable(const InterfaceAddress &own, const std::vector<Prefix> &networks);
+// Those of @all. If there is none, and @networks is empty: those of interfaces of containers, too, with a line in the
+// log, because only their names tell what they are for
+std::vector<InterfaceAddress> advertisableAddresses(const std::vector<InterfaceAddress> &all,
+						    const std::vector<Prefix> &networks);
 
 // Uses the ID in @rules.state, which is created if missing
 nvmeof::Result<Identity> readIdentity(const Rules &rules);
