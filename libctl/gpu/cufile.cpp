@@ -122,8 +122,8 @@ Findings failuresOf(const Node &node, const std::vector<const PciDevice *> &gpus
 	return findings;
 }
 
-// Why no memory of a GPU can be reached at all, whichever disk or card is used; empty: it can be. A GPU without a usable
-// driver is no reason while another GPU has one, and nvmeof_nvfs concerns the disks of this driver only.
+// Why no memory of a GPU can be reached at all, whichever disk or card is used; empty: it can be. A GPU without a
+// usable driver is no reason while another GPU has one, and nvmeof_nvfs concerns the disks of this driver only.
 std::string unreachable(const Findings &failed, const std::vector<const PciDevice *> &gpus)
 {
 	auto failsFor = [&](const PciDevice *gpu) {
