@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <sstream>
@@ -232,4 +234,38 @@ TEST_CASE("the status of a service in trouble begins with the trouble", "[cdc]")
 	CHECK(text.find("\nCounters since the start:\nevents : 3\n") != std::string::npos);
 	CHECK(cdcStatusText(Json::parse("{}")) != "");
 	CHECK(cdcStatusText(Json::parse("[]")) != "");
+}
+
+TEST_CASE("cdc: a service that accepts no connection, or never ends its line, times out", "[cdc]")
+{
+	using namespace nvmeof;
+	using namespace std::chrono_literals;
+	const Scratch dir;
+	const std::string path = dir.path() / "control";
+	sockaddr_un address{};
+	address.sun_family = AF_UNIX;
+	std::ranges::copy(path, address.sun_path);
+	const int listening = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	REQUIRE(::bind(listening, reinterpret_cast<sockaddr *>(&address), sizeof(address)) == 0);
+	REQUIRE(::listen(listening, 0) == 0);
+	Result<CdcSocket> first = CdcSocket::open(path, 50ms);
+	REQUIRE(first);
+	Result<CdcSocket> second = CdcSocket::open(path, 50ms); // the queue of connections is full
+	REQUIRE_FALSE(second);
+	CHECK(second.error().code == ErrorCode::timedOut);
+
+	const int accepted = ::accept(listening, nullptr, nullptr);
+	REQUIRE(accepted >= 0);
+	std::atomic<bool> stop = false;
+	std::thread trickle([&] {
+		while (!stop && ::send(accepted, " ", 1, MSG_NOSIGNAL) == 1)
+			std::this_thread::sleep_for(5ms);
+	});
+	Result<Json> answer = first->receive(100ms); // each byte comes in time, the end of the line does not
+	stop = true;
+	trickle.join();
+	REQUIRE_FALSE(answer);
+	CHECK(answer.error().code == ErrorCode::timedOut);
+	::close(accepted);
+	::close(listening);
 }

@@ -10,6 +10,7 @@
 #include <map>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include <utility>
@@ -180,7 +181,7 @@ int follow(Context &context, CdcSocket &socket)
 
 Result<CdcSocket> ask(const Args &args, const Json &request)
 {
-	Result<CdcSocket> socket = CdcSocket::open(args.textOr("socket", "/run/nvmeof-cdc/control"));
+	Result<CdcSocket> socket = CdcSocket::open(args.textOr("socket", usualCdcSocket), patience);
 	if (!socket)
 		return socket;
 	Result<void> sent = socket->send(request);
@@ -273,6 +274,11 @@ namespace {
 
 constexpr std::size_t maxLineLength = 256u << 20; // bytes; 100,000 hosts take 60 MB
 
+Error timedOut()
+{
+	return errorFromErrno(ETIMEDOUT, "timed out waiting for an answer of nvmeof-cdc");
+}
+
 Error connectError(int error, const std::string &path)
 {
 	Error failed = errorFromErrno(error, fmt::format("{}: {}", path, std::strerror(error)));
@@ -282,7 +288,7 @@ Error connectError(int error, const std::string &path)
 	}
 	if (error == EACCES)
 		failed.code = ErrorCode::notPermitted;
-	return failed;
+	return error == EAGAIN ? timedOut() : failed; // its queue of connections stayed full
 }
 
 ErrorCode codeOf(const std::string &name)
@@ -322,7 +328,7 @@ CdcSocket::~CdcSocket()
 		::close(fd_);
 }
 
-Result<CdcSocket> CdcSocket::open(const std::string &path)
+Result<CdcSocket> CdcSocket::open(const std::string &path, std::chrono::milliseconds time)
 {
 	sockaddr_un address{};
 	address.sun_family = AF_UNIX;
@@ -333,6 +339,8 @@ Result<CdcSocket> CdcSocket::open(const std::string &path)
 	CdcSocket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
 	if (socket.fd_ < 0)
 		return errorFromErrno(errno);
+	const timeval limit{.tv_sec = time.count() / 1000, .tv_usec = time.count() % 1000 * 1000};
+	::setsockopt(socket.fd_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	if (::connect(socket.fd_, reinterpret_cast<sockaddr *>(&address), sizeof(address)) < 0)
 		return connectError(errno, path);
 	return socket;
@@ -343,6 +351,8 @@ Result<void> CdcSocket::send(const Json &request)
 	const std::string line = dump(request, -1) + "\n";
 	for (std::size_t sent = 0; sent < line.size();) {
 		const ssize_t n = ::send(fd_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+		if (n < 0 && errno == EAGAIN)
+			return timedOut();
 		if (n < 0 && errno != EINTR)
 			return ended();
 		sent += n > 0 ? static_cast<std::size_t>(n) : 0;
@@ -357,7 +367,7 @@ Result<void> CdcSocket::fill(std::chrono::milliseconds time)
 	if (polled < 0 && errno != EINTR)
 		return errorFromErrno(errno);
 	if (polled == 0)
-		return errorFromErrno(ETIMEDOUT, "timed out waiting for an answer of nvmeof-cdc");
+		return timedOut();
 	char room[65536];
 	const ssize_t n = polled > 0 ? ::recv(fd_, room, sizeof(room), 0) : -1;
 	if (n == 0 || (n < 0 && errno != EINTR) || read_.size() > maxLineLength)
@@ -368,6 +378,7 @@ Result<void> CdcSocket::fill(std::chrono::milliseconds time)
 
 Result<Json> CdcSocket::receive(std::chrono::milliseconds time)
 {
+	const auto deadline = std::chrono::steady_clock::now() + time;
 	std::size_t searched = 0;
 	for (;;) {
 		const std::size_t end = read_.find('\n', searched);
@@ -377,9 +388,38 @@ Result<Json> CdcSocket::receive(std::chrono::milliseconds time)
 			return answerIn(line);
 		}
 		searched = read_.size();
-		if (Result<void> filled = fill(time); !filled)
+		auto left = time;
+		if (time >= 0ms)
+			left = std::chrono::ceil<std::chrono::milliseconds>(deadline -
+									    std::chrono::steady_clock::now());
+		if (time >= 0ms && left <= 0ms)
+			return timedOut();
+		if (Result<void> filled = fill(left); !filled)
 			return filled.error();
 	}
+}
+
+std::string cdcSocketIn(std::string_view config)
+{
+	constexpr std::string_view key = "control", space = " \t";
+	while (!config.empty()) {
+		std::string_view line = config.substr(0, config.find('\n'));
+		config.remove_prefix(std::min(line.size() + 1, config.size()));
+		line.remove_prefix(std::min(line.find_first_not_of(space), line.size()));
+		if (line.starts_with('[')) // the key is above all tables
+			break;
+		if (!line.starts_with(key))
+			continue;
+		line.remove_prefix(key.size());
+		line.remove_prefix(std::min(line.find_first_not_of(space), line.size()));
+		if (!line.starts_with('='))
+			continue;
+		line.remove_prefix(std::min(line.find_first_not_of(space, 1), line.size()));
+		const std::size_t end = line.size() > 1 ? line.find(line[0], 1) : line.npos;
+		if (end != line.npos && (line[0] == '"' || line[0] == '\''))
+			return std::string(line.substr(1, end - 1));
+	}
+	return usualCdcSocket;
 }
 
 namespace {

@@ -259,6 +259,29 @@ Result<Json> daemonStatus()
 	return status;
 }
 
+std::optional<bool> unitActive(const std::string &unit)
+{
+	const auto deadline = std::chrono::steady_clock::now() + busPatience;
+	const QuickBus bus = openWithin(deadline);
+	char *path = nullptr;
+	if (!bus || sd_bus_path_encode("/org/freedesktop/systemd1/unit", unit.c_str(), &path) < 0)
+		return std::nullopt;
+	const std::unique_ptr<char, decltype(&::free)> owned(path, ::free);
+	sd_bus_message *made = nullptr, *got = nullptr;
+	const char *state = nullptr;
+	int result = sd_bus_message_new_method_call(bus.get(), &made, "org.freedesktop.systemd1", path,
+						    "org.freedesktop.DBus.Properties", "Get");
+	Message question(made);
+	if (result < 0 || sd_bus_message_append(made, "ss", "org.freedesktop.systemd1.Unit", "ActiveState") < 0)
+		return std::nullopt;
+	result = sd_bus_call(bus.get(), made, timeoutUntil(deadline), nullptr, &got);
+	Message answer(got);
+	if (result < 0 || sd_bus_message_read(got, "v", "s", &state) < 0 || !state)
+		return std::nullopt;
+	const std::string_view text = state;
+	return text == "active" || text == "reloading";
+}
+
 bool unitEnabled(const std::string &unit)
 {
 	std::error_code error;

@@ -39,6 +39,7 @@ struct Facts {
 	std::vector<PathProbe> probes;               // of TCP controllers
 	bool probed = true;                          // false: --no-probe
 	std::vector<Json> events;                    // recorded by nvmeofd, oldest first
+	std::string eventsUnread;                    // why they could not be read; empty: read, or none recorded
 	std::optional<bool> clockSynchronized;       // by NTP or PTP, as the kernel knows it
 	ServiceFacts daemon, cdc;
 };

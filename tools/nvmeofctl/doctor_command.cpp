@@ -23,7 +23,8 @@ namespace {
 
 constexpr auto probePatience = 900ms; // for all addresses together
 constexpr auto cdcPatience = 1s;
-constexpr const char *cdcSocketFile = "/run/nvmeof-cdc/control";
+constexpr const char *cdcConfigFile = "/etc/nvmeof/cdc.toml";
+constexpr std::size_t largestConfig = 1u << 20; // bytes
 
 std::vector<BuildFinding> judgedBuilds()
 {
@@ -50,10 +51,13 @@ std::optional<std::set<std::string>> linkedDisks()
 	return names;
 }
 
-std::vector<Json> recordedEvents()
+void readEvents(Facts &facts)
 {
 	Result<std::string> text = nofctl::readSmallFile(recordedEventsFile, largestEventsFile);
-	return text ? chooseEvents(*text, {}) : std::vector<Json>();
+	if (text)
+		facts.events = chooseEvents(*text, {});
+	else if (text.error().code != ErrorCode::noSuchObject)
+		facts.eventsUnread = text.error().message;
 }
 
 std::optional<bool> clockSynchronized()
@@ -82,10 +86,13 @@ ServiceFacts daemonFacts()
 ServiceFacts cdcFacts()
 {
 	ServiceFacts facts;
-	facts.enabled = unitEnabled("nvmeof-cdc.service");
-	Result<CdcSocket> socket = CdcSocket::open(cdcSocketFile);
+	constexpr const char *unit = "nvmeof-cdc.service";
+	facts.enabled = unitEnabled(unit);
+	Result<std::string> config = nofctl::readSmallFile(cdcConfigFile, largestConfig);
+	Result<CdcSocket> socket = CdcSocket::open(cdcSocketIn(config ? *config : ""), cdcPatience);
 	if (!socket) {
-		if (socket.error().code == ErrorCode::noSuchObject)
+		// It may listen elsewhere: it does not run only if systemd says so, or if nothing starts it.
+		if (socket.error().code == ErrorCode::noSuchObject && !unitActive(unit).value_or(facts.enabled))
 			facts.runs = false;
 		else
 			facts.error = socket.error().message;
@@ -115,7 +122,7 @@ Facts gather(bool probe)
 			facts.inTree[s.nqn] = std::move(others);
 	facts.disks = nvmeDisks();
 	facts.linked = linkedDisks();
-	facts.events = recordedEvents();
+	readEvents(facts);
 	facts.clockSynchronized = clockSynchronized();
 	facts.daemon = daemonFacts();
 	facts.cdc = cdcFacts();
