@@ -6,9 +6,14 @@
 #include <cerrno>
 #include <functional>
 
+#include <nvmeof/discovery.h>
+
 #include "ctl_snapshot.h"
+#include "cdc.h"
 #include "doctor.h"
 #include "format.h"
+#include "generate.h"
+#include "parse.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;
@@ -205,8 +210,69 @@ TEST_CASE("doctor: a missing carrier or route is the next step for a controller"
 				facts.probes[0].routeErrno = ENETUNREACH;
 			}),
 			"there is no route to 10.0.0.1"));
-	CHECK(inFinding(onlyFinding([](doctor::Facts &facts) { facts.probes[0].routeErrno = ENETUNREACH; }),
-			"warning no_route nvmeof0c1: "));
+	const doctor::Diagnosis elsewhere =
+		diagnosisAfter([](doctor::Facts &facts) { facts.probes[0].routeErrno = ENETUNREACH; });
+	CHECK(elsewhere.findings.empty()); // it is live
+	REQUIRE(elsewhere.skipped.size() == 1);
+	CHECK(elsewhere.skipped[0].reason == "no route from this network namespace");
+	const doctor::Diagnosis suspect = diagnosisAfter([](doctor::Facts &facts) {
+		facts.probes[0].routeErrno = ENETUNREACH;
+		facts.snapshot.paths[0].suspect = facts.snapshot.paths[0].degraded = true;
+	});
+	CHECK(std::ranges::count(suspect.findings, "no_route", &doctor::Finding::check) == 1);
+}
+
+TEST_CASE("doctor: a target on this machine needs no carrier", "[doctor]")
+{
+	CHECK(onlyFinding([](doctor::Facts &facts) {
+		      facts.probes[0].carrier = false;
+		      facts.probes[0].local = true;
+	      }).empty());
+	CHECK_FALSE(inFinding(onlyFinding([](doctor::Facts &facts) {
+				      loseFirst(facts);
+				      facts.probes[0].carrier = false;
+				      facts.probes[0].local = true;
+			      }),
+			      "carrier"));
+}
+
+TEST_CASE("doctor: the first attempt to connect is no finding", "[doctor]")
+{
+	auto text = [](ControllerState state, std::uint32_t attempts, const char *error) {
+		return onlyFinding([&](doctor::Facts &facts) {
+			loseFirst(facts);
+			Controller &c = facts.snapshot.controllers[0];
+			c.state = state;
+			c.attempts = attempts;
+			c.lastError = error;
+			c.lastErrno = 0;
+		});
+	};
+	CHECK(text(ControllerState::created, 0, "").empty());
+	CHECK(text(ControllerState::connecting, 1, "").empty());
+	CHECK(inFinding(text(ControllerState::connecting, 2, ""), "controller_down"));
+	CHECK(inFinding(text(ControllerState::connecting, 1, "timed out"), "controller_down"));
+	CHECK(inFinding(text(ControllerState::recovering, 0, ""), "controller_down"));
+}
+
+TEST_CASE("doctor: discovery controllers with the well-known NQN are independent of each other", "[doctor]")
+{
+	CHECK(onlyFinding([](doctor::Facts &facts) {
+		      facts.snapshot.subsystems[0].nqn = discoveryNqn;
+		      for (Controller &c : facts.snapshot.controllers)
+			      c.firmware = "firmware of " + c.name;
+		      facts.snapshot.controllers[1].ioQueues = 4;
+	      }).empty());
+}
+
+TEST_CASE("doctor: events that cannot be read are a check that was left out", "[doctor]")
+{
+	const doctor::Diagnosis diagnosis =
+		diagnosisAfter([](doctor::Facts &facts) { facts.eventsUnread = "Permission denied"; });
+	CHECK(diagnosis.findings.empty());
+	REQUIRE(diagnosis.skipped.size() == 1);
+	CHECK(diagnosis.skipped[0].check == "events");
+	CHECK(diagnosis.skipped[0].reason == "Permission denied");
 }
 
 TEST_CASE("doctor: a disk without a usable path is a problem", "[doctor]")
@@ -239,6 +305,16 @@ TEST_CASE("doctor: a disk without a usable path is a problem", "[doctor]")
 	CHECK(inFinding(ana, "problem no_usable_path nvmeof1n1: "));
 	CHECK(inFinding(ana, "ANA: nvmeof1c1n1 inaccessible"));
 	CHECK(inFinding(ana, "at the target"));
+
+	auto waiting = [](std::optional<std::chrono::milliseconds> firmware) {
+		return onlyFinding([&](doctor::Facts &facts) {
+			facts.snapshot.controllers[2].firmwareLeft = firmware;
+			facts.snapshot.namespaces[2].usablePaths = 0;
+			facts.snapshot.namespaces[2].noPathSince = 990s;
+		});
+	};
+	CHECK(inFinding(waiting(std::nullopt), "('nvmeofctl rescan nvmeof1c1'; the kernel log"));
+	CHECK(inFinding(waiting(12s), "; firmware activation on nvmeof1c1, 12 s at most (wait: "));
 }
 
 TEST_CASE("doctor: a path that is missing though all controllers are live", "[doctor]")
@@ -331,6 +407,7 @@ TEST_CASE("doctor: a path that is lost again and again", "[doctor]")
 TEST_CASE("doctor: queues that were not granted", "[doctor]")
 {
 	CHECK(inFinding(onlyFinding([](doctor::Facts &facts) {
+				facts.snapshot.controllers[0].ioQueues = 4;
 				facts.snapshot.controllers[0].wantedPollQueues = 4;
 				facts.snapshot.controllers[0].pollQueues = 2;
 			}),
@@ -341,6 +418,11 @@ TEST_CASE("doctor: queues that were not granted", "[doctor]")
 				facts.snapshot.controllers[2].ioQueues = 2; // of another subsystem
 			}),
 			"warning fewer_io_queues nvmeof0c1: 1 I/O queue, nvmeof0c2 has 8"));
+	CHECK(onlyFinding([](doctor::Facts &facts) {
+		      facts.snapshot.controllers[0].ioQueues = 1;
+		      facts.snapshot.controllers[1].ioQueues = 8;
+		      facts.snapshot.controllers[1].transport = "rdma"; // has limits of its own
+	      }).empty());
 }
 
 TEST_CASE("doctor: firmware that differs within a subsystem", "[doctor]")
@@ -558,6 +640,27 @@ TEST_CASE("doctor: nvmeof-cdc that does not run, does not answer, or reports tro
 			"http://etcd"));
 	CHECK(inFinding(text(R"({"counts": {"cloned": 2}})"),
 			"warning hostnqn_shared nvmeof-cdc: 2 host NQNs are used by more than one machine"));
+}
+
+TEST_CASE("doctor: the control socket of nvmeof-cdc as configured", "[doctor]")
+{
+	CHECK(cdcSocketIn("") == usualCdcSocket);
+	CHECK(cdcSocketIn("threads = 4\n#control = \"/a\"\n") == usualCdcSocket);
+	CHECK(cdcSocketIn("threads = 4\n control\t= \"/run/a\" # of a test\n[limits]\n") == "/run/a");
+	CHECK(cdcSocketIn("control='/run/a'") == "/run/a");
+	CHECK(cdcSocketIn("[table]\ncontrol = \"/run/a\"\n") == usualCdcSocket);
+	for (const char *damaged :
+	     {"control", "control =", "control = ", "control = \"", "control = \"/a", "controls = 1"})
+		CHECK(cdcSocketIn(damaged) == usualCdcSocket);
+}
+
+TEST_CASE("doctor: its manual page and its help give its own exit codes", "[doctor]")
+{
+	const Command *command = findCommand("doctor");
+	REQUIRE(command);
+	const std::string codes = "0 without findings, 1 with warnings only, 2 with at least one problem.";
+	CHECK(inFinding(manPage(*command), "\n.SH EXIT STATUS\n" + codes + "\n"));
+	CHECK(inFinding(helpOf(*command), "\nExit status: " + codes + "\n"));
 }
 
 TEST_CASE("doctor: the text has one line for each finding, and an end", "[doctor]")

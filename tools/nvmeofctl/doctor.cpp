@@ -125,6 +125,7 @@ private:
 	std::vector<const Controller *> controllersOf(std::uint32_t subsystem) const;
 	std::vector<const Path *> pathsThrough(const Controller &c) const;
 	const PathProbe *probeOf(const Controller &c) const;
+	bool isSuspect(const Controller &c) const;
 	std::string failureOf(const Controller &c) const;
 	std::string thinDisks(const Controller &c) const;
 	std::string connectAdvice(const Controller &c) const;
@@ -173,6 +174,12 @@ const PathProbe *Examination::probeOf(const Controller &c) const
 	return found == facts_.probes.end() ? nullptr : &*found;
 }
 
+// The driver avoids its paths, because it does not answer.
+bool Examination::isSuspect(const Controller &c) const
+{
+	return std::ranges::any_of(pathsThrough(c), [](const Path *path) { return path->suspect; });
+}
+
 // ---- driver, versions
 
 void Examination::examineDriver()
@@ -210,25 +217,41 @@ void Examination::examineUsability(const Namespace &ns)
 	std::vector<std::string> down, states;
 	std::chrono::milliseconds left{0};
 	bool limited = true, anyFastFail = false;
+	const Controller *activating = nullptr;
 	for (const Controller *c : controllersOf(ns.subsystem)) {
-		if (c->state == ControllerState::live)
+		if (c->state == ControllerState::live) {
+			if (c->firmwareLeft)
+				activating = c;
 			continue;
+		}
 		down.push_back(c->name);
 		anyFastFail = anyFastFail || c->fastIoFail.count() >= 0;
 		limited = limited && (c->lossLeft || c->state == ControllerState::lost);
 		left = std::max(left, c->lossLeft.value_or(0ms));
 	}
+	const Path *accessible = nullptr; // at the target
 	for (const Path &path : all_.paths)
-		if (path.nameSpace == ns.name && path.controllerState == ControllerState::live)
+		if (path.nameSpace == ns.name && path.controllerState == ControllerState::live) {
 			states.push_back(fmt::format("{} {}", path.name, toString(path.anaState)));
+			if (path.anaState == AnaState::none || path.anaState == AnaState::optimized ||
+			    path.anaState == AnaState::nonOptimized)
+				accessible = &path;
+		}
 	if (!down.empty() && states.empty() && anyFastFail)
 		text += " until a path returns, or until fast-io-fail-tmo passes";
 	else if (!down.empty() && states.empty() && limited && left.count())
 		text += fmt::format(" until a path returns, for {} at most", formatSeconds(left));
 	if (!states.empty())
 		text += fmt::format("; ANA: {}", listed(states));
+	if (activating)
+		text += fmt::format("; firmware activation on {}, {} at most", activating->name,
+				    formatSeconds(*activating->firmwareLeft));
 	problem("no_usable_path", ns.name, text,
-		down.empty() ? "make the namespace accessible at the target: check its ANA states"
+		activating ? fmt::format("wait: {} takes I/O again after the activation", activating->name)
+		: down.empty() && accessible
+			? fmt::format("'nvmeofctl rescan {}'; the kernel log ('dmesg') may name the cause",
+				      accessible->controller)
+		: down.empty() ? "make the namespace accessible at the target: check its ANA states"
 		: down.size() == 1
 			? fmt::format("restore {}: the finding about it names the cause", down.front())
 			: fmt::format("restore one of {}: the findings about them name the cause", listed(down)));
@@ -350,7 +373,7 @@ std::string Examination::connectAdvice(const Controller &c) const
 {
 	if (const PathProbe *probe = probeOf(c); probe && probe->routeErrno)
 		return fmt::format("there is no route to {}: check addresses and routes of this host", c.traddr);
-	else if (probe && !probe->carrier)
+	else if (probe && !probe->carrier && !probe->local)
 		return fmt::format("{} has no carrier, or is down: check cable, switch port and 'ip link'",
 				   probe->interface);
 	std::string step;
@@ -427,6 +450,8 @@ void Examination::examineLosses(const Controller &c)
 
 void Examination::examineQueues(const Controller &c)
 {
+	if (!c.ioQueues)
+		return; // a discovery controller
 	if (c.pollQueues < c.wantedPollQueues)
 		warning("queues_not_granted", c.name,
 			fmt::format("{} of {} requested poll queues granted", c.pollQueues, c.wantedPollQueues),
@@ -434,7 +459,8 @@ void Examination::examineQueues(const Controller &c)
 			"subsystem limits their number");
 	const Controller *max = &c;
 	for (const Controller *other : controllersOf(c.subsystem))
-		if (other->state == ControllerState::live && other->ioQueues > max->ioQueues)
+		if (other->state == ControllerState::live && other->transport == c.transport &&
+		    other->ioQueues > max->ioQueues)
 			max = other;
 	if (c.ioQueues < max->ioQueues)
 		warning("fewer_io_queues", c.name,
@@ -447,6 +473,10 @@ void Examination::examineController(const Controller &c)
 {
 	if (isEnding(c.state))
 		return;
+	const bool failed = !c.lastError.empty() || c.lastErrno || c.lastStatus;
+	const bool connecting = c.state == ControllerState::created || c.state == ControllerState::connecting;
+	if (connecting && c.attempts <= 1 && !failed)
+		return; // its first attempt still runs
 	if (c.state != ControllerState::live) {
 		examineConnection(c);
 	} else {
@@ -509,6 +539,8 @@ void Examination::examineSubsystem(const Subsystem &s)
 
 void Examination::examineFirmware(const Subsystem &s)
 {
+	if (s.nqn == discoveryNqn)
+		return; // independent discovery services share this NQN
 	std::map<std::string, std::vector<std::string>> versions;
 	for (const Controller *c : controllersOf(s.id))
 		if (c->state == ControllerState::live && !c->firmware.empty())
@@ -563,7 +595,7 @@ void Examination::examineNetwork()
 			skip("mtu", c.name, "--no-probe is given");
 		else if (probe)
 			examineProbe(*probe, c);
-		if (probe && !probe->carrier)
+		if (probe && !probe->carrier && !probe->local && !probe->routeErrno)
 			dark[probe->interface].push_back(c.name);
 	}
 	for (const auto &[interface, controllers] : dark)
@@ -574,7 +606,10 @@ void Examination::examineNetwork()
 void Examination::examineProbe(const PathProbe &probe, const Controller &c)
 {
 	// Of a controller that is not live, the finding about its connection has the advice.
-	if (probe.routeErrno && c.state == ControllerState::live)
+	// One that answers was connected in another network namespace.
+	if (probe.routeErrno && c.state == ControllerState::live && !isSuspect(c))
+		skip("mtu", c.name, "no route from this network namespace");
+	else if (probe.routeErrno && c.state == ControllerState::live)
 		warning("no_route", c.name, fmt::format("there is no route to {} any more", c.traddr),
 			"check addresses and routes of this host");
 	if (!probe.routeErrno && probe.carrier && !probe.local)
@@ -647,12 +682,12 @@ void Examination::examineDaemon()
 			fmt::format("'systemctl start nvmeofd'; {}", log));
 	else if (daemon.enabled && !daemon.runs)
 		warning("daemon_silent", "nvmeofd", "cannot be asked: the system bus does not answer",
-			"'systemctl status dbus nvmeofd'");
+			fmt::format("first read {}; then 'systemctl status dbus nvmeofd'", log));
 	if (daemon.status)
 		examineDaemonStatus(*daemon.status);
 	else if (daemon.runs == true && !daemon.error.empty())
 		warning("daemon_silent", "nvmeofd", fmt::format("runs, but does not answer: {}", daemon.error),
-			fmt::format("'systemctl restart nvmeofd'; connections stay; {}", log));
+			fmt::format("first read {}; then 'systemctl restart nvmeofd': connections stay", log));
 }
 
 void Examination::examineDaemonStatus(const Json &status)
@@ -703,7 +738,7 @@ void Examination::examineCdc()
 		examineCdcStatus(*cdc.status);
 	else if (cdc.runs == true && !cdc.error.empty())
 		warning("cdc_silent", "nvmeof-cdc", fmt::format("does not answer: {}", cdc.error),
-			fmt::format("'systemctl restart nvmeof-cdc'; {}", log));
+			fmt::format("first read {}; then 'systemctl restart nvmeof-cdc'", log));
 	else if (!cdc.error.empty())
 		skip("cdc", "nvmeof-cdc", cdc.error);
 }
@@ -748,6 +783,8 @@ Diagnosis Examination::run()
 	for (const Path &path : all_.paths)
 		examinePath(path);
 	examineNetwork();
+	if (!facts_.eventsUnread.empty())
+		skip("events", "nvmeofd", facts_.eventsUnread);
 	if (!facts_.linked && !all_.namespaces.empty())
 		skip("links", "udev", "udev does not run");
 	examineDaemon();
