@@ -375,7 +375,7 @@ TEST_CASE("monitor, show and metrics report a disk without a path, and since whe
 		return run("nvmeofctl stats --prometheus | grep '^nvmeof_namespace_" + name + "{' | awk '{print $NF}'")
 			.text;
 	};
-	CHECK(eventually([&] { return namesIt(readFile("/tmp/monitor.out"), disk + " no_path no usable path"); }));
+	CHECK(eventually([&] { return namesIt(readFile("/tmp/monitor.out"), disk + " no_path none of "); }));
 	CHECK(namesIt(ctl("show " + disk).text, "none usable for "));
 	CHECK(namesIt(metric("expected_paths"), "1"));
 	CHECK(namesIt(metric("live_paths"), "0"));

@@ -216,7 +216,7 @@ TEST_CASE("cufile.json is written only with --write, and the old file is kept", 
 	must("rm -f /run/cufile.json*; echo '{ // mine\n\"logging\": {\"level\": \"INFO\"} }' > /run/cufile.json");
 	const std::string shown = must("nvmeofctl gds config --file /run/cufile.json");
 	CHECK(namesIt(shown, "+        \"allow_compat_mode\": true"));
-	CHECK(namesIt(shown, "gds check: fails for node: there is no GPU that is known"));
+	CHECK(namesIt(shown, "gds check: fails for node: no NVIDIA GPU was found"));
 	CHECK(namesIt(shown, "+        \"use_pci_p2pdma\": false"));
 	CHECK(namesIt(must("cat /run/cufile.json"), "// mine"));
 	const std::string written = must("nvmeofctl gds config --file /run/cufile.json --write");

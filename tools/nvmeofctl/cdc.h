@@ -12,7 +12,8 @@
 
 class CdcSocket {
 public:
-	// @time limits the connect and each send. Errors: noSuchObject if no service listens on @path, notPermitted, timedOut
+	// @time limits the connect and each send. Errors: noSuchObject if no service listens on @path, notPermitted,
+	// timedOut
 	static nvmeof::Result<CdcSocket> open(const std::string &path, std::chrono::milliseconds time);
 	CdcSocket(CdcSocket &&other) noexcept;
 	~CdcSocket();

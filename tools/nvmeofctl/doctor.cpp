@@ -606,7 +606,7 @@ void Examination::examineNetwork()
 void Examination::examineProbe(const PathProbe &probe, const Controller &c)
 {
 	// Of a controller that is not live, the finding about its connection has the advice.
-	// One that answers was connected in another network namespace.
+	// A live one without a route was connected in another network namespace.
 	if (probe.routeErrno && c.state == ControllerState::live && !isSuspect(c))
 		skip("mtu", c.name, "no route from this network namespace");
 	else if (probe.routeErrno && c.state == ControllerState::live)
