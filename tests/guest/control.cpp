@@ -572,7 +572,8 @@ TEST_CASE("policy.conf is applied by the first connect to a subsystem, and by ap
 	auto out = ctl(with);
 	CHECK(out.status == done);
 	CHECK(namesIt(out.text, "/tmp/policy.conf:2: spill-us: 'lots'"));
-	CHECK(namesIt(out.text, "then run 'nvmeofctl apply-policy " + subsystem0() + " --policy-file /tmp/policy.conf'"));
+	CHECK(namesIt(out.text,
+		      "then run 'nvmeofctl apply-policy " + subsystem0() + " --policy-file /tmp/policy.conf'"));
 	CHECK(take(rig.host.client().controllers()).size() == 1);
 	CHECK(sysfsSays() == "numa 0 0 off auto 0");
 }

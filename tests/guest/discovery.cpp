@@ -230,7 +230,7 @@ TEST_CASE("too many addresses, invalid names and addresses of this host are not 
 	CHECK(namesIt(out.text, "936 more: not connected: addresses of nqn.2024-01.io.nvmeof:many: the limit for a "
 				"subsystem is 64"));
 	CHECK(namesIt(out.text, "tcp 127.0.0.1:22 nqn.2024-01.io.nvmeof:own: not connected: it is an address of this "
-				"very host"));
+				"host, reported by another host"));
 	CHECK(namesIt(out.text, link.hostAddress() + ":22 nqn.2024-01.io.nvmeof:own: not connected: it is an"));
 	CHECK(out.text.find('\x1b') == std::string::npos);
 	CHECK(watch.elapsed() < scaled(20s));
