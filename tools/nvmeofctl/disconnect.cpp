@@ -268,15 +268,21 @@ Result<std::vector<Namespace>> openedOf(Client &client, const std::vector<Namesp
 	return now;
 }
 
-// @disks have openers. Those that are not reached before @deadline count as used.
-std::vector<DiskInUse> usersNow(const std::vector<Namespace> &disks, std::chrono::steady_clock::time_point deadline)
+// @disks have openers. Those that are not reached before @deadline have the users of @before, or count as used.
+std::vector<DiskInUse> usersNow(const std::vector<Namespace> &disks, std::chrono::steady_clock::time_point deadline,
+				const std::vector<DiskInUse> &before)
 {
 	std::vector<DiskInUse> found;
 	for (const Namespace &ns : disks) {
 		if (std::chrono::steady_clock::now() >= deadline) {
 			const char *noun = ns.openers == 1 ? "opener" : "openers";
-			found.push_back(
-				{ns.name, {{"unseen", fmt::format("{} {}, not examined in time", ns.openers, noun)}}});
+			const auto known = std::ranges::find(before, ns.name, &DiskInUse::disk);
+			if (known != before.end())
+				found.push_back(*known);
+			else
+				found.push_back(
+					{ns.name,
+					 {{"unseen", fmt::format("{} {}, not examined in time", ns.openers, noun)}}});
 			continue;
 		}
 		std::vector<User> users = withoutUdev(nofctl::volume::usersOf({}, ns.name), ns.openers);
@@ -405,11 +411,12 @@ std::vector<User> withoutUdev(std::vector<User> users, std::size_t openers)
 
 Result<std::vector<DiskInUse>> disksInUse(Client &client, const std::vector<Namespace> &disks)
 {
+	std::vector<DiskInUse> found;
 	for (auto deadline = std::chrono::steady_clock::now() + 2s;; std::this_thread::sleep_for(50ms)) {
 		Result<std::vector<Namespace>> opened = openedOf(client, disks);
 		if (!opened)
 			return opened.error();
-		std::vector<DiskInUse> found = usersNow(*opened, deadline);
+		found = usersNow(*opened, deadline, found);
 		if (found.empty() || std::ranges::any_of(found, lasting) ||
 		    std::chrono::steady_clock::now() >= deadline)
 			return found;
