@@ -471,8 +471,6 @@ void nvmeof_events_free(nvmeof_events *events)
 	release(events);
 }
 
-using namespace nvmeof;
-
 namespace nofctl {
 
 namespace {
@@ -599,12 +597,6 @@ nvmeof_item itemOf(const Event &event)
 	item.numbers["time"] = static_cast<std::uint64_t>(event.time.count());
 	return item;
 }
-
-} // namespace nofctl
-
-using namespace nvmeof;
-
-namespace nofctl {
 
 namespace {
 

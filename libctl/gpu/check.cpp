@@ -158,10 +158,6 @@ CheckReport check(const Node &node, const CheckRequest &question)
 	return answer;
 }
 
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
-
 // Checks of a single PCI device: link, payload size, ordering, BAR, NUMA node.
 
 namespace {
@@ -353,10 +349,6 @@ void checkCard(Findings &findings, const Node &node, const PciDevice &card)
 				    "nvidia-fs 2.28.4, nvfs-dma.c: modules_list; AMD hipFile documentation, NVMe-oF"});
 }
 
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
-
 // Checks of a disk: its paths, stacked devices and mounts.
 
 namespace {
@@ -476,10 +468,6 @@ void checkDisk(Findings &findings, const Node &node, const Disk &disk)
 		if (mount.disk == disk.name)
 			checkMount(findings, mount);
 }
-
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
 
 // Checks of the kernel and the drivers.
 

@@ -171,10 +171,6 @@ bool throughHostBridge(const Pci &pci, const PciDevice &a, const PciDevice &b)
 	return known(pci, a.root, within) && known(pci, b.root, within);
 }
 
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
-
 namespace {
 
 constexpr unsigned minPayload = 128;                 // bytes, encoding 0
@@ -320,10 +316,6 @@ PciConfig parsePciConfig(std::string_view text)
 	readExtended(config, bytes);
 	return config;
 }
-
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
 
 namespace {
 

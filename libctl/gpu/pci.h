@@ -75,10 +75,6 @@ struct PciConfig {
 // Members for missing parts keep their defaults. Loops and out-of-bounds pointers in capability lists end the parsing.
 PciConfig parsePciConfig(std::string_view bytes);
 
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
-
 constexpr unsigned nvidia = 0x10de, amd = 0x1002; // vendor IDs
 
 enum class Kind { gpu, nic, drive, bridge, other };
@@ -149,10 +145,6 @@ std::vector<const PciDevice *> redirectsBetween(const Pci &pci, const PciDevice 
 // Whether Linux 6.12 allows peer-to-peer traffic through the root complexes of both devices (pci/p2pdma.c,
 // pci_p2pdma_whitelist, AMD Zen).
 bool throughHostBridge(const Pci &pci, const PciDevice &a, const PciDevice &b);
-
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
 
 Pci readPci(const Tree &tree);
 

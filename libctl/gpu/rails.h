@@ -37,10 +37,6 @@ struct CardUse {
 };
 std::vector<CardUse> usesOf(const Node &node, const PciDevice &card);
 
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
-
 // Assigns connections to rails. A rail is a GPU with the NIC that serves it.
 
 // Replaces each connection with a rail by one connection per interface of that rail. If there is no interface, the

@@ -195,10 +195,6 @@ std::optional<std::string> RecordingTree::line(const std::string &file, const st
 	return line;
 }
 
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
-
 namespace {
 
 using Address = std::array<std::uint8_t, 16>;

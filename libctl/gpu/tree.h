@@ -95,10 +95,6 @@ std::vector<std::string> linesOf(std::string_view text);
 // Words separated by blanks.
 std::vector<std::string> wordsOf(std::string_view text);
 
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
-
 // Finds the interface for an address in the main routing table, as shown in /proc.
 
 // Empty: no route, or not an address. Policy routing (ip rule) is not considered.

@@ -301,8 +301,6 @@ AdminCodec::Received AdminCodec::fail(const PduFault &fault, Bytes &out)
 	return {.kind = Kind::fault, .fault = fault};
 }
 
-using namespace nofctl::wire;
-
 namespace {
 
 using Stream = std::span<const std::uint8_t>;

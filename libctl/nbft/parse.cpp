@@ -30,10 +30,6 @@ std::string macText(std::span<const std::uint8_t, 6> bytes); // empty: no addres
 std::optional<std::string> plainText(std::span<const std::uint8_t> bytes);
 bool isHostName(std::string_view text);
 
-} // namespace nofctl::nbft
-
-namespace nofctl::nbft {
-
 using namespace nvmeof;
 
 namespace {
@@ -418,10 +414,6 @@ const char *toString(Availability availability)
 	return "unknown";
 }
 
-} // namespace nofctl::nbft
-
-namespace nofctl::nbft {
-
 std::string ipText(const layout::Ip &ip)
 {
 	constexpr std::uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
@@ -459,10 +451,6 @@ bool isHostName(std::string_view text)
 	};
 	return text.size() <= max && std::ranges::all_of(text, fits) && !text.starts_with('-');
 }
-
-} // namespace nofctl::nbft
-
-namespace nofctl::nbft {
 
 std::vector<Link> linksOfMachine()
 {

@@ -147,14 +147,8 @@ Paths pathsOf(std::span<const BootTable> tables, std::span<const Link> links, bo
 	return planner.take();
 }
 
-} // namespace nofctl::nbft
-
-namespace nofctl::nbft {
-
 // Reads the firmware tables that the kernel exposes: /sys/firmware/acpi/tables/NBFT, or NBFT1, NBFT2, ... if there are
 // several.
-
-using namespace nvmeof;
 
 std::vector<std::string> filesIn(const std::filesystem::path &folder)
 {

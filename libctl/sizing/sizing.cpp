@@ -299,10 +299,6 @@ std::string formatValue(double value, const std::string &unit)
 	return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.2f}", value);
 }
 
-} // namespace nofctl::sizing
-
-namespace nofctl::sizing {
-
 namespace {
 
 constexpr Constant table[] = {

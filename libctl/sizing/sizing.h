@@ -85,10 +85,6 @@ bool anyShort(const std::vector<Shortage> &shortages);
 // "400 GB/s (3.20 Tb/s)", "14 TB", "15.0 min", "94.6 %". Bits per second are shown from 1 Tb/s on.
 std::string formatValue(double value, const std::string &unit);
 
-} // namespace nofctl::sizing
-
-namespace nofctl::sizing {
-
 // Constants of the sizing model, each with its source.
 
 struct Constant {

@@ -184,12 +184,6 @@ Result<std::string> mappedStatus(const std::string &name)
 	return table.empty() ? std::string() : table.front().parameters;
 }
 
-} // namespace nofctl::stripe
-
-namespace nofctl::stripe {
-
-using namespace nvmeof;
-
 Parts membersOfStripe(const ConfigStripe &stripe, const Snapshot &all)
 {
 	Parts parts;
@@ -225,12 +219,6 @@ bool isStripe(const Mapped &mapped)
 {
 	return mapped.uuid == uuidStart + mapped.name;
 }
-
-} // namespace nofctl::stripe
-
-namespace nofctl::stripe {
-
-using namespace nvmeof;
 
 namespace {
 

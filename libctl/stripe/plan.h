@@ -60,10 +60,6 @@ std::string sizeText(std::uint64_t bytes);
 // Accepts "128KiB", "1M", "65536"; nothing for other text.
 std::optional<std::uint64_t> parseSize(std::string_view text);
 
-} // namespace nofctl::stripe
-
-namespace nofctl::stripe {
-
 // Checks of disks that are to become members of a stripe.
 
 // Fills in optimal I/O size and zoned, from sysfs.

@@ -159,10 +159,6 @@ std::vector<Entry> allAttachments(const SystemPaths &systemPaths)
 	return all;
 }
 
-} // namespace nofctl::volume
-
-namespace nofctl::volume {
-
 using nvmeof::Uuid;
 
 namespace {

@@ -29,10 +29,6 @@ struct SystemPaths {
 	std::filesystem::path attachments = "/run/nvmeof/volumes";
 };
 
-} // namespace nofctl::volume
-
-namespace nofctl::volume {
-
 // Identifies a volume within its subsystem: by one of the identifiers of a namespace.
 
 using Nguid = std::array<std::uint8_t, 16>;
@@ -48,10 +44,6 @@ struct VolumeId {
 	// The inverse of toString(). Hexadecimal digits in either case, with or without "-".
 	static std::optional<VolumeId> parse(std::string_view text);
 };
-
-} // namespace nofctl::volume
-
-namespace nofctl::volume {
 
 struct Entry {
 	std::string nqn;

@@ -190,12 +190,6 @@ ExclusiveOpen::~ExclusiveOpen()
 		::close(fd_);
 }
 
-} // namespace nofctl::volume
-
-namespace nofctl::volume {
-
-namespace fs = std::filesystem;
-
 namespace {
 
 // std::filesystem::equivalent() does not support device nodes.
@@ -227,12 +221,6 @@ UdevEntry udevEntry(const SystemPaths &systemPaths, const std::string &disk)
 	entry.ready = entry.ready || !fs::exists(systemPaths.udev / "control", error);
 	return entry;
 }
-
-} // namespace nofctl::volume
-
-namespace nofctl::volume {
-
-using namespace nvmeof;
 
 namespace {
 

@@ -46,10 +46,6 @@ private:
 	bool refused_ = false; // another opener has it exclusively; false if the node does not exist
 };
 
-} // namespace nofctl::volume
-
-namespace nofctl::volume {
-
 // A disk's entry in the udev database. Reads the files directly, so that a container needs only /run/udev.
 
 struct UdevEntry {
@@ -58,10 +54,6 @@ struct UdevEntry {
 };
 
 UdevEntry udevEntry(const SystemPaths &systemPaths, const std::string &disk);
-
-} // namespace nofctl::volume
-
-namespace nofctl::volume {
 
 // Mounts in the mount namespace of this process, read with libmount.
 

@@ -224,10 +224,6 @@ void assemble(Bytes &to, std::span<const std::uint8_t> head, std::span<const std
 	assembleTail(to, format.dataDigest ? crc32c(data) : 0, format);
 }
 
-} // namespace nofctl::wire
-
-namespace nofctl::wire {
-
 // ISA-L takes an int length and a pointer to non-const data.
 std::uint32_t crc32c(std::uint32_t before, std::span<const std::uint8_t> data)
 {

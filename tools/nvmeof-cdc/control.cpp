@@ -509,11 +509,7 @@ void Control::sweep()
 			end(id);
 }
 
-using nofctl::invalidError;
-using nvmeof::Error;
 using nvmeof::ErrorCode;
-using nvmeof::Result;
-using What = ControlRequest::What;
 
 namespace {
 

@@ -431,8 +431,6 @@ void HttpClient::deliver()
 
 namespace cdc::etcd {
 
-using nvmeof::Result;
-
 namespace {
 
 constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -163,10 +163,6 @@ nvmeof::Result<Transaction> transactionOf(const JsonValue &answer);
 nvmeof::Result<Notice> noticeOf(const JsonValue &answer);
 nvmeof::Result<Lease> leaseOf(const JsonValue &answer);
 
-} // namespace cdc::etcd
-
-namespace cdc::etcd {
-
 struct Options {
 	std::vector<std::string> endpoints = {"http://127.0.0.1:2379"};
 	HttpTls tls = {};

@@ -473,10 +473,6 @@ std::vector<std::string> View::dead() const
 	return dead;
 }
 
-} // namespace cdc::etcd
-
-namespace cdc::etcd {
-
 using namespace std::chrono_literals;
 using nvmeof::Result;
 using Outcome = Answer::Outcome;
@@ -643,13 +639,6 @@ void Writer::finish(const Result<void> &result)
 	for (Write &write : group)
 		write.done(result);
 }
-
-} // namespace cdc::etcd
-
-namespace cdc::etcd {
-
-using nvmeof::Result;
-using Outcome = Answer::Outcome;
 
 Member::Member(runtime::Loop &loop, Client &client, const View &view, std::chrono::seconds ttl,
 	       std::function<void(std::string)> failed)

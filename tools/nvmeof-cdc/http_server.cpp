@@ -522,7 +522,6 @@ const PageFile *findPageFile(std::string_view path)
 }
 
 using nvmeof::Address;
-using nvmeof::Result;
 
 namespace {
 

@@ -507,9 +507,6 @@ void Service::listSessions(std::function<void(std::vector<HostSession>)> done)
 		});
 }
 
-using nvmeof::Address;
-using nvmeof::Result;
-
 namespace {
 
 constexpr int backlog = 65535; // limited by net.core.somaxconn
@@ -647,7 +644,6 @@ Result<std::vector<int>> listenAt(const Address &address, std::size_t count)
 }
 
 using nvmeof::ErrorCode;
-using nvmeof::Result;
 using nvmeof::Uuid;
 
 namespace {

@@ -45,7 +45,6 @@ Result<std::unique_ptr<Store>> makeStore(runtime::Loop &loop, const StoreRules &
 }
 
 using namespace std::chrono_literals;
-using nvmeof::Result;
 
 namespace {
 

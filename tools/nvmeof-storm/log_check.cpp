@@ -79,8 +79,6 @@ void checkEntries(std::span<const std::uint8_t> entries, const Complain &complai
 		checkEntry(*decode<DiscoveryEntry>(entries), complain);
 }
 
-using namespace nofctl::wire;
-
 namespace {
 
 using Data = std::span<const std::uint8_t>;

@@ -268,8 +268,6 @@ int runCdcRemoveFile(Context &context)
 	return change(context, "remove", recordsIn(context.args()));
 }
 
-using namespace nvmeof;
-
 namespace {
 
 constexpr std::size_t maxLineLength = 256u << 20; // bytes; 100,000 hosts take 60 MB

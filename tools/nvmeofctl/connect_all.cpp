@@ -222,7 +222,6 @@ void ConnectAll::cancelAndWait()
 }
 
 // connect-all: parameters and report. connect_all.cpp does the work.
-using namespace nvmeof;
 
 namespace {
 

@@ -176,8 +176,6 @@ std::string connectNextStep(const Error &error, const ConnectOptions &options, c
 	}
 }
 
-using namespace nvmeof;
-
 void takeDefaults(Context &context, ConnectPlan &plan)
 {
 	Result<Config> config = readConfig();
@@ -189,7 +187,6 @@ void takeDefaults(Context &context, ConnectPlan &plan)
 		settings.apply(options);
 }
 
-using namespace nvmeof;
 using namespace std::chrono_literals;
 
 namespace {
@@ -238,8 +235,6 @@ void Present::awaitRemoval(const std::function<bool(const Controller &)> &ours) 
 		::poll(&fd, 1, pollInterval);
 	}
 }
-
-using namespace nvmeof;
 
 std::optional<std::string> inTreeConflict(const std::string &subsysnqn,
 					  const std::vector<ForeignController> &controllers)
@@ -319,8 +314,6 @@ Json warnInTreeDuplicates(Context &context, const std::vector<Namespace> &namesp
 	}
 	return all;
 }
-
-using namespace nvmeof;
 
 namespace {
 

@@ -87,8 +87,6 @@ int Context::fail(std::string_view subject, const Error &error, std::string_view
 	return complain(subject, error, nextStep);
 }
 
-using nvmeof::ErrorCode;
-
 ExitCode exitCodeOf(ErrorCode code)
 {
 	switch (code) {

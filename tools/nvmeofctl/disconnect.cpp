@@ -243,7 +243,6 @@ int runDisconnect(Context &context)
 	return report(context, *gone, plan);
 }
 
-using namespace nvmeof;
 using namespace std::chrono_literals;
 using nofctl::volume::User;
 

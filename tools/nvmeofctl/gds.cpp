@@ -152,8 +152,6 @@ int runGdsRecord(Context &context)
 }
 
 // gds config: cufile.json for this machine. Shows the changes, and makes them with --write.
-using namespace nvmeof;
-using namespace nofctl::gpu;
 
 namespace {
 
@@ -269,7 +267,6 @@ int configureGds(Context &context, const Tree &tree)
 	return outcome.problems.empty() ? 0 : 1;
 }
 
-using namespace nofctl::gpu;
 using namespace nofctl::sizing;
 using namespace nofctl::stripe;
 

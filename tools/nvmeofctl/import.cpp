@@ -237,8 +237,6 @@ std::vector<std::string> importPlaces()
 	return places;
 }
 
-using namespace nvmeof;
-
 namespace importing {
 
 namespace {
@@ -466,12 +464,7 @@ void addConnection(Import &into, const Draft &draft, const ConfigPlace &place)
 	into.config.connections.push_back(std::move(connection));
 }
 
-} // namespace importing
-
 // config.json of nvme-cli 2: hosts, each with subsystems, each with ports.
-using namespace nvmeof;
-
-namespace importing {
 
 namespace {
 
@@ -580,7 +573,6 @@ Result<void> readJson(Import &into, std::string_view text, const std::string &fi
 } // namespace importing
 
 // import: writes the configuration of other host software as nvmeof.toml.
-using namespace nvmeof;
 
 namespace {
 

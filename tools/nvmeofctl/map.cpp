@@ -60,8 +60,6 @@ int runMap(Context &context)
 	return 0;
 }
 
-using namespace nofctl::gpu;
-
 namespace {
 
 // The devices below one root port, which are drawn together.

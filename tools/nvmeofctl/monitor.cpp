@@ -145,8 +145,6 @@ int runMonitor(Context &context)
 	return end ? endOf(context, limits, *end) : context.fail("", end.error());
 }
 
-using namespace nvmeof;
-
 namespace {
 
 bool isAbout(const Json &event, const std::string &name)

@@ -102,8 +102,6 @@ int runShow(Context &context)
 	return 0;
 }
 
-using namespace nvmeof;
-
 // The disks of a lost controller have fewer paths, or are not listed any more.
 static Json warnOfLost(Context &context, const std::vector<Controller> &controllers)
 {

@@ -108,8 +108,6 @@ int runStats(Context &context)
 	return 0;
 }
 
-using namespace nvmeof;
-
 namespace {
 
 Json totalsJson(const Totals &totals)
@@ -165,8 +163,6 @@ Json statsJson(const Snapshot &snapshot)
 		json["namespaces"].push_back(namespaceStatsJson(ns, snapshot));
 	return json;
 }
-
-using namespace nvmeof;
 
 namespace {
 

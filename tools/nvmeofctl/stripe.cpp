@@ -280,9 +280,6 @@ int runStripeStop(Context &context)
 	return 0;
 }
 
-using namespace nvmeof;
-using namespace nofctl::stripe;
-
 extern char **environ;
 
 namespace {
@@ -446,8 +443,6 @@ Error stripeAbsent(const std::string &name)
 }
 
 // stripe grow: copies a stripe to more, larger or other members while it is in use.
-using namespace nvmeof;
-using namespace nofctl::stripe;
 using namespace std::chrono_literals;
 
 namespace {

@@ -223,8 +223,6 @@ Json toJson(const TopModel &model)
 	return json;
 }
 
-using namespace nvmeof;
-
 namespace {
 
 std::string hostName()

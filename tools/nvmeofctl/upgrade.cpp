@@ -344,7 +344,6 @@ int runUpgrade(Context &context)
 	return Upgrade(context, *client, context.args().textOr("TRANSPORT", "")).run();
 }
 
-using namespace nvmeof;
 using nofctl::volume::firstLine;
 namespace fs = std::filesystem;
 

@@ -124,9 +124,6 @@ int runVolumeList(Context &context)
 	return 0;
 }
 
-using namespace nvmeof;
-using namespace nofctl::volume;
-
 namespace {
 
 void putVolumeText(Json &json, const char *key, const std::string &text)

@@ -273,12 +273,6 @@ void Mdns::report()
 	changed_(std::move(announced));
 }
 
-} // namespace nvmeofd
-
-using namespace nvmeof;
-
-namespace nvmeofd {
-
 namespace {
 
 Error invalidRecord(const std::string &what)
