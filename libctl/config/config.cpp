@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Evaluates a configuration; config_parse.cpp parses it.
+#include <nvmeof/config.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <fnmatch.h>
-
-#include <nvmeof/config.h>
 
 #include "config_parse.h"
 #include "libctl/base/file.h"

@@ -5,10 +5,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <libdevmapper.h>
 #include <memory>
 
 #include <fmt/format.h>
+#include <libdevmapper.h>
 
 #include "libctl/base/invalid_error.h"
 #include "libctl/gpu/tree.h"

@@ -5,12 +5,13 @@
  */
 #pragma once
 
-#include <csi.grpc.pb.h>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+
+#include <csi.grpc.pb.h>
 
 #include "libctl/volume/fence.h"
 #include "staging.h"

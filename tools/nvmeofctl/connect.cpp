@@ -4,14 +4,13 @@
 
 #include <fmt/format.h>
 
-#include "libctl/gpu/rails.h"
-
 #include "connect_plan.h"
 #include "context.h"
 #include "documents.h"
 #include "format.h"
-#include "terminal.h"
+#include "libctl/gpu/rails.h"
 #include "policy.h"
+#include "terminal.h"
 
 using namespace nvmeof;
 

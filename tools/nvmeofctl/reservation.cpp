@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "libctl/volume/fence.h"
-
 #include <cerrno>
 #include <ostream>
 
 #include <fmt/format.h>
+
 #include <nvmeof/client.h>
 #include <nvmeof/name.h>
 
 #include "context.h"
 #include "documents.h"
 #include "format.h"
+#include "libctl/volume/fence.h"
 #include "table.h"
 
 using namespace nvmeof;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <chrono>
 #include <ostream>
-
 #include <poll.h>
 #include <unistd.h>
 
