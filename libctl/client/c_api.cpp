@@ -18,6 +18,9 @@
 
 #include "libctl/base/invalid_error.h"
 
+using namespace nvmeof;
+using std::chrono::milliseconds;
+
 // Options of a connect as the C interface sets them: text values by name.
 struct nvmeof_options {
 	nvmeof::ConnectOptions connect{};
@@ -30,9 +33,6 @@ namespace nofctl {
 nvmeof::Result<void> setOption(nvmeof_options &options, const std::string &name, const std::string &value);
 
 } // namespace nofctl
-
-using namespace nvmeof;
-using std::chrono::milliseconds;
 
 struct nvmeof_client {
 	Client client;
@@ -473,6 +473,8 @@ void nvmeof_events_free(nvmeof_events *events)
 
 namespace nofctl {
 
+// Items
+
 namespace {
 
 template <typename T> void put(nvmeof_item &item, const char *field, const std::optional<T> &value)
@@ -597,6 +599,8 @@ nvmeof_item itemOf(const Event &event)
 	item.numbers["time"] = static_cast<std::uint64_t>(event.time.count());
 	return item;
 }
+
+// Options
 
 namespace {
 

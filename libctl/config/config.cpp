@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Evaluates a configuration; config_parse.cpp parses it.
+// Evaluates, reads and formats a configuration; config_parse.cpp parses the text of a file.
 #include <nvmeof/config.h>
 
 #include <algorithm>

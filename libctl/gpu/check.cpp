@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Checks a machine for GPU transfers: pairs of GPUs and cards, single devices, disks, kernel and drivers.
 #include <algorithm>
 #include <set>
 

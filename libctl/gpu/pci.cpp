@@ -7,6 +7,8 @@
 
 namespace nofctl::gpu {
 
+// Distances and routing
+
 namespace {
 
 constexpr unsigned intel = 0x8086, zen = 0x17;
@@ -171,6 +173,8 @@ bool throughHostBridge(const Pci &pci, const PciDevice &a, const PciDevice &b)
 	return known(pci, a.root, within) && known(pci, b.root, within);
 }
 
+// Configuration space
+
 namespace {
 
 constexpr unsigned minPayload = 128;                 // bytes, encoding 0
@@ -316,6 +320,8 @@ PciConfig parsePciConfig(std::string_view text)
 	readExtended(config, bytes);
 	return config;
 }
+
+// Devices in sysfs
 
 namespace {
 

@@ -195,6 +195,8 @@ std::optional<std::string> RecordingTree::line(const std::string &file, const st
 	return line;
 }
 
+// Network interfaces
+
 namespace {
 
 using Address = std::array<std::uint8_t, 16>;

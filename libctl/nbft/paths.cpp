@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Derives the connections of this host from the firmware tables.
+// Derives the connections of this host from the firmware tables, and reads their files.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>

@@ -220,6 +220,8 @@ bool isStripe(const Mapped &mapped)
 	return mapped.uuid == uuidStart + mapped.name;
 }
 
+// Moving a stripe
+
 namespace {
 
 constexpr std::uint64_t regionSectors = 1024; // region size of the mirror: unit of copying and of write tracking

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Device-mapper devices, through libdevmapper. Requires root.
+// Device-mapper devices, through libdevmapper, and the stripes among them. Requires root.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,6 @@ nvmeof::Result<void> replaceTable(const std::string &name, const std::vector<Tar
 nvmeof::Result<void> removeMapped(const std::string &name);
 // Status of the first target; empty if there is none.
 nvmeof::Result<std::string> mappedStatus(const std::string &name);
-
-// Compares configured stripes with existing ones and creates them.
 
 // A configured stripe, and the members that exist
 struct Parts {

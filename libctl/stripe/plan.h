@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Plans a stripe over namespaces: members, order and chunk size. Does no I/O.
+// Plans a stripe over namespaces: members, order and chunk size. Only the checks of disks at the end do I/O.
 #pragma once
 
 #include <cstdint>

@@ -159,7 +159,7 @@ std::vector<Entry> allAttachments(const SystemPaths &systemPaths)
 	return all;
 }
 
-using nvmeof::Uuid;
+// Volume IDs
 
 namespace {
 

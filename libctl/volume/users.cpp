@@ -190,6 +190,8 @@ ExclusiveOpen::~ExclusiveOpen()
 		::close(fd_);
 }
 
+// udev database
+
 namespace {
 
 // std::filesystem::equivalent() does not support device nodes.
@@ -221,6 +223,8 @@ UdevEntry udevEntry(const SystemPaths &systemPaths, const std::string &disk)
 	entry.ready = entry.ready || !fs::exists(systemPaths.udev / "control", error);
 	return entry;
 }
+
+// Mounts
 
 namespace {
 

@@ -392,6 +392,8 @@ StoreState EtcdStore::state() const
 
 namespace cdc::etcd {
 
+using Outcome = Answer::Outcome;
+
 namespace {
 
 // 0: not a valid number
@@ -472,10 +474,6 @@ std::vector<std::string> View::dead() const
 	}
 	return dead;
 }
-
-using namespace std::chrono_literals;
-using nvmeof::Result;
-using Outcome = Answer::Outcome;
 
 namespace {
 

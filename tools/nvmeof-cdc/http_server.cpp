@@ -19,6 +19,7 @@
 namespace cdc {
 
 using namespace std::chrono_literals;
+using nvmeof::Address;
 using nvmeof::Result;
 
 namespace {
@@ -520,8 +521,6 @@ const PageFile *findPageFile(std::string_view path)
 			return &file;
 	return nullptr;
 }
-
-using nvmeof::Address;
 
 namespace {
 

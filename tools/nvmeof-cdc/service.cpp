@@ -31,7 +31,9 @@ using namespace runtime;
 using namespace nofctl::wire;
 using namespace std::chrono_literals;
 using nvmeof::Address;
+using nvmeof::ErrorCode;
 using nvmeof::Result;
+using nvmeof::Uuid;
 
 namespace {
 
@@ -507,6 +509,8 @@ void Service::listSessions(std::function<void(std::vector<HostSession>)> done)
 		});
 }
 
+// Sockets and addresses
+
 namespace {
 
 constexpr int backlog = 65535; // limited by net.core.somaxconn
@@ -643,8 +647,7 @@ Result<std::vector<int>> listenAt(const Address &address, std::size_t count)
 	return nvmeof::errorFromErrno(error, "cannot listen at " + address.toString() + ": " + std::strerror(error));
 }
 
-using nvmeof::ErrorCode;
-using nvmeof::Uuid;
+// Identity
 
 namespace {
 
@@ -685,6 +688,8 @@ Result<Identity> readIdentity(const Rules &rules)
 	serial.resize(20);
 	return Identity{*id, rules.nqn.empty() ? nqnOf(*id) : rules.nqn, serial, NVMEOF_VERSION};
 }
+
+// Audit log
 
 namespace {
 

@@ -12,7 +12,9 @@
 namespace csi {
 
 using nlohmann::json;
+using nofctl::volume::FenceKey;
 using nvmeof::Result;
+using Json = nlohmann::json;
 
 namespace {
 
@@ -225,9 +227,6 @@ grpc::Status ControllerService::ControllerGetCapabilities(grpc::ServerContext *,
 		response->add_capabilities()->mutable_rpc()->set_type(type);
 	return grpc::Status::OK;
 }
-
-using Json = nlohmann::json;
-using nofctl::volume::FenceKey;
 
 bool Publication::sameRequest(const Publication &other) const
 {

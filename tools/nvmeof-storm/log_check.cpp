@@ -79,6 +79,8 @@ void checkEntries(std::span<const std::uint8_t> entries, const Complain &complai
 		checkEntry(*decode<DiscoveryEntry>(entries), complain);
 }
 
+// Known logs
+
 namespace {
 
 using Data = std::span<const std::uint8_t>;

@@ -268,6 +268,8 @@ int runCdcRemoveFile(Context &context)
 	return change(context, "remove", recordsIn(context.args()));
 }
 
+// Socket
+
 namespace {
 
 constexpr std::size_t maxLineLength = 256u << 20; // bytes; 100,000 hosts take 60 MB
@@ -419,6 +421,8 @@ std::string cdcSocketIn(std::string_view config)
 	}
 	return usualCdcSocket;
 }
+
+// Text output
 
 namespace {
 

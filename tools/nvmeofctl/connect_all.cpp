@@ -221,7 +221,7 @@ void ConnectAll::cancelAndWait()
 	});
 }
 
-// connect-all: parameters and report. connect_all.cpp does the work.
+// The command: its parameters and its report
 
 namespace {
 

@@ -18,6 +18,7 @@
 #include "libctl/gpu/tree.h"
 
 using namespace nvmeof;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -186,8 +187,6 @@ void takeDefaults(Context &context, ConnectPlan &plan)
 	for (ConnectOptions &options : plan.options)
 		settings.apply(options);
 }
-
-using namespace std::chrono_literals;
 
 namespace {
 

@@ -267,6 +267,8 @@ int configureGds(Context &context, const Tree &tree)
 	return outcome.problems.empty() ? 0 : 1;
 }
 
+// JSON documents
+
 using namespace nofctl::sizing;
 using namespace nofctl::stripe;
 

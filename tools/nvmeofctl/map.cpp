@@ -60,6 +60,8 @@ int runMap(Context &context)
 	return 0;
 }
 
+// Output
+
 namespace {
 
 // The devices below one root port, which are drawn together.
@@ -199,6 +201,8 @@ std::string mapSvg(const MachineMap &map)
 			 places[rail.card].second, colour(rail.pair.level), 2);
 	return svg.file();
 }
+
+// SVG
 
 namespace {
 

@@ -145,6 +145,8 @@ int runMonitor(Context &context)
 	return end ? endOf(context, limits, *end) : context.fail("", end.error());
 }
 
+// Recorded events
+
 namespace {
 
 bool isAbout(const Json &event, const std::string &name)

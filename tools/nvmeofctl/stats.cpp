@@ -108,6 +108,8 @@ int runStats(Context &context)
 	return 0;
 }
 
+// JSON
+
 namespace {
 
 Json totalsJson(const Totals &totals)
@@ -163,6 +165,8 @@ Json statsJson(const Snapshot &snapshot)
 		json["namespaces"].push_back(namespaceStatsJson(ns, snapshot));
 	return json;
 }
+
+// Text
 
 namespace {
 

@@ -28,6 +28,9 @@
 
 using namespace nvmeof;
 using namespace nofctl::stripe;
+using namespace std::chrono_literals;
+
+extern char **environ;
 
 namespace {
 
@@ -280,7 +283,7 @@ int runStripeStop(Context &context)
 	return 0;
 }
 
-extern char **environ;
+// Parts of the verbs
 
 namespace {
 
@@ -443,7 +446,6 @@ Error stripeAbsent(const std::string &name)
 }
 
 // stripe grow: copies a stripe to more, larger or other members while it is in use.
-using namespace std::chrono_literals;
 
 namespace {
 

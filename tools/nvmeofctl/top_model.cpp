@@ -223,6 +223,8 @@ Json toJson(const TopModel &model)
 	return json;
 }
 
+// Samples
+
 namespace {
 
 std::string hostName()

@@ -124,6 +124,8 @@ int runVolumeList(Context &context)
 	return 0;
 }
 
+// JSON documents
+
 namespace {
 
 void putVolumeText(Json &json, const char *key, const std::string &text)

@@ -273,6 +273,8 @@ void Mdns::report()
 	changed_(std::move(announced));
 }
 
+// Announcements
+
 namespace {
 
 Error invalidRecord(const std::string &what)
