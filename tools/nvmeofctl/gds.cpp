@@ -18,14 +18,12 @@
 #include "machine.h"
 #include "table.h"
 
-class Context;
+using namespace nvmeof;
+using namespace nofctl::gpu;
 
 int configureGds(Context &context, const nofctl::gpu::Tree &tree);
 // Reads every file that configureGds() depends on, so that a RecordingTree records it.
 void readCufileSources(const nofctl::gpu::Tree &tree);
-
-using namespace nvmeof;
-using namespace nofctl::gpu;
 
 namespace {
 
