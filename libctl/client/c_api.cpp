@@ -473,7 +473,7 @@ void nvmeof_events_free(nvmeof_events *events)
 
 namespace nofctl {
 
-// Items
+// ---- items
 
 namespace {
 
@@ -600,7 +600,7 @@ nvmeof_item itemOf(const Event &event)
 	return item;
 }
 
-// Options
+// ---- options
 
 namespace {
 

@@ -118,7 +118,7 @@ Result<Config> ConfigReading::outcome() const
 	return nofctl::errorOf(problems);
 }
 
-// Reads the files of a configuration.
+// ---- files
 
 namespace {
 
@@ -210,7 +210,7 @@ Result<Config> readConfig(const ConfigFiles &files)
 	return inspectConfig(files).outcome();
 }
 
-// Formats a configuration as TOML.
+// ---- formatting
 
 namespace {
 

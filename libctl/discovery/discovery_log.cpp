@@ -163,7 +163,7 @@ Result<DiscoveryLog> readDiscoveryLog(LogSource &source)
 	}
 }
 
-// Entries
+// ---- entries
 
 namespace {
 

@@ -159,7 +159,7 @@ CheckReport check(const Node &node, const CheckRequest &question)
 	return answer;
 }
 
-// Checks of a single PCI device: link, payload size, ordering, BAR, NUMA node.
+// ---- a PCI device: link, payload size, ordering, BAR, NUMA node
 
 namespace {
 
@@ -350,7 +350,7 @@ void checkCard(Findings &findings, const Node &node, const PciDevice &card)
 				    "nvidia-fs 2.28.4, nvfs-dma.c: modules_list; AMD hipFile documentation, NVMe-oF"});
 }
 
-// Checks of a disk: its paths, stacked devices and mounts.
+// ---- a disk: paths, stacked devices, mounts
 
 namespace {
 
@@ -470,7 +470,7 @@ void checkDisk(Findings &findings, const Node &node, const Disk &disk)
 			checkMount(findings, mount);
 }
 
-// Checks of the kernel and the drivers.
+// ---- kernel and drivers
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 namespace nofctl::gpu {
 
-// Distances and routing
+// ---- distances and routing
 
 namespace {
 
@@ -173,7 +173,7 @@ bool throughHostBridge(const Pci &pci, const PciDevice &a, const PciDevice &b)
 	return known(pci, a.root, within) && known(pci, b.root, within);
 }
 
-// Configuration space
+// ---- configuration space
 
 namespace {
 
@@ -321,7 +321,7 @@ PciConfig parsePciConfig(std::string_view text)
 	return config;
 }
 
-// Devices in sysfs
+// ---- devices in sysfs
 
 namespace {
 

@@ -195,7 +195,7 @@ std::optional<std::string> RecordingTree::line(const std::string &file, const st
 	return line;
 }
 
-// Network interfaces
+// ---- network interfaces
 
 namespace {
 

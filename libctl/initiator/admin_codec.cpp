@@ -301,6 +301,8 @@ AdminCodec::Received AdminCodec::fail(const PduFault &fault, Bytes &out)
 	return {.kind = Kind::fault, .fault = fault};
 }
 
+// ---- receiver
+
 namespace {
 
 using Stream = std::span<const std::uint8_t>;

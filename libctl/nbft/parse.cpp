@@ -413,6 +413,8 @@ const char *toString(Availability availability)
 	return "unknown";
 }
 
+// ---- fields as text
+
 std::string ipText(const layout::Ip &ip)
 {
 	constexpr std::uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
@@ -450,6 +452,8 @@ bool isHostName(std::string_view text)
 	};
 	return text.size() <= max && std::ranges::all_of(text, fits) && !text.starts_with('-');
 }
+
+// ---- network interfaces of this machine
 
 std::vector<Link> linksOfMachine()
 {

@@ -147,8 +147,7 @@ Paths pathsOf(std::span<const BootTable> tables, std::span<const Link> links, bo
 	return planner.take();
 }
 
-// Reads the firmware tables that the kernel exposes: /sys/firmware/acpi/tables/NBFT, or NBFT1, NBFT2, ... if there are
-// several.
+// ---- files of the tables that the kernel exposes: NBFT, or NBFT1, NBFT2, ... if there are several
 
 std::vector<std::string> filesIn(const std::filesystem::path &folder)
 {

@@ -212,7 +212,7 @@ std::vector<ModuleBuild> moduleBuilds()
 
 namespace nofctl {
 
-// ELF
+// ---- ELF
 
 namespace {
 

@@ -167,7 +167,7 @@ Request &Request::flag(nvmeof_attr type, bool value)
 	return *this;
 }
 
-// Replies
+// ---- replies
 
 namespace {
 

@@ -171,7 +171,7 @@ void Mailbox::open()
 		guarded(piece);
 }
 
-// Exceptions in callbacks
+// ---- exceptions in callbacks
 
 namespace {
 
@@ -195,7 +195,7 @@ void caughtException(const char *what) noexcept
 	}
 }
 
-// Poller
+// ---- poller
 
 namespace {
 

@@ -299,7 +299,7 @@ std::string formatValue(double value, const std::string &unit)
 	return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.2f}", value);
 }
 
-// Constants
+// ---- constants
 
 namespace {
 

@@ -220,7 +220,7 @@ bool isStripe(const Mapped &mapped)
 	return mapped.uuid == uuidStart + mapped.name;
 }
 
-// Moving a stripe
+// ---- moving a stripe
 
 namespace {
 

@@ -226,7 +226,7 @@ std::optional<std::uint64_t> parseSize(std::string_view text)
 	return value >> (64 - shift) ? std::nullopt : std::optional(value << shift);
 }
 
-// Checks of disks
+// ---- checks of disks
 
 namespace {
 

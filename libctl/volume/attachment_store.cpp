@@ -159,7 +159,7 @@ std::vector<Entry> allAttachments(const SystemPaths &systemPaths)
 	return all;
 }
 
-// Volume IDs
+// ---- volume IDs
 
 namespace {
 

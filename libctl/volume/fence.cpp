@@ -233,7 +233,7 @@ Result<void> dropFence(const Namespace &ns, const std::optional<Uuid> &self)
 	return done || done.error().sysErrno == EBUSY ? Result<void>() : done;
 }
 
-// Reservation reports
+// ---- reservation reports
 
 namespace {
 

@@ -190,7 +190,7 @@ ExclusiveOpen::~ExclusiveOpen()
 		::close(fd_);
 }
 
-// udev database
+// ---- udev database
 
 namespace {
 
@@ -224,7 +224,7 @@ UdevEntry udevEntry(const SystemPaths &systemPaths, const std::string &disk)
 	return entry;
 }
 
-// Mounts
+// ---- mounts
 
 namespace {
 

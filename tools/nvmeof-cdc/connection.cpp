@@ -565,7 +565,7 @@ bool Connection::late(SteadyMs now) const
 	return now - since_ > patience;
 }
 
-// Output
+// ---- output
 
 namespace {
 

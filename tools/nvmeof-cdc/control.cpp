@@ -510,7 +510,7 @@ void Control::sweep()
 			end(id);
 }
 
-// Requests
+// ---- requests
 
 namespace {
 

@@ -210,7 +210,7 @@ using nofctl::invalidError;
 using nvmeof::Result;
 using Outcome = Answer::Outcome;
 
-// Requests and responses
+// ---- requests and responses
 
 namespace {
 
@@ -451,7 +451,7 @@ Result<Lease> leaseOf(const JsonValue &answer)
 	return reader.outcome(found);
 }
 
-// Calls
+// ---- calls
 
 namespace {
 

@@ -394,6 +394,8 @@ namespace cdc::etcd {
 
 using Outcome = Answer::Outcome;
 
+// ---- class View
+
 namespace {
 
 // 0: not a valid number
@@ -474,6 +476,8 @@ std::vector<std::string> View::dead() const
 	}
 	return dead;
 }
+
+// ---- class Writer
 
 namespace {
 
@@ -637,6 +641,8 @@ void Writer::finish(const Result<void> &result)
 	for (Write &write : group)
 		write.done(result);
 }
+
+// ---- class Member
 
 Member::Member(runtime::Loop &loop, Client &client, const View &view, std::chrono::seconds ttl,
 	       std::function<void(std::string)> failed)

@@ -484,6 +484,8 @@ int HttpServer::events(MHD_Connection *connection)
 
 } // namespace cdc
 
+// ---- files of the page
+
 // NVMEOF_CDC_PAGE: the directory with the files
 #define NVMEOF_CDC_FILE(symbol, file)                                                                \
 	asm(".pushsection .rodata\n" #symbol ":\n.incbin \"" NVMEOF_CDC_PAGE "/" file "\"\n" #symbol \
@@ -521,6 +523,8 @@ const PageFile *findPageFile(std::string_view path)
 			return &file;
 	return nullptr;
 }
+
+// ---- class Web
 
 namespace {
 

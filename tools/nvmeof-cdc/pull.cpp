@@ -347,7 +347,7 @@ std::vector<PullState> Pull::state() const
 	return all;
 }
 
-// Changes of the model
+// ---- changes of the model
 
 namespace {
 
@@ -410,7 +410,7 @@ std::vector<Change> difference(const PullResult &pullResult, const Model &model)
 	return changes;
 }
 
-// ANA logs
+// ---- ANA logs
 
 namespace {
 
@@ -490,7 +490,7 @@ Watcher::Outcome PullPort::part(const Completion &completion)
 	return Outcome::read;
 }
 
-// Discovery logs
+// ---- discovery logs
 
 namespace {
 

@@ -110,7 +110,7 @@ void reload(Service &service, Rules rules, ReloadMode mode, std::function<void(c
 	});
 }
 
-// Losses
+// ---- losses
 
 namespace {
 

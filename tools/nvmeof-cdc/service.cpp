@@ -509,7 +509,7 @@ void Service::listSessions(std::function<void(std::vector<HostSession>)> done)
 		});
 }
 
-// Sockets and addresses
+// ---- sockets and addresses
 
 namespace {
 
@@ -647,7 +647,7 @@ Result<std::vector<int>> listenAt(const Address &address, std::size_t count)
 	return nvmeof::errorFromErrno(error, "cannot listen at " + address.toString() + ": " + std::strerror(error));
 }
 
-// Identity
+// ---- identity
 
 namespace {
 
@@ -689,7 +689,7 @@ Result<Identity> readIdentity(const Rules &rules)
 	return Identity{*id, rules.nqn.empty() ? nqnOf(*id) : rules.nqn, serial, NVMEOF_VERSION};
 }
 
-// Audit log
+// ---- audit log
 
 namespace {
 

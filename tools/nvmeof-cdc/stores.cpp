@@ -45,6 +45,8 @@ Result<std::unique_ptr<Store>> makeStore(runtime::Loop &loop, const StoreRules &
 	return std::unique_ptr<Store>(std::make_unique<EtcdStore>(loop, *std::move(options)));
 }
 
+// ---- move
+
 namespace {
 
 constexpr std::size_t maxWriteRecords = 500, maxWriteBytes = 256 << 10; // in one write

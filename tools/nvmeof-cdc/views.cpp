@@ -183,7 +183,7 @@ std::size_t Views::pages() const
 	return pages_.size();
 }
 
-// Zones
+// ---- zones
 
 namespace {
 

@@ -228,6 +228,8 @@ grpc::Status ControllerService::ControllerGetCapabilities(grpc::ServerContext *,
 	return grpc::Status::OK;
 }
 
+// ---- publications
+
 bool Publication::sameRequest(const Publication &other) const
 {
 	return sameAccess(accessMode, other.accessMode) && block == other.block && readOnly == other.readOnly;

@@ -400,7 +400,7 @@ Reach LocalMachine::reaches(const Address &address)
 	return error == 0 || error == ECONNREFUSED ? Reach::yes : Reach::unknown;
 }
 
-// Programs
+// ---- programs
 
 namespace {
 

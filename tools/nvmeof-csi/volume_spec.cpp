@@ -220,7 +220,7 @@ Texts contextOfClass(Texts parameters, const std::string &name)
 	return parameters;
 }
 
-// Mount and mkfs options
+// ---- mount and mkfs options
 
 namespace {
 

@@ -320,7 +320,7 @@ void Host::account(Counts &counts) const
 			counts.stepTimes[mark].push_back(stepTimes_[mark]);
 }
 
-// Counters and times
+// ---- counters and times
 
 namespace {
 
@@ -403,7 +403,7 @@ Summary summarize(Times times)
 	return {times.size(), at(0.5), at(0.9), at(0.99), at(1)};
 }
 
-// Pools
+// ---- pools
 
 namespace {
 

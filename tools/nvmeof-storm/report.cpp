@@ -266,7 +266,7 @@ std::string json(const Options &options, const Outcome &outcome, ExitCode code)
 	return whole.dump(2) + "\n";
 }
 
-// Verdict
+// ---- verdict
 
 using namespace nofctl::wire;
 

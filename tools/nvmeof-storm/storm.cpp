@@ -185,7 +185,7 @@ Outcome run(const Options &options)
 	return Storm(options).run();
 }
 
-// Changes
+// ---- changes
 
 namespace {
 
@@ -269,7 +269,7 @@ std::unique_ptr<Push> makePush(const PushOptions &options)
 	return std::make_unique<Command>(options.command);
 }
 
-// Local processes
+// ---- local processes
 
 namespace {
 

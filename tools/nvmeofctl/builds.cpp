@@ -225,7 +225,7 @@ std::string formatModules(const std::vector<ModuleBuild> &modules)
 	return any ? table.render() : "";
 }
 
-// Installed kernels
+// ---- installed kernels
 
 namespace {
 

@@ -268,7 +268,7 @@ int runCdcRemoveFile(Context &context)
 	return change(context, "remove", recordsIn(context.args()));
 }
 
-// Socket
+// ---- socket
 
 namespace {
 
@@ -422,7 +422,7 @@ std::string cdcSocketIn(std::string_view config)
 	return usualCdcSocket;
 }
 
-// Text output
+// ---- text output
 
 namespace {
 

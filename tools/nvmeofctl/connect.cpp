@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// connect: connects to a subsystem, and waits until it can be used.
 #include <algorithm>
 #include <ostream>
 

@@ -221,7 +221,7 @@ void ConnectAll::cancelAndWait()
 	});
 }
 
-// The command: its parameters and its report
+// ---- the command: parameters and report
 
 namespace {
 

@@ -188,6 +188,8 @@ void takeDefaults(Context &context, ConnectPlan &plan)
 		settings.apply(options);
 }
 
+// ---- controllers that exist
+
 namespace {
 
 constexpr std::chrono::milliseconds forRemoval = 10s;
@@ -234,6 +236,8 @@ void Present::awaitRemoval(const std::function<bool(const Controller &)> &ours) 
 		::poll(&fd, 1, pollInterval);
 	}
 }
+
+// ---- namespaces that appear as two disks
 
 std::optional<std::string> inTreeConflict(const std::string &subsysnqn,
 					  const std::vector<ForeignController> &controllers)
@@ -313,6 +317,8 @@ Json warnInTreeDuplicates(Context &context, const std::vector<Namespace> &namesp
 	}
 	return all;
 }
+
+// ---- undo
 
 namespace {
 

@@ -87,6 +87,8 @@ int Context::fail(std::string_view subject, const Error &error, std::string_view
 	return complain(subject, error, nextStep);
 }
 
+// ---- exit codes
+
 ExitCode exitCodeOf(ErrorCode code)
 {
 	switch (code) {

@@ -245,7 +245,7 @@ int runDisconnect(Context &context)
 	return report(context, *gone, plan);
 }
 
-// The plan, and users of disks
+// ---- the plan, and users of disks
 
 namespace {
 

@@ -149,7 +149,7 @@ int runGdsRecord(Context &context)
 	return withMachine(context, recordGds);
 }
 
-// gds config: cufile.json for this machine. Shows the changes, and makes them with --write.
+// ---- gds config: cufile.json for this machine; shows the changes, and makes them with --write
 
 namespace {
 
@@ -265,7 +265,7 @@ int configureGds(Context &context, const Tree &tree)
 	return outcome.problems.empty() ? 0 : 1;
 }
 
-// JSON documents
+// ---- JSON documents
 
 using namespace nofctl::sizing;
 using namespace nofctl::stripe;

@@ -60,7 +60,7 @@ int runMap(Context &context)
 	return 0;
 }
 
-// Output
+// ---- output
 
 namespace {
 
@@ -202,7 +202,7 @@ std::string mapSvg(const MachineMap &map)
 	return svg.file();
 }
 
-// SVG
+// ---- SVG
 
 namespace {
 

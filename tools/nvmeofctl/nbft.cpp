@@ -53,7 +53,7 @@ int runNbft(Context &context)
 	return found.code;
 }
 
-// Output
+// ---- output
 
 namespace {
 

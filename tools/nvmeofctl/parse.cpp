@@ -396,7 +396,7 @@ std::optional<std::chrono::milliseconds> Args::seconds(const std::string &option
 	return time ? std::optional(*time) : std::nullopt;
 }
 
-// Options and commands that nvme-cli has and nvmeofctl lacks
+// ---- options and commands that nvme-cli has and nvmeofctl lacks
 
 namespace {
 
@@ -471,7 +471,7 @@ std::optional<std::string> unsupportedCommand(std::string_view name)
 	return unsupportedText(verbs, std::string(name));
 }
 
-// Help
+// ---- help
 
 namespace {
 

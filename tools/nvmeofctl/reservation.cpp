@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// reservation: the reservation report of a namespace.
 #include <cerrno>
 #include <ostream>
 

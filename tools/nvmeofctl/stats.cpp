@@ -108,7 +108,7 @@ int runStats(Context &context)
 	return 0;
 }
 
-// JSON
+// ---- JSON
 
 namespace {
 
@@ -166,7 +166,7 @@ Json statsJson(const Snapshot &snapshot)
 	return json;
 }
 
-// Text
+// ---- text
 
 namespace {
 

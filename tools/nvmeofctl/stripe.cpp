@@ -283,7 +283,7 @@ int runStripeStop(Context &context)
 	return 0;
 }
 
-// Parts of the verbs
+// ---- parts of the verbs
 
 namespace {
 
@@ -445,7 +445,7 @@ Error stripeAbsent(const std::string &name)
 	return noSuchPart("there is no stripe " + name);
 }
 
-// stripe grow: copies a stripe to more, larger or other members while it is in use.
+// ---- stripe grow: copies a stripe to more, larger or other members while it is in use
 
 namespace {
 

@@ -176,7 +176,7 @@ void Terminal::redraw()
 	::clearok(::stdscr, TRUE);
 }
 
-// Signals
+// ---- signals
 
 namespace {
 
@@ -248,7 +248,7 @@ int Interruption::caught()
 	return caught_ ? caught_.load() : signals_.next();
 }
 
-// Progress line
+// ---- progress line
 
 namespace {
 

@@ -275,7 +275,7 @@ std::string TopView::batch(const TopModel &model) const
 	return text + "\n";
 }
 
-// Columns
+// ---- columns
 
 namespace {
 

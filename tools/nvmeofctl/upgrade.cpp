@@ -346,7 +346,7 @@ int runUpgrade(Context &context)
 	return Upgrade(context, *client, context.args().textOr("TRANSPORT", "")).run();
 }
 
-// Modules
+// ---- modules
 
 namespace {
 

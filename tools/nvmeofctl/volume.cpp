@@ -124,7 +124,7 @@ int runVolumeList(Context &context)
 	return 0;
 }
 
-// JSON documents
+// ---- JSON documents
 
 namespace {
 

@@ -273,7 +273,7 @@ void Mdns::report()
 	changed_(std::move(announced));
 }
 
-// Announcements
+// ---- announcements
 
 namespace {
 
