@@ -156,7 +156,7 @@ PduShape shapeOf(const PduHeader &header, const PduFormat &format, std::size_t l
 	return Shaper(header, format, longest).shape();
 }
 
-// Reports faults as soon as the common header is complete: the promised length may never arrive.
+// Reports faults as soon as the common header is complete: the announced data may never arrive.
 Pdu cut(std::span<const std::uint8_t> stream, const PduFormat &format, std::size_t longest)
 {
 	Pdu pdu;

@@ -129,7 +129,7 @@ std::string nameStep(const Error &error)
 	return error.code == ErrorCode::nameResolution ? "check the name with 'getent hosts NAME'" : "";
 }
 
-// The trouble with the interface to the target, and a next step; empty: none is known.
+// The problem with the interface to the target, and a next step; empty: none is known.
 static std::string linkStep(const ConnectOptions &options, const nofctl::gpu::Tree &tree)
 {
 	const std::string trouble = interfaceTrouble(
