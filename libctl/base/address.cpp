@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <nvmeof/address.h>
+
 #include <algorithm>
 #include <arpa/inet.h>
 #include <charconv>
@@ -6,8 +8,6 @@
 #include <net/if.h>
 
 #include <linux/nvmeof.h>
-
-#include <nvmeof/address.h>
 
 #include "invalid_error.h"
 #include "text.h"

@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cerrno>
+#include <sys/epoll.h>
 #include <unistd.h>
 #include <utility>
-
-#include <sys/epoll.h>
 
 #include <nvmeof/result.h>
 

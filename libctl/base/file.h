@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-
 #include <sys/types.h>
 
 #include <nvmeof/result.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes untrusted text, for example from a target, safe to print on one line.
+// Checks untrusted text, for example from a target, and makes it safe to print on one line.
 #pragma once
 
 #include <algorithm>

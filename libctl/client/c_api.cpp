@@ -18,6 +18,9 @@
 
 #include "libctl/base/invalid_error.h"
 
+using namespace nvmeof;
+using std::chrono::milliseconds;
+
 // Options of a connect as the C interface sets them: text values by name.
 struct nvmeof_options {
 	nvmeof::ConnectOptions connect{};
@@ -30,9 +33,6 @@ namespace nofctl {
 nvmeof::Result<void> setOption(nvmeof_options &options, const std::string &name, const std::string &value);
 
 } // namespace nofctl
-
-using namespace nvmeof;
-using std::chrono::milliseconds;
 
 struct nvmeof_client {
 	Client client;
@@ -471,9 +471,9 @@ void nvmeof_events_free(nvmeof_events *events)
 	release(events);
 }
 
-using namespace nvmeof;
-
 namespace nofctl {
+
+// ---- items
 
 namespace {
 
@@ -600,11 +600,7 @@ nvmeof_item itemOf(const Event &event)
 	return item;
 }
 
-} // namespace nofctl
-
-using namespace nvmeof;
-
-namespace nofctl {
+// ---- options
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Contents of an item handle of the C interface: the fields of an object or event, by name.
+// Item handles of the C interface: the fields of an object or event, by name.
 #pragma once
 
 #include <map>

@@ -6,10 +6,10 @@
 
 #include <nvmeof/name.h>
 
-#include "libctl/netlink/discovery_reader.h"
-#include "libctl/netlink/operations.h"
-#include "libctl/netlink/module.h"
 #include "libctl/netlink/admin_node.h"
+#include "libctl/netlink/discovery_reader.h"
+#include "libctl/netlink/module.h"
+#include "libctl/netlink/operations.h"
 #include "version.h"
 
 namespace nvmeof {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Evaluates a configuration; config_parse.cpp parses it.
+// Evaluates, reads and formats a configuration; config_parse.cpp parses the text of a file.
+#include <nvmeof/config.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <fnmatch.h>
-
-#include <nvmeof/config.h>
 
 #include "config_parse.h"
 #include "libctl/base/file.h"
@@ -118,7 +118,7 @@ Result<Config> ConfigReading::outcome() const
 	return nofctl::errorOf(problems);
 }
 
-// Reads the files of a configuration.
+// ---- files
 
 namespace {
 
@@ -210,7 +210,7 @@ Result<Config> readConfig(const ConfigFiles &files)
 	return inspectConfig(files).outcome();
 }
 
-// Formats a configuration as TOML.
+// ---- formatting
 
 namespace {
 

@@ -11,8 +11,8 @@
 #include <nvmeof/suggest.h>
 
 #include "libctl/base/invalid_error.h"
-#include "libctl/base/toml.h"
 #include "libctl/base/text.h"
+#include "libctl/base/toml.h"
 #include "libctl/discovery/plan_entry.h"
 #include "libctl/discovery/resolve.h"
 

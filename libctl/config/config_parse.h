@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Parses nvmeof.toml, and checks names and patterns in it.
 #pragma once
 
 #include <algorithm>

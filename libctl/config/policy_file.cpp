@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <fnmatch.h>
 
+#include "config_parse.h"
 #include "libctl/base/file.h"
 #include "libctl/base/invalid_error.h"
 #include "libctl/base/text.h"
-#include "config_parse.h"
 
 namespace nofctl {
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <linux/nvmeof.h>
+
 #include <nvmeof/duration.h>
 
 #include "libctl/base/invalid_error.h"

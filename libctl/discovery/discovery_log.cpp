@@ -163,6 +163,8 @@ Result<DiscoveryLog> readDiscoveryLog(LogSource &source)
 	}
 }
 
+// ---- entries
+
 namespace {
 
 // Maps a field value to an enumerator or name.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads a discovery log that may change during the read, from an untrusted target.
+// Discovery logs of untrusted targets: reads a log, which may change during the read, and decodes its entries.
 #pragma once
 
 #include <cstddef>
@@ -38,9 +38,7 @@ public:
  */
 nvmeof::Result<nvmeof::DiscoveryLog> readDiscoveryLog(LogSource &source);
 
-// Decodes one entry of a discovery log page.
-
-// @raw may contain anything: errors are described in DiscoveryEntry::defect.
+// Decodes one entry of a discovery log page. @raw may contain anything: errors are described in DiscoveryEntry::defect.
 nvmeof::DiscoveryEntry describe(const wire::DiscoveryEntry &raw);
 
 } // namespace nofctl

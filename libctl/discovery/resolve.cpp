@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "resolve.h"
 
-#include <nvmeof/address.h>
-
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
@@ -10,6 +8,8 @@
 #include <net/if.h>
 #include <netdb.h>
 #include <sys/socket.h>
+
+#include <nvmeof/address.h>
 
 #include "libctl/base/invalid_error.h"
 #include "libctl/base/text.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Checks addresses and interface names of a configuration; resolve.cpp also resolves host names.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Checks a machine for GPU transfers: pairs of GPUs and cards, single devices, disks, kernel and drivers.
 #include <algorithm>
 #include <set>
 
@@ -158,11 +159,7 @@ CheckReport check(const Node &node, const CheckRequest &question)
 	return answer;
 }
 
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
-
-// Checks of a single PCI device: link, payload size, ordering, BAR, NUMA node.
+// ---- a PCI device: link, payload size, ordering, BAR, NUMA node
 
 namespace {
 
@@ -353,11 +350,7 @@ void checkCard(Findings &findings, const Node &node, const PciDevice &card)
 				    "nvidia-fs 2.28.4, nvfs-dma.c: modules_list; AMD hipFile documentation, NVMe-oF"});
 }
 
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
-
-// Checks of a disk: its paths, stacked devices and mounts.
+// ---- a disk: paths, stacked devices, mounts
 
 namespace {
 
@@ -477,11 +470,7 @@ void checkDisk(Findings &findings, const Node &node, const Disk &disk)
 			checkMount(findings, mount);
 }
 
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
-
-// Checks of the kernel and the drivers.
+// ---- kernel and drivers
 
 namespace {
 

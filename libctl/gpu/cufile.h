@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
 #include <nvmeof/result.h>
 
 #include "finding.h"

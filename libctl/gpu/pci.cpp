@@ -7,6 +7,8 @@
 
 namespace nofctl::gpu {
 
+// ---- distances and routing
+
 namespace {
 
 constexpr unsigned intel = 0x8086, zen = 0x17;
@@ -171,9 +173,7 @@ bool throughHostBridge(const Pci &pci, const PciDevice &a, const PciDevice &b)
 	return known(pci, a.root, within) && known(pci, b.root, within);
 }
 
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
+// ---- configuration space
 
 namespace {
 
@@ -321,9 +321,7 @@ PciConfig parsePciConfig(std::string_view text)
 	return config;
 }
 
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
+// ---- devices in sysfs
 
 namespace {
 

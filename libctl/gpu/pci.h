@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The PCI devices of a machine: bridges above each device, distances, and routing between devices. Does no I/O.
+// The PCI devices of a machine: configuration space, bridges above each device, distances, and routing between devices.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,6 @@
 #include "tree.h"
 
 namespace nofctl::gpu {
-
-// Parses those parts of a PCI configuration space that affect peer-to-peer transfers. The input is untrusted.
 
 // PCI Express capability; PCI Express Base 5.0, 7.5.3
 struct Express {
@@ -54,6 +52,7 @@ struct Resizable {
 	std::uint64_t max = 0; // bytes, largest supported size
 };
 
+// Those parts of a PCI configuration space that affect peer-to-peer transfers
 struct PciConfig {
 	std::size_t length = 0; // bytes read: 64 without CAP_SYS_ADMIN
 	unsigned vendor = 0xffff, device = 0xffff;
@@ -72,12 +71,9 @@ struct PciConfig {
 	static constexpr std::size_t wholeLength = 256, extendedLength = 4096;
 };
 
-// Members for missing parts keep their defaults. Loops and out-of-bounds pointers in capability lists end the parsing.
+// The input is untrusted. Members for missing parts keep their defaults. Loops and out-of-bounds pointers in capability
+// lists end the parsing.
 PciConfig parsePciConfig(std::string_view bytes);
-
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
 
 constexpr unsigned nvidia = 0x10de, amd = 0x1002; // vendor IDs
 
@@ -150,10 +146,7 @@ std::vector<const PciDevice *> redirectsBetween(const Pci &pci, const PciDevice 
 // pci_p2pdma_whitelist, AMD Zen).
 bool throughHostBridge(const Pci &pci, const PciDevice &a, const PciDevice &b);
 
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
-
+// Reads all devices from sysfs.
 Pci readPci(const Tree &tree);
 
 // Completes "07:00.0" to "0000:07:00.0"; empty if @text is not a PCI address.

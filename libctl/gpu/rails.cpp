@@ -106,12 +106,6 @@ std::vector<CardUse> usesOf(const Node &node, const PciDevice &card)
 	return uses;
 }
 
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
-
-using namespace nvmeof;
-
 std::vector<std::string> spreadOverRails(Config &config, const Tree &tree)
 {
 	std::vector<std::string> notes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Assigns a NIC to each GPU. GPUs share NICs only if there are not enough; the best and nearest pairs are assigned
-// first.
+// Rails: a rail is a GPU with the NIC that serves it. GPUs share NICs only if there are not enough; the best and
+// nearest pairs are assigned first.
 #pragma once
 
 #include <string>
@@ -36,12 +36,6 @@ struct CardUse {
 	std::vector<const DiskPath *> paths;
 };
 std::vector<CardUse> usesOf(const Node &node, const PciDevice &card);
-
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
-
-// Assigns connections to rails. A rail is a GPU with the NIC that serves it.
 
 // Replaces each connection with a rail by one connection per interface of that rail. If there is no interface, the
 // connection uses default routing, and the returned notes give the reason.

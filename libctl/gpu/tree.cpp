@@ -195,9 +195,7 @@ std::optional<std::string> RecordingTree::line(const std::string &file, const st
 	return line;
 }
 
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
+// ---- network interfaces
 
 namespace {
 

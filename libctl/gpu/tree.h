@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Access to the files of a machine, mainly sysfs: of this machine, of a copy in a directory, or of a recording. All
-// readers use this interface.
+// readers use this interface. The functions at the end find the network interfaces of the machine in these files.
 #pragma once
 
 #include <cstdint>
@@ -95,13 +95,8 @@ std::vector<std::string> linesOf(std::string_view text);
 // Words separated by blanks.
 std::vector<std::string> wordsOf(std::string_view text);
 
-} // namespace nofctl::gpu
-
-namespace nofctl::gpu {
-
-// Finds the interface for an address in the main routing table, as shown in /proc.
-
-// Empty: no route, or not an address. Policy routing (ip rule) is not considered.
+// The interface for an address, from the main routing table as shown in /proc. Empty: no route, or not an address.
+// Policy routing (ip rule) is not considered.
 std::string interfaceTowards(const Tree &tree, const std::string &address);
 // The interface with that IPv6 address. For IPv4, the interface whose network contains the address.
 std::string interfaceWith(const Tree &tree, const std::string &address);

@@ -301,7 +301,7 @@ AdminCodec::Received AdminCodec::fail(const PduFault &fault, Bytes &out)
 	return {.kind = Kind::fault, .fault = fault};
 }
 
-using namespace nofctl::wire;
+// ---- receiver
 
 namespace {
 

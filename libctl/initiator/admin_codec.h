@@ -13,7 +13,6 @@ namespace initiator {
  * Parses a stream of PDUs incrementally, in pieces of any size: first the header of each PDU, then its data as they
  * arrive. It stores the header, but no data.
  */
-
 class Receiver {
 public:
 	enum class Kind {

@@ -19,7 +19,6 @@
 namespace initiator {
 
 // A fabric address as a socket address
-
 struct Endpoint {
 	sockaddr_storage address{};
 	socklen_t length = 0;

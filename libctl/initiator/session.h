@@ -14,7 +14,6 @@
 namespace initiator {
 
 // A short page of data that is needed as a whole. It usually arrives in one piece and is not copied then.
-
 class Page {
 public:
 	using Data = std::span<const std::uint8_t>;

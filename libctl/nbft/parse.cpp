@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Parses one table. The input is untrusted.
+// Parses one table, and lists the network interfaces of this machine. The input is untrusted.
 #include "parse.h"
 
 #include <algorithm>
@@ -22,19 +22,14 @@
 
 namespace nofctl::nbft {
 
-// Converts fields of the table to text.
+using namespace nvmeof;
 
+// Conversions of fields of the table to text
 std::string ipText(const layout::Ip &ip);                    // empty: no address
 std::string macText(std::span<const std::uint8_t, 6> bytes); // empty: no address
 // Printable ASCII, optionally padded with NULs. Nothing for other content.
 std::optional<std::string> plainText(std::span<const std::uint8_t> bytes);
 bool isHostName(std::string_view text);
-
-} // namespace nofctl::nbft
-
-namespace nofctl::nbft {
-
-using namespace nvmeof;
 
 namespace {
 
@@ -418,9 +413,7 @@ const char *toString(Availability availability)
 	return "unknown";
 }
 
-} // namespace nofctl::nbft
-
-namespace nofctl::nbft {
+// ---- fields as text
 
 std::string ipText(const layout::Ip &ip)
 {
@@ -460,9 +453,7 @@ bool isHostName(std::string_view text)
 	return text.size() <= max && std::ranges::all_of(text, fits) && !text.starts_with('-');
 }
 
-} // namespace nofctl::nbft
-
-namespace nofctl::nbft {
+// ---- network interfaces of this machine
 
 std::vector<Link> linksOfMachine()
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Derives the connections of this host from the firmware tables.
+// Derives the connections of this host from the firmware tables, and reads their files.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -147,14 +147,7 @@ Paths pathsOf(std::span<const BootTable> tables, std::span<const Link> links, bo
 	return planner.take();
 }
 
-} // namespace nofctl::nbft
-
-namespace nofctl::nbft {
-
-// Reads the firmware tables that the kernel exposes: /sys/firmware/acpi/tables/NBFT, or NBFT1, NBFT2, ... if there are
-// several.
-
-using namespace nvmeof;
+// ---- files of the tables that the kernel exposes: NBFT, or NBFT1, NBFT2, ... if there are several
 
 std::vector<std::string> filesIn(const std::filesystem::path &folder)
 {

@@ -102,6 +102,8 @@ Result<void> AdminNode::manageDiscovery(wire::DimTask task, wire::Bytes data, st
 		      "Discovery Information Management");
 }
 
+// ---- registration
+
 namespace {
 
 // The local address that the system would use to reach @to; empty: no route

@@ -48,10 +48,9 @@ private:
 	int fd_;
 };
 
-// Registers this host with a centralized discovery controller: TP8010, explicit registration.
-
-// @controller: an existing discovery controller; @options: those of its connect. Blocks. False: the service does not
-// report that it accepts registrations.
+// Registers this host with a centralized discovery controller: TP8010, explicit registration. @controller: an existing
+// discovery controller; @options: those of its connect. Blocks. False: the service does not report that it accepts
+// registrations.
 nvmeof::Result<bool> registerHost(const std::string &controller, const nvmeof::ConnectOptions &options,
 				  std::chrono::milliseconds timeout);
 

@@ -212,6 +212,8 @@ std::vector<ModuleBuild> moduleBuilds()
 
 namespace nofctl {
 
+// ---- ELF
+
 namespace {
 
 constexpr unsigned char ourData = std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// The builds of the kernel modules: of a loaded module from sysfs, of others from their files.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +19,6 @@ std::optional<nvmeof::Build> loadedBuild(const std::filesystem::path &folder);
 std::optional<nvmeof::Build> buildOfFile(const std::filesystem::path &file);
 
 // Minimal ELF reader to find a note in a kernel module. The input is untrusted.
-
 // The first section with that name in a 64-bit ELF file of this machine's byte order; empty: none.
 std::span<const char> sectionOf(std::span<const char> file, std::string_view name);
 

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <linux/nvmeof.h>
+
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
 #include <netlink/socket.h>

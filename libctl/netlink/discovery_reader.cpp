@@ -6,10 +6,10 @@
 #include <thread>
 
 #include "libctl/base/jitter.h"
-#include "operations.h"
-#include "tracker.h"
 #include "libctl/wire/identify.h"
 #include "libctl/wire/status.h"
+#include "operations.h"
+#include "tracker.h"
 
 namespace nofctl {
 

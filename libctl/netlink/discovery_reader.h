@@ -9,8 +9,8 @@
 #include <nvmeof/client.h>
 
 #include "admin_node.h"
-#include "libctl/discovery/discovery_log.h"
 #include "engine.h"
+#include "libctl/discovery/discovery_log.h"
 
 namespace nofctl {
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-
 #include <sys/timerfd.h>
 
 namespace nofctl {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Controllers and disks of the in-tree driver, below a given sysfs.
 #pragma once
 
 #include <filesystem>

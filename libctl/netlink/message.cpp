@@ -167,6 +167,8 @@ Request &Request::flag(nvmeof_attr type, bool value)
 	return *this;
 }
 
+// ---- replies
+
 namespace {
 
 constexpr int maxErrno = 4095; // MAX_ERRNO in the kernel

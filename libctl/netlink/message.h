@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The attributes of one netlink message. All lengths are checked before use.
+// Netlink messages: requests to the kernel, replies, and the attributes of both. All lengths are checked before use.
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,11 @@
 
 #include <nvmeof/result.h>
 
+struct nl_msg;
+
 namespace nofctl {
 
+// The attributes of one message.
 class Attributes {
 public:
 	// Copies @payload. Skips attribute types that this library does not know.
@@ -47,13 +50,7 @@ std::string textOf(std::span<const std::byte> payload);
 // Nothing if the payload does not have exactly sizeof(T) bytes.
 template <typename T> std::optional<T> numberOf(std::span<const std::byte> payload);
 
-} // namespace nofctl
-
 // A request to the kernel.
-struct nl_msg;
-
-namespace nofctl {
-
 class Request {
 public:
 	explicit Request(nvmeof_cmd command);
@@ -83,8 +80,6 @@ private:
 	bool whole_ = true;
 };
 
-// Splits a datagram from the kernel into messages and parses extended acknowledgements, which libnl 3.7 does not.
-
 struct Range {
 	std::int64_t min = 0, max = 0;
 };
@@ -112,6 +107,7 @@ struct Reply {
 	std::optional<Range> allowed;          // NLMSGERR_ATTR_POLICY: range of that attribute
 };
 
+// Splits a datagram from the kernel into messages and parses extended acknowledgements, which libnl 3.7 does not.
 // @family: message type of the family. Other types are ignored, except the notification that the family was
 // unregistered.
 nvmeof::Result<std::vector<Reply>> splitReplies(std::span<const std::byte> datagram, std::uint16_t family);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Loads kernel modules.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Starts the operations of a Client and returns their handles.
+// Operations of a Client: starts them and returns their handles.
 #pragma once
 
 #include <cerrno>
@@ -39,9 +39,8 @@ template <typename T> [[gnu::visibility("hidden")]] nvmeof::Pending<T> started(E
 	return pending;
 }
 
-// A job on a worker thread, and the operation that waits for it.
-
-// @T: result of the job. The job owns its data and sockets: it may outlive this operation.
+// A job on a worker thread, and the operation that waits for it. @T: result of the job. The job owns its data and
+// sockets: it may outlive this operation.
 template <typename T> class JobOperation : public Operation {
 public:
 	using Work = std::function<T(std::stop_token)>;

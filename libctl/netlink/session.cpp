@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "session.h"
 
-#include "module.h"
-
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -11,6 +9,7 @@
 #include <nvmeof/identity.h>
 
 #include "decode.h"
+#include "module.h"
 
 namespace nofctl {
 

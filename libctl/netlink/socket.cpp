@@ -240,6 +240,8 @@ Messages Socket::wait(Id id, Clock::time_point deadline)
 	}
 }
 
+// ---- numbers out of range
+
 namespace {
 
 // Name of an attribute, with the kernel's unit. Settings have the names that "set" uses.

@@ -83,9 +83,8 @@ private:
 	std::vector<Id> dumps_;            // the first one is outstanding; a deque would allocate when moved
 };
 
-// A better message for a number out of range: the kernel reports only "integer out of range" and the attribute.
-
-// An error that names the option or setting and its valid range. Nothing: @reply has another cause.
+// For a number out of range, an error that names the option or setting and its valid range: the kernel reports only
+// "integer out of range" and the attribute. Nothing: @reply has another cause.
 std::optional<nvmeof::Error> rangeError(const Reply &reply, const Request &request);
 
 } // namespace nofctl

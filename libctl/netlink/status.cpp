@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Names of NVMe status values that a connect or a path can fail with.
+#include "status.h"
+
 #include <cstdio>
 
 #include <nvmeof/error.h>
 
-#include "status.h"
 #include "libctl/wire/status.h"
 
 namespace nvmeof {

@@ -2,7 +2,6 @@
 #include <nvmeof/topology.h>
 
 #include <cerrno>
-
 #include <sys/eventfd.h>
 
 #include <nvmeof/event_stream.h>

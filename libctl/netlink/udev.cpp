@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "udev.h"
 
-#include <libudev.h>
 #include <unistd.h>
+
+#include <libudev.h>
 
 namespace nofctl {
 

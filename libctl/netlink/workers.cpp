@@ -2,10 +2,9 @@
 #include "workers.h"
 
 #include <cstdint>
+#include <sys/eventfd.h>
 #include <system_error>
 #include <thread>
-
-#include <sys/eventfd.h>
 
 namespace nofctl {
 

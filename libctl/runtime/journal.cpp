@@ -3,10 +3,9 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <sys/uio.h>
 #include <utility>
 #include <vector>
-
-#include <sys/uio.h>
 
 #include <fmt/format.h>
 #include <systemd/sd-daemon.h>

@@ -171,6 +171,8 @@ void Mailbox::open()
 		guarded(piece);
 }
 
+// ---- exceptions in callbacks
+
 namespace {
 
 std::atomic<std::uint64_t> caught{0};
@@ -192,6 +194,8 @@ void caughtException(const char *what) noexcept
 	} catch (...) { // out of memory: it is only counted
 	}
 }
+
+// ---- poller
 
 namespace {
 

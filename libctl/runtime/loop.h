@@ -133,7 +133,6 @@ template <typename Call> bool guarded(Call &&call) noexcept
  * Watches thousands of descriptors. sd-event makes a system call per event and uses some hundred bytes per descriptor;
  * a Poller is one event source of a loop, and one epoll_wait() returns the events of many descriptors.
  */
-
 class Poller {
 public:
 	class Handler {

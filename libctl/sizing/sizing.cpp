@@ -299,9 +299,7 @@ std::string formatValue(double value, const std::string &unit)
 	return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.2f}", value);
 }
 
-} // namespace nofctl::sizing
-
-namespace nofctl::sizing {
+// ---- constants
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Computes bandwidths, stripe widths, times and memory from a configuration.
+// The sizing model: computes bandwidths, stripe widths, times and memory from a configuration.
 #pragma once
 
 #include <cstdint>
@@ -85,12 +85,7 @@ bool anyShort(const std::vector<Shortage> &shortages);
 // "400 GB/s (3.20 Tb/s)", "14 TB", "15.0 min", "94.6 %". Bits per second are shown from 1 Tb/s on.
 std::string formatValue(double value, const std::string &unit);
 
-} // namespace nofctl::sizing
-
-namespace nofctl::sizing {
-
-// Constants of the sizing model, each with its source.
-
+// A constant of the model, with its source.
 struct Constant {
 	const char *name;
 	double value;

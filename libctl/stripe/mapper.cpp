@@ -5,10 +5,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <libdevmapper.h>
 #include <memory>
 
 #include <fmt/format.h>
+#include <libdevmapper.h>
 
 #include "libctl/base/invalid_error.h"
 #include "libctl/gpu/tree.h"
@@ -184,12 +184,6 @@ Result<std::string> mappedStatus(const std::string &name)
 	return table.empty() ? std::string() : table.front().parameters;
 }
 
-} // namespace nofctl::stripe
-
-namespace nofctl::stripe {
-
-using namespace nvmeof;
-
 Parts membersOfStripe(const ConfigStripe &stripe, const Snapshot &all)
 {
 	Parts parts;
@@ -226,11 +220,7 @@ bool isStripe(const Mapped &mapped)
 	return mapped.uuid == uuidStart + mapped.name;
 }
 
-} // namespace nofctl::stripe
-
-namespace nofctl::stripe {
-
-using namespace nvmeof;
+// ---- moving a stripe
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Device-mapper devices, through libdevmapper. Requires root.
+// Device-mapper devices, through libdevmapper, and the stripes among them. Requires root.
 #pragma once
 
 #include <cstdint>
@@ -42,12 +42,6 @@ nvmeof::Result<void> removeMapped(const std::string &name);
 // Status of the first target; empty if there is none.
 nvmeof::Result<std::string> mappedStatus(const std::string &name);
 
-} // namespace nofctl::stripe
-
-namespace nofctl::stripe {
-
-// Compares configured stripes with existing ones and creates them.
-
 // A configured stripe, and the members that exist
 struct Parts {
 	std::vector<std::string> disks;   // names, in order; "" for a missing member
@@ -63,10 +57,6 @@ Target stripedTarget(const std::vector<std::string> &disks, std::uint64_t chunk,
 nvmeof::Result<void> makeStripe(const std::string &name, const Target &target);
 // Whether @mapped is one of our stripes, judged by its name and uuid.
 bool isStripe(const Mapped &mapped);
-
-} // namespace nofctl::stripe
-
-namespace nofctl::stripe {
 
 /*
  * Moves a stripe to other members while it is in use. A device-mapper mirror copies the data and writes to both sides

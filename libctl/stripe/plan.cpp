@@ -226,11 +226,7 @@ std::optional<std::uint64_t> parseSize(std::string_view text)
 	return value >> (64 - shift) ? std::nullopt : std::optional(value << shift);
 }
 
-} // namespace nofctl::stripe
-
-namespace nofctl::stripe {
-
-using namespace nvmeof;
+// ---- checks of disks
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Plans a stripe over namespaces: members, order and chunk size. Does no I/O.
+// Plans a stripe over namespaces: members, order and chunk size. Only the checks of disks at the end do I/O.
 #pragma once
 
 #include <cstdint>
@@ -59,10 +59,6 @@ nvmeof::Result<std::vector<std::string>> mkfsOptions(const std::string &type, st
 std::string sizeText(std::uint64_t bytes);
 // Accepts "128KiB", "1M", "65536"; nothing for other text.
 std::optional<std::uint64_t> parseSize(std::string_view text);
-
-} // namespace nofctl::stripe
-
-namespace nofctl::stripe {
 
 // Checks of disks that are to become members of a stripe.
 

@@ -159,11 +159,7 @@ std::vector<Entry> allAttachments(const SystemPaths &systemPaths)
 	return all;
 }
 
-} // namespace nofctl::volume
-
-namespace nofctl::volume {
-
-using nvmeof::Uuid;
+// ---- volume IDs
 
 namespace {
 

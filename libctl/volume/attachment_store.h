@@ -19,7 +19,6 @@
 namespace nofctl::volume {
 
 // System directories, and the directory that lists the attached volumes. Tests use others.
-
 struct SystemPaths {
 	std::filesystem::path sys = "/sys";
 	std::filesystem::path proc = "/proc";
@@ -29,15 +28,10 @@ struct SystemPaths {
 	std::filesystem::path attachments = "/run/nvmeof/volumes";
 };
 
-} // namespace nofctl::volume
-
-namespace nofctl::volume {
-
-// Identifies a volume within its subsystem: by one of the identifiers of a namespace.
-
 using Nguid = std::array<std::uint8_t, 16>;
 using Eui64 = std::array<std::uint8_t, 8>;
 
+// Identifies a volume within its subsystem: by one of the identifiers of a namespace.
 struct VolumeId {
 	std::variant<nvmeof::Uuid, Nguid, Eui64, std::uint32_t> value; // uint32_t: NSID
 
@@ -48,10 +42,6 @@ struct VolumeId {
 	// The inverse of toString(). Hexadecimal digits in either case, with or without "-".
 	static std::optional<VolumeId> parse(std::string_view text);
 };
-
-} // namespace nofctl::volume
-
-namespace nofctl::volume {
 
 struct Entry {
 	std::string nqn;

@@ -20,6 +20,7 @@
 namespace nofctl::volume {
 
 using namespace nvmeof;
+using nofctl::wire::get;
 
 namespace {
 
@@ -232,12 +233,7 @@ Result<void> dropFence(const Namespace &ns, const std::optional<Uuid> &self)
 	return done || done.error().sysErrno == EBUSY ? Result<void>() : done;
 }
 
-} // namespace nofctl::volume
-
-namespace nofctl::volume {
-
-using namespace nvmeof;
-using nofctl::wire::get;
+// ---- reservation reports
 
 namespace {
 

@@ -44,10 +44,6 @@ std::optional<ReservationReport> parseReservation(std::span<const std::uint8_t> 
 nvmeof::Error reportError(const std::string &disk, int status);
 nvmeof::Result<ReservationReport> readReservation(const nvmeof::Namespace &ns, const std::optional<nvmeof::Uuid> &self);
 
-} // namespace nofctl::volume
-
-namespace nofctl::volume {
-
 // Mark (8 bits), hash of the volume name (16 bits), publication number (40 bits): a time in units of 10 ms
 struct FenceKey {
 	std::uint64_t value = 0;

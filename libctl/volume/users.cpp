@@ -190,11 +190,7 @@ ExclusiveOpen::~ExclusiveOpen()
 		::close(fd_);
 }
 
-} // namespace nofctl::volume
-
-namespace nofctl::volume {
-
-namespace fs = std::filesystem;
+// ---- udev database
 
 namespace {
 
@@ -228,11 +224,7 @@ UdevEntry udevEntry(const SystemPaths &systemPaths, const std::string &disk)
 	return entry;
 }
 
-} // namespace nofctl::volume
-
-namespace nofctl::volume {
-
-using namespace nvmeof;
+// ---- mounts
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds the users of a disk.
+// The users of a disk, its entry in the udev database, and mounts.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,7 @@ nvmeof::Result<std::vector<User>> allUsersOf(const SystemPaths &systemPaths, nvm
 // "mounted on /data; in use by dm-3 (scratch)"
 std::string toString(const std::vector<User> &users);
 
-// Opens a disk exclusively: while the Claim exists, the disk cannot be mounted or added to another device.
+// Opens a disk exclusively: while the object exists, the disk cannot be mounted or added to another device.
 class ExclusiveOpen {
 public:
 	ExclusiveOpen(const SystemPaths &systemPaths, const std::string &disk);
@@ -46,12 +46,7 @@ private:
 	bool refused_ = false; // another opener has it exclusively; false if the node does not exist
 };
 
-} // namespace nofctl::volume
-
-namespace nofctl::volume {
-
 // A disk's entry in the udev database. Reads the files directly, so that a container needs only /run/udev.
-
 struct UdevEntry {
 	bool ready = false; // the node exists and udev has processed it; without udevd: the node exists
 	std::string byId;   // a link below /dev/disk/by-id to the disk; preferably the one with the UUID
@@ -59,12 +54,7 @@ struct UdevEntry {
 
 UdevEntry udevEntry(const SystemPaths &systemPaths, const std::string &disk);
 
-} // namespace nofctl::volume
-
-namespace nofctl::volume {
-
-// Mounts in the mount namespace of this process, read with libmount.
-
+// A mount in the mount namespace of this process, read with libmount.
 struct Mount {
 	int id = 0, parent = 0;  // mount IDs, unique among existing mounts
 	dev_t device = 0;        // of the file system; one that spans several devices (btrfs) has an anonymous number

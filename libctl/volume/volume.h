@@ -87,10 +87,6 @@ nvmeof::Result<std::optional<nvmeof::Namespace>> find(nvmeof::Client &client, co
 nvmeof::Result<Detached> release(nvmeof::Client &client, const std::string &nqn, const AttachmentLock &attachments,
 				 const SystemPaths &systemPaths);
 
-} // namespace nofctl::volume
-
-namespace nofctl::volume {
-
 // Waits until all operations are complete or @over returns true. @look: interval for checking @over, ms; -1: only check
 // after events.
 template <typename T, typename Over>
@@ -102,10 +98,6 @@ void finishAll(nvmeof::Client &client, const std::vector<nvmeof::Pending<T>> &al
 		::poll(&fd, 1, look);
 	}
 }
-
-} // namespace nofctl::volume
-
-namespace nofctl::volume {
 
 // The first line of a file, for example in sysfs; empty if it cannot be read.
 inline std::string firstLine(const std::filesystem::path &file)

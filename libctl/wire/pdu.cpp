@@ -156,7 +156,7 @@ PduShape shapeOf(const PduHeader &header, const PduFormat &format, std::size_t l
 	return Shaper(header, format, longest).shape();
 }
 
-// Reports faults as soon as the common header is complete: the promised length may never arrive.
+// Reports faults as soon as the common header is complete: the announced data may never arrive.
 Pdu cut(std::span<const std::uint8_t> stream, const PduFormat &format, std::size_t longest)
 {
 	Pdu pdu;
@@ -223,10 +223,6 @@ void assemble(Bytes &to, std::span<const std::uint8_t> head, std::span<const std
 	append(to, data);
 	assembleTail(to, format.dataDigest ? crc32c(data) : 0, format);
 }
-
-} // namespace nofctl::wire
-
-namespace nofctl::wire {
 
 // ISA-L takes an int length and a pointer to non-const data.
 std::uint32_t crc32c(std::uint32_t before, std::span<const std::uint8_t> data)

@@ -189,10 +189,6 @@ struct Pdu {
 // fields. @longest: largest accepted PDU, bytes
 Pdu cut(std::span<const std::uint8_t> stream, const PduFormat &format, std::size_t longest);
 
-} // namespace nofctl::wire
-
-namespace nofctl::wire {
-
 // CRC-32C as in NVMe/TCP digests; RFC 3720, B.4
 std::uint32_t crc32c(std::span<const std::uint8_t> data);
 // Continues a CRC: @before is the CRC of the preceding data.

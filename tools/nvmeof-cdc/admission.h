@@ -8,13 +8,13 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <deque>
 #include <list>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace cdc {

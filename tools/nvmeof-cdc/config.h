@@ -9,8 +9,8 @@
 #include <nvmeof/config.h>
 
 #include "registrar.h"
-#include "worker.h"
 #include "views.h"
+#include "worker.h"
 
 namespace cdc {
 

@@ -565,6 +565,8 @@ bool Connection::late(SteadyMs now) const
 	return now - since_ > patience;
 }
 
+// ---- output
+
 namespace {
 
 constexpr std::size_t maxPieces = 256; // per call

@@ -17,8 +17,9 @@
 
 namespace cdc {
 
-// Pending output of a connection: bytes made for it, and bytes of shared pages, which are sent without a copy
+class Worker;
 
+// Pending output of a connection: bytes made for it, and bytes of shared pages, which are sent without a copy
 class Output {
 public:
 	enum class Sent { all, some, broken };
@@ -69,8 +70,6 @@ private:
 	std::size_t firstAnswer_ = 0; // first one that is not sent completely
 	std::vector<std::shared_ptr<const void>> owners_;
 };
-
-class Worker;
 
 // Steady clock, ms
 using SteadyMs = std::int64_t;

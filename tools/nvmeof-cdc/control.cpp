@@ -31,6 +31,7 @@ using namespace runtime;
 using namespace std::chrono_literals;
 using nofctl::invalidError;
 using nvmeof::Error;
+using nvmeof::ErrorCode;
 using nvmeof::Result;
 using What = ControlRequest::What;
 
@@ -509,11 +510,7 @@ void Control::sweep()
 			end(id);
 }
 
-using nofctl::invalidError;
-using nvmeof::Error;
-using nvmeof::ErrorCode;
-using nvmeof::Result;
-using What = ControlRequest::What;
+// ---- requests
 
 namespace {
 

@@ -18,7 +18,6 @@
 namespace cdc {
 
 // How an instance identifies itself to hosts
-
 struct Identity {
 	std::string id;     // UUID, kept across restarts
 	std::string nqn;    // of its discovery subsystem, in addition to the well-known NQN

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Calls of the JSON gateway of etcd 3.4. All calls go to one of the configured members until next() selects another.
+// Client of the JSON gateway of etcd 3.4, over HTTP. All calls go to one of the configured members until next() selects
+// another.
 #pragma once
 
 #include <chrono>
@@ -21,7 +22,7 @@
 
 namespace cdc {
 
-// HTTP/1.1 client on libcurl and an event loop. It does not block; libcurl resolves names in its own threads.
+class HttpClient;
 
 // Paths of PEM files; empty: not used
 struct HttpTls {
@@ -36,8 +37,6 @@ struct HttpAnswer {
 	std::string body;
 	std::string trouble; // for messages
 };
-
-class HttpClient;
 
 // A request in progress. Destroying the object cancels it; its callbacks may do so.
 class HttpCall {
@@ -65,6 +64,7 @@ private:
 	char error_[CURL_ERROR_SIZE] = "";
 };
 
+// HTTP/1.1 client on libcurl and an event loop. It does not block; libcurl resolves names in its own threads.
 class HttpClient {
 public:
 	HttpClient(runtime::Loop &loop, HttpTls tls); // throws std::system_error
@@ -103,6 +103,8 @@ private:
 } // namespace cdc
 
 namespace cdc::etcd {
+
+class Client;
 
 /*
  * Requests to and responses from the JSON gateway of etcd 3.4. Keys and values are base64, 64-bit numbers may be
@@ -163,10 +165,6 @@ nvmeof::Result<Transaction> transactionOf(const JsonValue &answer);
 nvmeof::Result<Notice> noticeOf(const JsonValue &answer);
 nvmeof::Result<Lease> leaseOf(const JsonValue &answer);
 
-} // namespace cdc::etcd
-
-namespace cdc::etcd {
-
 struct Options {
 	std::vector<std::string> endpoints = {"http://127.0.0.1:2379"};
 	HttpTls tls = {};
@@ -196,8 +194,6 @@ struct Answer {
 // Interprets a response of a member
 Answer answerOf(const HttpAnswer &http);
 Answer answerOf(const std::string &line); // one line of a stream
-
-class Client;
 
 // A call or stream in progress. Destroying the object cancels it; its callbacks may do so.
 class Call {

@@ -392,6 +392,10 @@ StoreState EtcdStore::state() const
 
 namespace cdc::etcd {
 
+using Outcome = Answer::Outcome;
+
+// ---- class View
+
 namespace {
 
 // 0: not a valid number
@@ -473,13 +477,7 @@ std::vector<std::string> View::dead() const
 	return dead;
 }
 
-} // namespace cdc::etcd
-
-namespace cdc::etcd {
-
-using namespace std::chrono_literals;
-using nvmeof::Result;
-using Outcome = Answer::Outcome;
+// ---- class Writer
 
 namespace {
 
@@ -644,12 +642,7 @@ void Writer::finish(const Result<void> &result)
 		write.done(result);
 }
 
-} // namespace cdc::etcd
-
-namespace cdc::etcd {
-
-using nvmeof::Result;
-using Outcome = Answer::Outcome;
+// ---- class Member
 
 Member::Member(runtime::Loop &loop, Client &client, const View &view, std::chrono::seconds ttl,
 	       std::function<void(std::string)> failed)

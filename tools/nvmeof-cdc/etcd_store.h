@@ -26,7 +26,6 @@ namespace cdc::etcd {
  * GENCTR therefore depends only on the contents of etcd, not on the reader: it is the same for all instances, also
  * after a compaction, and after leases have expired while no instance was running.
  */
-
 class View {
 public:
 	struct Position { // identify a state of the store
@@ -68,7 +67,6 @@ private:
 };
 
 // Writes changes to etcd, one transaction at a time. Changes that arrive meanwhile are merged into the next one.
-
 class Writer {
 public:
 	// @failed: the current member is unusable
@@ -109,7 +107,6 @@ private:
 };
 
 // Membership of this instance in the group that shares an etcd. It lasts as long as its lease is kept alive.
-
 class Member {
 public:
 	// @failed: see Writer

@@ -19,6 +19,7 @@
 namespace cdc {
 
 using namespace std::chrono_literals;
+using nvmeof::Address;
 using nvmeof::Result;
 
 namespace {
@@ -483,6 +484,8 @@ int HttpServer::events(MHD_Connection *connection)
 
 } // namespace cdc
 
+// ---- files of the page
+
 // NVMEOF_CDC_PAGE: the directory with the files
 #define NVMEOF_CDC_FILE(symbol, file)                                                                \
 	asm(".pushsection .rodata\n" #symbol ":\n.incbin \"" NVMEOF_CDC_PAGE "/" file "\"\n" #symbol \
@@ -521,8 +524,7 @@ const PageFile *findPageFile(std::string_view path)
 	return nullptr;
 }
 
-using nvmeof::Address;
-using nvmeof::Result;
+// ---- class Web
 
 namespace {
 

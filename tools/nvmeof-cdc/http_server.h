@@ -34,8 +34,8 @@ public:
 		bool loopback;
 	};
 	struct Limits {
-		// Per door. Above three quarters of them, each new connection closes the one that has been idle
-		// longest, so that a client with many connections does not keep others out.
+		// Per listening socket. Above three quarters of them, each new connection closes the one that has been
+		// idle longest, so that a client with many connections does not keep others out.
 		unsigned connections = 256;
 		std::size_t streams = 64;
 		std::size_t kept = 256; // latest events, for streams that have not read them yet
@@ -95,8 +95,7 @@ private:
 	std::thread thread_;
 };
 
-// The files of the web page, embedded in the program
-
+// A file of the web page, embedded in the program
 struct PageFile {
 	std::string_view path, type, text;
 };
@@ -105,7 +104,6 @@ const PageFile *findPageFile(std::string_view path); // @path: "/"; null: no suc
 
 // The web page and the metrics of an instance. HTTP requests are handled in a thread of their own; the thread of the
 // service only takes snapshots for it, one at a time.
-
 class Web {
 public:
 	Web(runtime::Loop &loop, Service &service);

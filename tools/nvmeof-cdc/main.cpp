@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <csignal>
 #include <exception>
-
 #include <sys/resource.h>
 #include <syslog.h>
 
@@ -11,12 +10,12 @@
 
 #include "backup.h"
 #include "control.h"
-#include "service.h"
+#include "http_server.h"
 #include "libctl/base/invalid_error.h"
-#include "stores.h"
 #include "libctl/runtime/journal.h"
 #include "libctl/runtime/loop.h"
-#include "http_server.h"
+#include "service.h"
+#include "stores.h"
 
 using namespace cdc;
 using namespace runtime;

@@ -5,11 +5,12 @@
 #include <unordered_set>
 
 #include <fmt/format.h>
+
 #include <nvmeof/address.h>
 
 #include "libctl/base/invalid_error.h"
-#include "peers.h"
 #include "libctl/runtime/loop.h"
+#include "peers.h"
 
 namespace cdc {
 

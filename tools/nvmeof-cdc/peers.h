@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Addresses of peers, and the number of connections from each
+// Addresses of peers, and limits for each: number of connections, rate of actions
 #pragma once
 
 #include <algorithm>
@@ -38,8 +38,8 @@ struct Prefix {
 	static nvmeof::Result<Prefix> of(std::string_view text);
 };
 
-// How many places one address may have, if @taken of @all places are in use: @each; only a few of the last quarter, so
-// that some addresses leave room for others, unless @each allows all.
+// How much of a limited resource one address may have, if @taken of @all are in use: @each; only a few of the last
+// quarter, so that some addresses leave room for others, unless @each allows all.
 std::size_t shareOf(std::size_t all, std::size_t each, std::size_t taken);
 
 // Counts connections; shared by all workers
@@ -62,7 +62,6 @@ private:
 };
 
 // Rate limit: a burst, then a sustained rate per second
-
 class TokenBucket {
 public:
 	using Clock = std::chrono::steady_clock;
@@ -101,7 +100,6 @@ private:
 };
 
 // Rate limit per address
-
 class PeerRates {
 public:
 	using Clock = TokenBucket::Clock;

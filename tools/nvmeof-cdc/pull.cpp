@@ -347,6 +347,8 @@ std::vector<PullState> Pull::state() const
 	return all;
 }
 
+// ---- changes of the model
+
 namespace {
 
 using Wanted = std::map<std::string, const Target *>; // by key
@@ -407,6 +409,8 @@ std::vector<Change> difference(const PullResult &pullResult, const Model &model)
 			changes.push_back({key, std::nullopt});
 	return changes;
 }
+
+// ---- ANA logs
 
 namespace {
 
@@ -485,6 +489,8 @@ Watcher::Outcome PullPort::part(const Completion &completion)
 	state_ = bestState(*log);
 	return Outcome::read;
 }
+
+// ---- discovery logs
 
 namespace {
 

@@ -22,11 +22,6 @@
 
 namespace cdc {
 
-/*
- * Computes the changes that make the model match what the services report, and that remove what they no longer report.
- * For a service that could not be read, nothing is removed.
- */
-
 // The records of one service
 struct ServiceRecords {
 	std::string owner;
@@ -40,14 +35,18 @@ struct PullResult {
 	std::vector<std::string> gone;
 };
 
-// Records of other sources are not changed: a manual entry takes precedence.
+/*
+ * Computes the changes that make the model match what the services report, and that remove what they no longer report.
+ * For a service that could not be read, nothing is removed. Records of other sources are not changed: a manual entry
+ * takes precedence.
+ */
 std::vector<Change> difference(const PullResult &pullResult, const Model &model);
 
-// The ANA log of a port of a subsystem, reduced to the best state that any namespace has there
-
-// Without namespaces: optimized, as a new namespace may be.
+// The best state that any namespace has according to the ANA log of a port of a subsystem. Without namespaces:
+// optimized, as a new namespace may be.
 nofctl::wire::AnaState bestState(const nofctl::wire::AnaLog &log);
 
+// Reads and watches the ANA log of a port of a subsystem.
 class PullPort final : public Watcher {
 public:
 	// @onRead: called after each read. It may destroy this object.
@@ -73,8 +72,7 @@ private:
 	std::function<void()> onRead_;
 };
 
-// Reads the discovery log of another service.
-
+// Reads and watches the discovery log of another service.
 class PullService final : public Watcher, initiator::DiscoveryReader::User {
 public:
 	using Entries = std::vector<nofctl::wire::DiscoveryEntry>;

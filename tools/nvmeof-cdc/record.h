@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
 #include <nvmeof/result.h>
 
 #include "libctl/wire/discovery_log.h"

@@ -8,8 +8,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "wall_clock.h"
 #include "make_error.h"
+#include "wall_clock.h"
 
 namespace cdc {
 

@@ -110,6 +110,8 @@ void reload(Service &service, Rules rules, ReloadMode mode, std::function<void(c
 	});
 }
 
+// ---- losses
+
 namespace {
 
 constexpr std::size_t maxNamedHosts = 20;

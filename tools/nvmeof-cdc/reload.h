@@ -14,11 +14,7 @@
 
 namespace cdc {
 
-/*
- * Computes which targets hosts would lose by a change of records, so that one 'nvmeofctl cdc' command does not hide a
- * cluster's storage unnoticed.
- */
-
+// The targets that a host would lose by a change of records
 struct Loss {
 	std::string hostnqn;
 	std::size_t before = 0;           // targets that the host sees now
@@ -32,7 +28,8 @@ struct Loss {
 // meant: a target whose record the change removes is not a loss; counted: it is
 enum class Removed { meant, counted };
 
-// The losses of each of @hosts if the model became @changed, a modified copy of @model; in the order of @hosts
+// The losses of each of @hosts if the model became @changed, a modified copy of @model; in the order of @hosts. Shows
+// whether one 'nvmeofctl cdc' command would hide a cluster's storage.
 std::vector<Loss> lossesBy(const Model &model, const Model &changed, const ViewRules &rules,
 			   const std::set<std::string> &hosts, Removed removed = Removed::meant);
 

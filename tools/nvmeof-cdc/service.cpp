@@ -31,7 +31,9 @@ using namespace runtime;
 using namespace nofctl::wire;
 using namespace std::chrono_literals;
 using nvmeof::Address;
+using nvmeof::ErrorCode;
 using nvmeof::Result;
+using nvmeof::Uuid;
 
 namespace {
 
@@ -507,8 +509,7 @@ void Service::listSessions(std::function<void(std::vector<HostSession>)> done)
 		});
 }
 
-using nvmeof::Address;
-using nvmeof::Result;
+// ---- sockets and addresses
 
 namespace {
 
@@ -646,9 +647,7 @@ Result<std::vector<int>> listenAt(const Address &address, std::size_t count)
 	return nvmeof::errorFromErrno(error, "cannot listen at " + address.toString() + ": " + std::strerror(error));
 }
 
-using nvmeof::ErrorCode;
-using nvmeof::Result;
-using nvmeof::Uuid;
+// ---- identity
 
 namespace {
 
@@ -689,6 +688,8 @@ Result<Identity> readIdentity(const Rules &rules)
 	serial.resize(20);
 	return Identity{*id, rules.nqn.empty() ? nqnOf(*id) : rules.nqn, serial, NVMEOF_VERSION};
 }
+
+// ---- audit log
 
 namespace {
 

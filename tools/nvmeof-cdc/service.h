@@ -154,7 +154,7 @@ nvmeof::Result<std::vector<InterfaceAddress>> interfaceAddresses();
 // any interface; empty: all
 bool isAdvertisable(const InterfaceAddress &own, const std::vector<Prefix> &networks);
 // Those of @all. If there is none, and @networks is empty: those of interfaces of containers, too, with a line in the
-// log, because only their names tell what they are for
+// log, because only their names show what they are for
 std::vector<InterfaceAddress> advertisableAddresses(const std::vector<InterfaceAddress> &all,
 						    const std::vector<Prefix> &networks);
 

@@ -2,8 +2,8 @@
 // The embedded store: an SQLite file used by a single instance. Writes of one turn of the loop form one transaction.
 #pragma once
 
-#include "record_file.h"
 #include "libctl/runtime/loop.h"
+#include "record_file.h"
 #include "store.h"
 
 namespace cdc {

@@ -404,6 +404,8 @@ std::string lineOf(const Json &json)
 	return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+// ---- metrics
+
 namespace {
 
 using runtime::Exposition;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Storage of records. All changes of the model come from here, in the order of the writes by any instance. A write is
- * reported through Told before its Done is called. A store belongs to one event loop. After start() it does not block,
- * and after its destruction it calls nothing.
+ * reported through OnUpdate before its Done is called. A store belongs to one event loop. After start() it does not
+ * block, and after its destruction it calls nothing.
  */
 #pragma once
 

@@ -10,6 +10,7 @@
 
 namespace cdc {
 
+using namespace std::chrono_literals;
 using nvmeof::Result;
 
 namespace {
@@ -44,8 +45,7 @@ Result<std::unique_ptr<Store>> makeStore(runtime::Loop &loop, const StoreRules &
 	return std::unique_ptr<Store>(std::make_unique<EtcdStore>(loop, *std::move(options)));
 }
 
-using namespace std::chrono_literals;
-using nvmeof::Result;
+// ---- move
 
 namespace {
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Opens the configured store, and moves records between stores.
 #pragma once
 
 #include <map>
@@ -14,13 +15,12 @@ namespace cdc {
 // of etcd cannot be read
 nvmeof::Result<std::unique_ptr<Store>> makeStore(runtime::Loop &loop, const StoreRules &rules, bool rebuild);
 
-// Moves all records except instances from one store to another; the generation continues to rise.
-
 struct Moved {
 	std::size_t records = 0;
 	std::uint64_t before = 0; // last generation of the old store; the new one continues above it
 };
 
+// Moves all records except instances from one store to another; the generation continues to rise.
 class Move {
 public:
 	using Done = std::function<void(nvmeof::Result<Moved>)>;

@@ -183,6 +183,8 @@ std::size_t Views::pages() const
 	return pages_.size();
 }
 
+// ---- zones
+
 namespace {
 
 constexpr std::size_t maxSets = 10000;        // zone sets

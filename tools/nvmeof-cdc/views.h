@@ -21,8 +21,6 @@
 
 namespace cdc {
 
-// Maps hosts to zones.
-
 // The targets that a host without a zone sees; unlessZoned: all targets if no zone is defined, else none
 enum class Unzoned { unlessZoned, all, none };
 
@@ -49,7 +47,7 @@ struct ZoneSet {
 bool isPattern(const std::string &text);
 bool fits(const std::string &pattern, const std::string &nqn);
 
-// Caches the result per host. Any thread may call.
+// Maps hosts to zones, and caches the result per host. Any thread may call.
 class ZoneTable {
 public:
 	// @before: its cached hosts are looked up in advance, and its counters continue; may be null

@@ -29,7 +29,7 @@ inline double bootSeconds()
 	return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-// Tells that the wall clock was set, by comparing it with the time since boot.
+// Detects that the wall clock was set, by comparing it with the time since boot.
 class ClockJump {
 public:
 	// Seconds by which it was set forward (negative: back) since the last call

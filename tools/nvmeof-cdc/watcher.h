@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "libctl/initiator/session.h"
 #include "libctl/base/jitter.h"
+#include "libctl/initiator/session.h"
 
 namespace cdc {
 

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cerrno>
-
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <nvmeof/uuid.h>
 #include <unistd.h>
+
+#include <nvmeof/uuid.h>
 
 #include "libctl/runtime/loop.h"
 

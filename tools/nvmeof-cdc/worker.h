@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A thread that serves the connections it has accepted. State shared by all workers is in Hall; the service sends work
- * through mailboxes.
+ * A thread that serves the connections it has accepted. State shared by all workers is in ServerContext; the service
+ * sends work through mailboxes.
  */
 #pragma once
 
@@ -24,7 +24,6 @@
 namespace cdc {
 
 // Allocates controller IDs; each is used by one controller at a time. Shared by all workers.
-
 class Cntlids {
 public:
 	std::optional<std::uint16_t> take()

@@ -7,8 +7,8 @@
 
 #include <csi.pb.h>
 
-#include "volume_spec.h"
 #include "status.h"
+#include "volume_spec.h"
 
 namespace csi {
 

@@ -12,7 +12,9 @@
 namespace csi {
 
 using nlohmann::json;
+using nofctl::volume::FenceKey;
 using nvmeof::Result;
+using Json = nlohmann::json;
 
 namespace {
 
@@ -226,8 +228,7 @@ grpc::Status ControllerService::ControllerGetCapabilities(grpc::ServerContext *,
 	return grpc::Status::OK;
 }
 
-using Json = nlohmann::json;
-using nofctl::volume::FenceKey;
+// ---- publications
 
 bool Publication::sameRequest(const Publication &other) const
 {

@@ -5,20 +5,20 @@
  */
 #pragma once
 
-#include <csi.grpc.pb.h>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 
+#include <csi.grpc.pb.h>
+
 #include "libctl/volume/fence.h"
 #include "staging.h"
 
 namespace csi {
 
-// The nodes to which the controller has published a volume.
-
+// A volume published to a node
 struct Publication {
 	int accessMode = 0;
 	bool block = false;
@@ -29,6 +29,7 @@ struct Publication {
 	bool sameRequest(const Publication &other) const; // all members but the key are equal
 };
 
+// The nodes to which the controller has published a volume
 struct Publications {
 	std::map<std::string, Publication> nodes;
 	std::uint64_t last = 0; // number of the latest publication; kept when the volume is published nowhere

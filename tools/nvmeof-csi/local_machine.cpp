@@ -400,6 +400,8 @@ Reach LocalMachine::reaches(const Address &address)
 	return error == 0 || error == ECONNREFUSED ? Reach::yes : Reach::unknown;
 }
 
+// ---- programs
+
 namespace {
 
 std::string readAll(int fd)

@@ -49,9 +49,8 @@ private:
 	nofctl::volume::SystemPaths systemPaths_;
 };
 
-// Runs a program by name, without a shell.
-
-// Waits for its end. Error: the exit status is above @maxStatus; the message has its output
+// Runs a program by name, without a shell, and waits for its end. Error: the exit status is above @maxStatus; the
+// message has its output
 nvmeof::Result<void> runProgram(const std::vector<std::string> &words, int maxStatus = 0);
 
 } // namespace csi

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iostream>
-
 #include <sys/mount.h>
 
 #include "capability.h"

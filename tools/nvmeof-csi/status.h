@@ -5,6 +5,7 @@
 #include <string>
 
 #include <grpcpp/grpcpp.h>
+
 #include <nvmeof/result.h>
 
 namespace csi {

@@ -220,6 +220,8 @@ Texts contextOfClass(Texts parameters, const std::string &name)
 	return parameters;
 }
 
+// ---- mount and mkfs options
+
 namespace {
 
 // These flags make something else than a file system mount, or change an existing mount.

@@ -54,8 +54,7 @@ nvmeof::Result<VolumeSpec> parseVolume(const Texts &texts);
 // 1.
 Texts contextOfClass(Texts parameters, const std::string &name);
 
-// Converts options of mount(8) for mount(2), and checks options of mkfs(8).
-
+// Options of mount(8), converted for mount(2)
 struct MountOptions {
 	unsigned long flags = 0; // MS_...
 	std::string data;        // options for the file system

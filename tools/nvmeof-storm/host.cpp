@@ -320,6 +320,8 @@ void Host::account(Counts &counts) const
 			counts.stepTimes[mark].push_back(stepTimes_[mark]);
 }
 
+// ---- counters and times
+
 namespace {
 
 constexpr const char *names[stepCount + 1] = {"tcp",      "hello",  "connect", "cap",     "vs",    "enable", "ready",
@@ -400,6 +402,8 @@ Summary summarize(Times times)
 	};
 	return {times.size(), at(0.5), at(0.9), at(0.99), at(1)};
 }
+
+// ---- pools
 
 namespace {
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * A simulated host: connects to a discovery service, reads its log, waits for an event that reports a change, and reads
- * the log again. It checks each byte that it receives and measures each step.
- */
+// Simulated hosts, what they count and measure, and the thread that runs a pool of them.
 #pragma once
 
 #include <array>
@@ -23,7 +20,7 @@
 
 namespace storm {
 
-// Counters and times of hosts and connection attempts. Each thread has its own; they are summed at the end.
+class HostPool;
 
 // Activity of a host: the steps of a session, reading the log, waiting for the event
 enum class HostStep : std::uint8_t {
@@ -57,6 +54,7 @@ struct Round {
 	std::uint64_t missed = 0; // hosts that did not get it
 };
 
+// Counters and times of hosts and connection attempts. Each thread has its own; they are summed at the end.
 struct Counts {
 	std::uint64_t attempts = 0;         // connection attempts
 	std::uint64_t failovers = 0;        // attempts at the next address
@@ -69,7 +67,7 @@ struct Counts {
 	std::uint64_t commands = 0;  // sent
 	std::uint64_t exchanges = 0; // responses to ICReq and to commands
 	std::uint64_t writes = 0;    // to sockets
-	std::array<std::array<std::uint64_t, reasonCount>, stepCount + 1> failures{}; // by mark and reason
+	std::array<std::array<std::uint64_t, reasonCount>, stepCount + 1> failures{}; // by step and reason
 	std::map<std::string, std::uint64_t> failureReasons;                          // failed hosts, by reason
 	std::map<std::string, std::uint64_t> violations;                              // violations
 	std::array<Times, stepCount> stepTimes;
@@ -88,8 +86,10 @@ struct Summary {
 };
 Summary summarize(Times times);
 
-class HostPool;
-
+/*
+ * A simulated host: connects to a discovery service, reads its log, waits for an event that reports a change, and reads
+ * the log again. It checks each byte that it receives and measures each step.
+ */
 class Host : initiator::Session::User, initiator::DiscoveryReader::User, runtime::Wheel::Alarm {
 public:
 	using Clock = runtime::Wheel::Clock;
@@ -166,8 +166,6 @@ private:
 	bool hadEvent_ = false;     // in the current round
 };
 
-// The hosts of one thread, and its event loop. The main thread controls it.
-
 // An operation of all pools that the main thread waits for
 class Phase {
 public:
@@ -183,6 +181,7 @@ private:
 	std::size_t left_;
 };
 
+// The hosts of one thread, and its event loop. The main thread controls it.
 class HostPool {
 public:
 	using Clock = Host::Clock;

@@ -79,7 +79,7 @@ void checkEntries(std::span<const std::uint8_t> entries, const Complain &complai
 		checkEntry(*decode<DiscoveryEntry>(entries), complain);
 }
 
-using namespace nofctl::wire;
+// ---- known logs
 
 namespace {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Checks a discovery log against NVMe Base 2.0, 5.16.1.23, down to the last byte.
+// The discovery logs that hosts received: which of them differ, and checks against NVMe Base 2.0, 5.16.1.23, down to
+// the last byte.
 #pragma once
 
 #include <functional>
@@ -24,7 +25,6 @@ void checkEntries(std::span<const std::uint8_t> entries, const Complain &complai
  * known ones, and stored only where it is new. This shows which hosts received the same log, and no host needs memory
  * for its own copy.
  */
-
 class KnownLogs {
 public:
 	struct Log {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The command line options.
+// The command line options and the exit status.
 #pragma once
 
 #include <array>
@@ -67,7 +67,6 @@ std::string hostnqnOf(const std::string &pattern, unsigned number);
 std::optional<int> parse(int argc, char **argv, Options &options);
 
 // Exit status of nvmeof-storm; part of its interface.
-
 enum class ExitCode {
 	good = 0,   // all hosts have read their log, without violations
 	failed = 1, // a host failed or lost its connection

@@ -266,6 +266,8 @@ std::string json(const Options &options, const Outcome &outcome, ExitCode code)
 	return whole.dump(2) + "\n";
 }
 
+// ---- verdict
+
 using namespace nofctl::wire;
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Output of the results, as text and as JSON
+// The results of a run: verdict, and output as text and as JSON
 #pragma once
 
 #include "options.h"
@@ -7,9 +7,8 @@
 
 namespace storm {
 
-// The verdict on everything that hosts received
-
-// Checks the logs, which adds to the violations, and returns the overall result.
+// The verdict on everything that hosts received: checks the logs, which adds to the violations, and returns the overall
+// result.
 ExitCode judge(const Options &options, Outcome &outcome);
 const char *toString(ExitCode code); // "good"
 

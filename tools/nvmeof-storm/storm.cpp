@@ -17,6 +17,8 @@
 
 #include <fmt/format.h>
 
+extern char **environ;
+
 namespace storm {
 
 using Clock = Host::Clock;
@@ -183,11 +185,7 @@ Outcome run(const Options &options)
 	return Storm(options).run();
 }
 
-} // namespace storm
-
-extern char **environ;
-
-namespace storm {
+// ---- changes
 
 namespace {
 
@@ -270,6 +268,8 @@ std::unique_ptr<Push> makePush(const PushOptions &options)
 		return std::make_unique<Socket>(options.socket, options.line);
 	return std::make_unique<Command>(options.command);
 }
+
+// ---- local processes
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs all hosts from start to end.
+// A run of all hosts from start to end, the changes that it makes, and what it costs a local process.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,6 @@
 namespace storm {
 
 // Makes a change that hosts get an event for, and waits until it is made.
-
 class Push {
 public:
 	virtual ~Push() = default;
@@ -24,12 +23,11 @@ public:
 // Throws std::system_error if the socket cannot be connected.
 std::unique_ptr<Push> makePush(const PushOptions &options);
 
-// Memory and CPU time of a local process
-
-// Resident memory in bytes; 0: unknown
+// Resident memory of a local process in bytes; 0: unknown
 std::uint64_t memoryOf(int pid);
 
-// The sum is measured by the kernel; its parts are estimated from user and system clock ticks, 100 per second.
+// CPU time of a local process. The sum is measured by the kernel; its parts are estimated from user and system clock
+// ticks, 100 per second.
 struct CpuTime {
 	std::chrono::nanoseconds sum{0};
 	std::uint64_t userTicks = 0, systemTicks = 0;

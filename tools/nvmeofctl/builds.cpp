@@ -14,6 +14,7 @@
 #include "table.h"
 
 using namespace nvmeof;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -224,7 +225,7 @@ std::string formatModules(const std::vector<ModuleBuild> &modules)
 	return any ? table.render() : "";
 }
 
-namespace fs = std::filesystem;
+// ---- installed kernels
 
 namespace {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Checks that the command, the library, and the loaded and installed modules are built from one source tree.
+// Checks that the command, the library, and the loaded and installed modules are built from one source tree, and that
+// newer kernels have the modules.
 #pragma once
 
 #include <filesystem>
@@ -44,8 +45,8 @@ Json toJson(const BuildFinding &finding);
 // One line per module that is loaded or installed.
 std::string formatModules(const std::vector<nvmeof::ModuleBuild> &modules);
 
-// Checks that kernels that may be booted next have the modules.
-// An installed kernel, newer than the running one, without an nvmeof.ko that modprobe would find.
+// An installed kernel, newer than the running one, which may be booted next, without an nvmeof.ko that modprobe would
+// find.
 struct KernelGap {
 	std::string kernel;
 	bool dkms = false;   // dkms has the modules

@@ -268,7 +268,7 @@ int runCdcRemoveFile(Context &context)
 	return change(context, "remove", recordsIn(context.args()));
 }
 
-using namespace nvmeof;
+// ---- socket
 
 namespace {
 
@@ -421,6 +421,8 @@ std::string cdcSocketIn(std::string_view config)
 	}
 	return usualCdcSocket;
 }
+
+// ---- text output
 
 namespace {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Client of the control socket of nvmeof-cdc. Requests and answers are JSON objects, one per line.
+// Client of the control socket of nvmeof-cdc, and its answers as text. Requests and answers are JSON objects, one per
+// line.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// The table of commands.
 #include "command.h"
 
 #include <algorithm>

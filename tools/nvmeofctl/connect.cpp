@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// connect: connects to a subsystem, and waits until it can be used.
 #include <algorithm>
 #include <ostream>
 
 #include <fmt/format.h>
 
-#include "libctl/gpu/rails.h"
-
 #include "connect_plan.h"
 #include "context.h"
 #include "documents.h"
 #include "format.h"
-#include "terminal.h"
+#include "libctl/gpu/rails.h"
 #include "policy.h"
+#include "terminal.h"
 
 using namespace nvmeof;
 

@@ -221,8 +221,7 @@ void ConnectAll::cancelAndWait()
 	});
 }
 
-// connect-all: parameters and report. connect_all.cpp does the work.
-using namespace nvmeof;
+// ---- the command: parameters and report
 
 namespace {
 

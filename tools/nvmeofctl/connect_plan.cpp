@@ -18,6 +18,7 @@
 #include "libctl/gpu/tree.h"
 
 using namespace nvmeof;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -128,7 +129,7 @@ std::string nameStep(const Error &error)
 	return error.code == ErrorCode::nameResolution ? "check the name with 'getent hosts NAME'" : "";
 }
 
-// The trouble with the interface to the target, and a next step; empty: none is known.
+// The problem with the interface to the target, and a next step; empty: none is known.
 static std::string linkStep(const ConnectOptions &options, const nofctl::gpu::Tree &tree)
 {
 	const std::string trouble = interfaceTrouble(
@@ -176,8 +177,6 @@ std::string connectNextStep(const Error &error, const ConnectOptions &options, c
 	}
 }
 
-using namespace nvmeof;
-
 void takeDefaults(Context &context, ConnectPlan &plan)
 {
 	Result<Config> config = readConfig();
@@ -189,8 +188,7 @@ void takeDefaults(Context &context, ConnectPlan &plan)
 		settings.apply(options);
 }
 
-using namespace nvmeof;
-using namespace std::chrono_literals;
+// ---- controllers that exist
 
 namespace {
 
@@ -239,7 +237,7 @@ void Present::awaitRemoval(const std::function<bool(const Controller &)> &ours) 
 	}
 }
 
-using namespace nvmeof;
+// ---- namespaces that appear as two disks
 
 std::optional<std::string> inTreeConflict(const std::string &subsysnqn,
 					  const std::vector<ForeignController> &controllers)
@@ -320,7 +318,7 @@ Json warnInTreeDuplicates(Context &context, const std::vector<Namespace> &namesp
 	return all;
 }
 
-using namespace nvmeof;
+// ---- undo
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The connections that a command line requests.
+// The connections that a command line requests: options, conflicts with those that exist, undo.
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,6 @@
 #include "context.h"
 #include "libctl/gpu/tree.h"
 #include "parse.h"
-
-class Context;
 
 struct ConnectPlan {
 	std::vector<nvmeof::ConnectOptions> options; // one for each address
@@ -51,11 +49,10 @@ std::string nameStep(const nvmeof::Error &error);
 std::string connectNextStep(const nvmeof::Error &error, const nvmeof::ConnectOptions &options,
 			    const nofctl::gpu::Tree &tree = nofctl::gpu::FolderTree());
 
-// Connect settings of the configuration, where the command line gives none.
-struct ConnectPlan;
 nvmeof::Error asError(std::string message); // without a code
 
-// Takes the settings for the NQN of @plan. Reports an error in the configuration as a warning.
+// Takes the settings of the configuration for the NQN of @plan, where the command line gives none. Reports an error in
+// the configuration as a warning.
 void takeDefaults(Context &context, ConnectPlan &plan);
 
 // The controllers that exist at one time, such as before a command connects.

@@ -87,7 +87,7 @@ int Context::fail(std::string_view subject, const Error &error, std::string_view
 	return complain(subject, error, nextStep);
 }
 
-using nvmeof::ErrorCode;
+// ---- exit codes
 
 ExitCode exitCodeOf(ErrorCode code)
 {

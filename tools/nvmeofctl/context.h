@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Options and output streams of a command.
+// Options, output streams and exit codes of a command.
 #pragma once
 
 #include <iosfwd>

@@ -23,6 +23,8 @@
 #include "terminal.h"
 
 using namespace nvmeof;
+using namespace std::chrono_literals;
+using nofctl::volume::User;
 
 namespace {
 
@@ -243,9 +245,7 @@ int runDisconnect(Context &context)
 	return report(context, *gone, plan);
 }
 
-using namespace nvmeof;
-using namespace std::chrono_literals;
-using nofctl::volume::User;
+// ---- the plan, and users of disks
 
 namespace {
 

@@ -9,8 +9,8 @@
 
 #include <nvmeof/client.h>
 
-#include "parse.h"
 #include "libctl/volume/users.h"
+#include "parse.h"
 
 // A controller that disconnect-all does not disconnect
 struct KeptController {

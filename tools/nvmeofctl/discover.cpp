@@ -16,8 +16,8 @@
 #include "connect_plan.h"
 #include "context.h"
 #include "documents.h"
-#include "terminal.h"
 #include "table.h"
+#include "terminal.h"
 
 using namespace nvmeof;
 

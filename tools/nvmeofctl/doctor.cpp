@@ -8,13 +8,14 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
 #include <nvmeof/discovery.h>
 #include <nvmeof/error.h>
 
-#include "when.h"
 #include "format.h"
 #include "latency.h"
 #include "libctl/base/text.h"
+#include "when.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;

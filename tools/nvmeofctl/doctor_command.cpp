@@ -2,17 +2,16 @@
 // doctor: gathers the facts, and prints the diagnosis.
 #include <filesystem>
 #include <ostream>
-
 #include <sys/timex.h>
 #include <sys/utsname.h>
 
+#include "builds.h"
 #include "cdc.h"
 #include "context.h"
 #include "daemon_bus.h"
 #include "doctor.h"
-#include "monitor.h"
-#include "builds.h"
 #include "libctl/base/file.h"
+#include "monitor.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;

@@ -2,8 +2,8 @@
 #include "documents.h"
 
 #include "builds.h"
-#include "discover.h"
 #include "context.h"
+#include "discover.h"
 
 using namespace nvmeof;
 

@@ -8,9 +8,9 @@
 #include <nvmeof/discovery_plan.h>
 #include <nvmeof/snapshot.h>
 
-#include "import.h"
 #include "connect_plan.h"
 #include "disconnect.h"
+#include "import.h"
 #include "json.h"
 #include "libctl/volume/fence.h"
 

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "when.h"
 #include "latency.h"
 #include "table.h"
+#include "when.h"
 
 using namespace nvmeof;
 

@@ -18,14 +18,12 @@
 #include "machine.h"
 #include "table.h"
 
-class Context;
+using namespace nvmeof;
+using namespace nofctl::gpu;
 
 int configureGds(Context &context, const nofctl::gpu::Tree &tree);
 // Reads every file that configureGds() depends on, so that a RecordingTree records it.
 void readCufileSources(const nofctl::gpu::Tree &tree);
-
-using namespace nvmeof;
-using namespace nofctl::gpu;
 
 namespace {
 
@@ -151,9 +149,7 @@ int runGdsRecord(Context &context)
 	return withMachine(context, recordGds);
 }
 
-// gds config: cufile.json for this machine. Shows the changes, and makes them with --write.
-using namespace nvmeof;
-using namespace nofctl::gpu;
+// ---- gds config: cufile.json for this machine; shows the changes, and makes them with --write
 
 namespace {
 
@@ -269,7 +265,8 @@ int configureGds(Context &context, const Tree &tree)
 	return outcome.problems.empty() ? 0 : 1;
 }
 
-using namespace nofctl::gpu;
+// ---- JSON documents
+
 using namespace nofctl::sizing;
 using namespace nofctl::stripe;
 

@@ -2,13 +2,12 @@
 // JSON documents of the commands for GPUs, stripes and sizing.
 #pragma once
 
+#include "json.h"
 #include "libctl/gpu/cufile.h"
 #include "libctl/gpu/finding.h"
 #include "libctl/gpu/rails.h"
 #include "libctl/sizing/sizing.h"
 #include "libctl/stripe/plan.h"
-
-#include "json.h"
 
 // Of "gds check"
 Json gdsDocument(const nofctl::gpu::CheckReport &answer);

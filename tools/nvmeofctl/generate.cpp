@@ -70,6 +70,8 @@ int runGenerate(Context &context)
 	return 0;
 }
 
+// ---- bash
+
 namespace {
 
 // Shell code that fills COMPREPLY for the value of an option; ":" if there is nothing to offer.
@@ -210,6 +212,8 @@ std::string bashCompletion()
 	return text + cases + "\tesac\n}\n\ncomplete -F _nvmeofctl nvmeofctl\n";
 }
 
+// ---- fish
+
 namespace {
 
 // Within '...' fish has two escapes: for ' and for the backslash.
@@ -303,6 +307,8 @@ std::string fishCompletion()
 	}
 	return text;
 }
+
+// ---- zsh
 
 namespace {
 
@@ -432,6 +438,8 @@ std::string zshCompletion()
 			   "{}\tesac\n}}\n\n_nvmeofctl \"$@\"\n",
 			   zshHead, fmt::join(paths, "|"), description(commands()), cases);
 }
+
+// ---- manual pages
 
 namespace {
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// gen-hostnqn and show-hostnqn.
 #include <ostream>
 
 #include <nvmeof/identity.h>

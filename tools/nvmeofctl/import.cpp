@@ -180,6 +180,8 @@ void readLines(Import &into, std::string_view text, const std::string &file)
 
 } // namespace importing
 
+// ---- formats
+
 static Result<void> importKind(Import &into, std::string_view text, const std::string &file)
 {
 	const std::string name = std::filesystem::path(file).filename().string();
@@ -237,7 +239,7 @@ std::vector<std::string> importPlaces()
 	return places;
 }
 
-using namespace nvmeof;
+// ---- keys
 
 namespace importing {
 
@@ -466,12 +468,7 @@ void addConnection(Import &into, const Draft &draft, const ConfigPlace &place)
 	into.config.connections.push_back(std::move(connection));
 }
 
-} // namespace importing
-
-// config.json of nvme-cli 2: hosts, each with subsystems, each with ports.
-using namespace nvmeof;
-
-namespace importing {
+// ---- config.json of nvme-cli 2: hosts, each with subsystems, each with ports
 
 namespace {
 
@@ -579,8 +576,7 @@ Result<void> readJson(Import &into, std::string_view text, const std::string &fi
 
 } // namespace importing
 
-// import: writes the configuration of other host software as nvmeof.toml.
-using namespace nvmeof;
+// ---- import: writes the configuration of other host software as nvmeof.toml
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include <nlohmann/json.hpp>
+
 #include <nvmeof/client.h>
 #include <nvmeof/event.h>
 

@@ -92,6 +92,8 @@ int runLinkName(Context &context)
 	return 0;
 }
 
+// ---- ranks and names
+
 namespace {
 
 constexpr std::string_view dev = "/dev/";

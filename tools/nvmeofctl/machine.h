@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "libctl/gpu/node.h"
-
 #include "parse.h"
 
 // --root: a folder with a copy of its files, or a recording of 'gds record'; else this machine.

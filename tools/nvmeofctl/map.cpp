@@ -19,6 +19,9 @@
 #include "machine.h"
 #include "table.h"
 
+using namespace nvmeof;
+using namespace nofctl::gpu;
+
 // The GPUs, cards and disks of a machine, and which card serves which GPU, as text and as SVG.
 struct MachineMap {
 	const nofctl::gpu::Node &node;
@@ -28,9 +31,6 @@ struct MachineMap {
 
 std::string mapText(const MachineMap &map);
 std::string mapSvg(const MachineMap &map);
-
-using namespace nvmeof;
-using namespace nofctl::gpu;
 
 int runMap(Context &context)
 {
@@ -60,7 +60,7 @@ int runMap(Context &context)
 	return 0;
 }
 
-using namespace nofctl::gpu;
+// ---- output
 
 namespace {
 
@@ -201,6 +201,8 @@ std::string mapSvg(const MachineMap &map)
 			 places[rail.card].second, colour(rail.pair.level), 2);
 	return svg.file();
 }
+
+// ---- SVG
 
 namespace {
 

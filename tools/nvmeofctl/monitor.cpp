@@ -145,7 +145,7 @@ int runMonitor(Context &context)
 	return end ? endOf(context, limits, *end) : context.fail("", end.error());
 }
 
-using namespace nvmeof;
+// ---- recorded events
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Event loop and output of "monitor".
+// Event loop and output of "monitor", and recorded events.
 #pragma once
 
 #include <chrono>
@@ -33,11 +33,11 @@ nvmeof::Result<MonitorEnd> followEvents(const MonitorLimits &limits, const NextE
 // Without newline.
 std::string monitorLine(const nvmeof::Event &event, const std::optional<nvmeof::AnaBefore> &before, bool json);
 
-// The events that nvmeofd has recorded: selection and output.
-// Where nvmeofd records them
+// Where nvmeofd records events
 inline constexpr const char *recordedEventsFile = "/var/lib/nvmeof/events";
 inline constexpr std::size_t largestEventsFile = 16 << 20; // bytes
 
+// A selection of recorded events
 struct EventChoice {
 	std::optional<std::chrono::system_clock::time_point> since, until;
 	std::string name;                   // object name, NQN, wwid or address; empty: any

@@ -11,6 +11,7 @@
 
 using namespace nvmeof;
 using nofctl::nbft::BootTable;
+namespace nbft = nofctl::nbft;
 
 NbftTables readNbft(Context &context)
 {
@@ -52,7 +53,7 @@ int runNbft(Context &context)
 	return found.code;
 }
 
-namespace nbft = nofctl::nbft;
+// ---- output
 
 namespace {
 

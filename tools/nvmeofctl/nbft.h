@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The NBFT files named on the command line, or those of the firmware.
+// NBFT tables of a command line: reading and output.
 #pragma once
 
 #include <span>
@@ -16,9 +16,9 @@ struct NbftTables {
 	int code = 0;                                // exit code of the first error; errors have been reported
 };
 
+// Reads the files named on the command line, or those of the firmware.
 NbftTables readNbft(Context &context);
 
-// NBFT tables as text, as JSON, and as lines for shell scripts.
 std::string formatNbft(std::span<const nofctl::nbft::BootTable> tables);
 // One line per interface with a MAC address: "MAC VLAN ADDRESS/PREFIX GATEWAY METRIC dhcp|static"; a missing value is
 // "-"

@@ -11,9 +11,8 @@
 #include <nvmeof/uuid.h>
 
 #include "libctl/config/config_parse.h"
-
-#include "when.h"
 #include "suggest.h"
+#include "when.h"
 
 using namespace nvmeof;
 

@@ -396,6 +396,8 @@ std::optional<std::chrono::milliseconds> Args::seconds(const std::string &option
 	return time ? std::optional(*time) : std::nullopt;
 }
 
+// ---- options and commands that nvme-cli has and nvmeofctl lacks
+
 namespace {
 
 struct UnsupportedName {
@@ -468,6 +470,8 @@ std::optional<std::string> unsupportedCommand(std::string_view name)
 {
 	return unsupportedText(verbs, std::string(name));
 }
+
+// ---- help
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Parses the command line into a command and its options.
+// Parses the command line into a command and its options, and describes these as help.
 #pragma once
 
 #include <chrono>
@@ -46,8 +46,8 @@ struct CommandLine {
 // @words: argv without the program name
 CommandLine parseCommandLine(const std::vector<std::string> &words);
 
-// Options and commands that nvme-cli has and nvmeofctl lacks, with what to use instead.
-// The message for an option ("--tls", "-S") or a command ("id-ctrl"); empty if it is not one of these.
+// For an option ("--tls", "-S") or a command ("id-ctrl") that nvme-cli has and nvmeofctl lacks: the message, with what
+// to use instead. Empty if it is not one of these.
 std::optional<std::string> unsupportedOption(std::string_view name);
 std::optional<std::string> unsupportedCommand(std::string_view name);
 

@@ -2,26 +2,25 @@
 #include "path_probe.h"
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
+#include <ifaddrs.h>
 #include <map>
 #include <memory>
-#include <optional>
-#include <tuple>
-#include <utility>
-
-#include <arpa/inet.h>
-#include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/icmp6.h>
 #include <netinet/in.h>
 #include <netinet/ip.h>
 #include <netinet/ip_icmp.h>
+#include <optional>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <tuple>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 

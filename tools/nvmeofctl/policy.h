@@ -11,9 +11,9 @@
 #include <nvmeof/client.h>
 #include <nvmeof/config.h>
 
-#include "parse.h"
 #include "context.h"
 #include "json.h"
+#include "parse.h"
 
 // The configuration, or only the file named by --policy-file, which must exist. The default files may be absent.
 nvmeof::Result<nvmeof::Config> policies(const Args &args);

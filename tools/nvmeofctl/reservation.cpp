@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "libctl/volume/fence.h"
-
+// reservation: the reservation report of a namespace.
 #include <cerrno>
 #include <ostream>
 
 #include <fmt/format.h>
+
 #include <nvmeof/client.h>
 #include <nvmeof/name.h>
 
 #include "context.h"
 #include "documents.h"
 #include "format.h"
+#include "libctl/volume/fence.h"
 #include "table.h"
 
 using namespace nvmeof;

@@ -20,6 +20,8 @@ Result<Settings> parseSettings(ObjectKind kind, const std::vector<std::string> &
 	return usageError(fmt::format("a {} has no settings", toString(kind)));
 }
 
+// ---- descriptions
+
 namespace {
 
 constexpr SettingText ofSubsystem[] = {

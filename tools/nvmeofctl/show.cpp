@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// show, list, list-subsys, and the names for completions.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -102,7 +103,7 @@ int runShow(Context &context)
 	return 0;
 }
 
-using namespace nvmeof;
+// ---- lists
 
 // The disks of a lost controller have fewer paths, or are not listed any more.
 static Json warnOfLost(Context &context, const std::vector<Controller> &controllers)

@@ -6,13 +6,13 @@
 #include <ostream>
 
 #include <fmt/format.h>
-#include <nvmeof/snapshot.h>
 
-#include "libctl/sizing/sizing.h"
+#include <nvmeof/snapshot.h>
 
 #include "context.h"
 #include "gds.h"
 #include "libctl/base/file.h"
+#include "libctl/sizing/sizing.h"
 #include "machine.h"
 #include "map.h"
 #include "table.h"

@@ -108,7 +108,7 @@ int runStats(Context &context)
 	return 0;
 }
 
-using namespace nvmeof;
+// ---- JSON
 
 namespace {
 
@@ -166,7 +166,7 @@ Json statsJson(const Snapshot &snapshot)
 	return json;
 }
 
-using namespace nvmeof;
+// ---- text
 
 namespace {
 

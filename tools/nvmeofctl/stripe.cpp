@@ -28,6 +28,9 @@
 
 using namespace nvmeof;
 using namespace nofctl::stripe;
+using namespace std::chrono_literals;
+
+extern char **environ;
 
 namespace {
 
@@ -280,10 +283,7 @@ int runStripeStop(Context &context)
 	return 0;
 }
 
-using namespace nvmeof;
-using namespace nofctl::stripe;
-
-extern char **environ;
+// ---- parts of the verbs
 
 namespace {
 
@@ -445,10 +445,7 @@ Error stripeAbsent(const std::string &name)
 	return noSuchPart("there is no stripe " + name);
 }
 
-// stripe grow: copies a stripe to more, larger or other members while it is in use.
-using namespace nvmeof;
-using namespace nofctl::stripe;
-using namespace std::chrono_literals;
+// ---- stripe grow: copies a stripe to more, larger or other members while it is in use
 
 namespace {
 

@@ -4,7 +4,6 @@
 
 #include "libctl/stripe/mapper.h"
 #include "libctl/stripe/plan.h"
-
 #include "parse.h"
 
 class Context;

@@ -17,6 +17,7 @@
 #include "parse.h"
 #include "table.h"
 
+using namespace std::chrono_literals;
 using nvmeof::Result;
 
 namespace {
@@ -175,6 +176,8 @@ void Terminal::redraw()
 	::clearok(::stdscr, TRUE);
 }
 
+// ---- signals
+
 namespace {
 
 sigset_t setOf(std::initializer_list<int> signals)
@@ -245,7 +248,7 @@ int Interruption::caught()
 	return caught_ ? caught_.load() : signals_.next();
 }
 
-using namespace std::chrono_literals;
+// ---- progress line
 
 namespace {
 

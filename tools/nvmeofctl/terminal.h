@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The terminal in full-screen mode, which is restored by the destructor.
+// The terminal: full-screen mode, signals, and a progress line.
 #pragma once
 
 #include <atomic>
@@ -19,6 +19,7 @@
 
 #include "top_view.h"
 
+// The terminal in full-screen mode, which is restored by the destructor.
 class Terminal {
 public:
 	// Fails if stdin or stdout is not a terminal, or if TERM is not known.
@@ -82,10 +83,9 @@ private:
 	std::jthread watcher_;
 };
 
-// A progress line on the terminal for long operations.
 /*
- * Redrawn in place on stderr every 250 ms, and erased at the end. It appears after 500 ms, and only if stderr is a
- * terminal, so that logs have the result alone.
+ * A progress line on the terminal for long operations. Redrawn in place on stderr every 250 ms, and erased at the end.
+ * It appears after 500 ms, and only if stderr is a terminal, so that logs have the result alone.
  */
 class Progress {
 public:

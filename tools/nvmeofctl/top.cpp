@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// top: the paths, live or in batches.
 #include <chrono>
 #include <ostream>
-
 #include <poll.h>
 #include <unistd.h>
 

@@ -223,7 +223,7 @@ Json toJson(const TopModel &model)
 	return json;
 }
 
-using namespace nvmeof;
+// ---- samples
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The contents of one frame of "top", before layout.
+// The contents of the frames of "top", before layout, and the samples that they come from.
 #pragma once
 
 #include <chrono>
@@ -49,7 +49,6 @@ TopModel topModel(const nvmeof::Snapshot &snapshot, const nvmeof::Rates &rates);
 // One frame as JSON.
 Json toJson(const TopModel &model);
 
-// Samples for "top".
 /*
  * Follows the objects by events, and makes the frames of "top". tick() and refresh() read the counters. After an error
  * the frame has the error instead of data, and each tick() tries to open the module again.

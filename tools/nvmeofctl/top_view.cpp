@@ -275,6 +275,8 @@ std::string TopView::batch(const TopModel &model) const
 	return text + "\n";
 }
 
+// ---- columns
+
 namespace {
 
 double iops(const TopRow &row)

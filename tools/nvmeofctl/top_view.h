@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The view of "top": lays out a frame as lines of text, and handles keys. Independent of the terminal.
+// The view of "top": columns, layout of a frame as lines of text, and keys. Independent of the terminal.
 #pragma once
 
 #include <span>

@@ -29,6 +29,13 @@
 #include "libctl/base/file.h"
 #include "libctl/volume/volume.h"
 
+using namespace nvmeof;
+using namespace std::chrono_literals;
+using nofctl::volume::firstLine;
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+namespace fs = std::filesystem;
+
 // Exchange of a loaded module for another build of it. All possible checks are made before the unload.
 class ModuleImage {
 public:
@@ -53,11 +60,6 @@ std::string loadedParameters(const std::string &module);
 
 // Does not wait; fails if the module is in use.
 nvmeof::Result<void> unloadModule(const std::string &name);
-
-using namespace nvmeof;
-using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
 
 namespace {
 
@@ -344,9 +346,7 @@ int runUpgrade(Context &context)
 	return Upgrade(context, *client, context.args().textOr("TRANSPORT", "")).run();
 }
 
-using namespace nvmeof;
-using nofctl::volume::firstLine;
-namespace fs = std::filesystem;
+// ---- modules
 
 namespace {
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// version: versions of this program and of the loaded modules.
 #include <ostream>
 #include <sys/utsname.h>
 

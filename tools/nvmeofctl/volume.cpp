@@ -124,8 +124,7 @@ int runVolumeList(Context &context)
 	return 0;
 }
 
-using namespace nvmeof;
-using namespace nofctl::volume;
+// ---- JSON documents
 
 namespace {
 

@@ -2,9 +2,8 @@
 // JSON documents of "volume".
 #pragma once
 
-#include "libctl/volume/volume.h"
-
 #include "json.h"
+#include "libctl/volume/volume.h"
 
 Json attachedDocument(const nofctl::volume::Attached &volume);
 Json detachedDocument(const nofctl::volume::Entry &entry, const nofctl::volume::Detached &done);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+// Points in time and durations, as text.
 #pragma once
 
 #include <chrono>
@@ -9,6 +10,9 @@
 #include <nvmeof/duration.h>
 #include <nvmeof/result.h>
 
+using nvmeof::Never;
+using nvmeof::parseSeconds;
+
 // A point in time: "2026-11-27", "2026-11-27 05:14[:10]" (or with a T), "05:14[:10]" of today, all
 // in local time; "2h", "90s", "3d" ago, also with a word "ago"; "@1764220450": seconds since 1970.
 nvmeof::Result<std::chrono::system_clock::time_point> parseWhen(std::string_view text,
@@ -18,9 +22,6 @@ nvmeof::Result<std::chrono::system_clock::time_point> parseWhen(std::string_view
 std::string localTime(const std::string &utc);
 // @utc: "2026-11-27T05:14:10.123Z"
 std::optional<std::chrono::system_clock::time_point> parseUtc(const std::string &utc);
-
-using nvmeof::Never;
-using nvmeof::parseSeconds;
 
 // "0.5 s", "10 s"
 std::string formatSeconds(std::chrono::milliseconds time);

@@ -2,9 +2,8 @@
 #include "connections.h"
 
 #include <set>
-#include <utility>
-
 #include <syslog.h>
+#include <utility>
 
 #include <fmt/format.h>
 

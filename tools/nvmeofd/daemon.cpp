@@ -2,7 +2,6 @@
 #include "daemon.h"
 
 #include <algorithm>
-
 #include <syslog.h>
 
 #include <fmt/format.h>
@@ -12,10 +11,10 @@
 #include <nvmeof/difference.h>
 #include <nvmeof/identity.h>
 
+#include "connections.h"
 #include "libctl/base/file.h"
 #include "libctl/base/jitter.h"
 #include "libctl/gpu/rails.h"
-#include "connections.h"
 #include "libctl/runtime/journal.h"
 
 using namespace nvmeof;

@@ -20,10 +20,10 @@
 
 #include "connections.h"
 #include "event_log.h"
-#include "mdns_services.h"
 #include "last_known.h"
 #include "libctl/runtime/loop.h"
 #include "mdns.h"
+#include "mdns_services.h"
 #include "reload.h"
 #include "resolver.h"
 #include "service.h"

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "libctl/wire/status.h"
 #include "libctl/runtime/journal.h"
+#include "libctl/wire/status.h"
 
 namespace nvmeofd {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <csignal>
 #include <exception>
-
 #include <syslog.h>
 #include <unistd.h>
 
@@ -16,8 +15,8 @@
 #include "bus.h"
 #include "daemon.h"
 #include "libctl/runtime/journal.h"
-#include "lock.h"
 #include "libctl/runtime/loop.h"
+#include "lock.h"
 
 using namespace nvmeof;
 using namespace nvmeofd;

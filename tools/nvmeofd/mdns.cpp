@@ -273,11 +273,7 @@ void Mdns::report()
 	changed_(std::move(announced));
 }
 
-} // namespace nvmeofd
-
-using namespace nvmeof;
-
-namespace nvmeofd {
+// ---- announcements
 
 namespace {
 

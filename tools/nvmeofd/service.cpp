@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "libctl/runtime/journal.h"
 #include "connections.h"
+#include "libctl/runtime/journal.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;

@@ -13,8 +13,8 @@
 #include <nvmeof/snapshot.h>
 
 #include "connections.h"
-#include "mdns_services.h"
 #include "mdns.h"
+#include "mdns_services.h"
 #include "service.h"
 #include "stripes.h"
 

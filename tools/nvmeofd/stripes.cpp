@@ -2,15 +2,13 @@
 #include "stripes.h"
 
 #include <set>
-
 #include <syslog.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "libctl/stripe/mapper.h"
-
 #include "libctl/runtime/journal.h"
+#include "libctl/stripe/mapper.h"
 
 using namespace nvmeof;
 using namespace nofctl::stripe;
