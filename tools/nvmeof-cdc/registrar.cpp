@@ -222,7 +222,7 @@ private:
 		const std::int64_t grace = std::clamp<std::int64_t>(rules_.leaseSeconds / 4, 2, maxGrace);
 		if (!allowed)
 			changes_.refused.insert(record.origin.owner);
-		if (!allowed || (!endless && !connected && left < -grace)) {
+		if (!allowed || (!endless && !connected && !connected_.renewAll && left < -grace)) {
 			changes_.ended.push_back({record.key(), {}});
 		} else if (endless || connected_.renewAll || left > rules_.leaseSeconds ||
 			   (connected && left <= rules_.leaseSeconds / 2)) {
@@ -251,18 +251,6 @@ Result<std::vector<Change>> registrationChanges(const Model &model, const Regist
 	if (!rules.hosts)
 		return refusal(st_denied, "hosts may not register: 'hosts' is off in [registration]");
 	return hostChanges(model, rules, task, registration, origin);
-}
-
-Connected everyOwner(const Model &model)
-{
-	Connected all;
-	all.renewAll = true;
-	for (const auto &[key, host] : model.hosts())
-		all.hosts.insert(host.nqn);
-	for (const auto &[key, port] : model.targets())
-		if (port.target.origin.source == "push")
-			all.ddcs.insert(port.target.origin.owner);
-	return all;
 }
 
 LeaseChanges leaseChanges(const Model &model, const RegistrationRules &rules, const Connected &connected,

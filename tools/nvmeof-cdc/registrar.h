@@ -47,7 +47,7 @@ nvmeof::Result<std::vector<Change>> registrationChanges(const Model &model, cons
 struct Connected {
 	std::set<std::string> hosts; // by NQN
 	std::set<std::string> ddcs;  // that have registered over a connection that is still open
-	bool renewAll = false;       // renew every lease, however much of it is left
+	bool renewAll = false;       // renew every lease, connected or not, however much of it is left
 };
 
 struct LeaseChanges {
@@ -55,8 +55,6 @@ struct LeaseChanges {
 	std::vector<Change> ended;     // expired leases, and records that the rules no longer allow
 	std::set<std::string> refused; // owners of the latter
 };
-// All hosts and discovery controllers with registrations, as if they were connected, for renewing all leases
-Connected everyOwner(const Model &model);
 LeaseChanges leaseChanges(const Model &model, const RegistrationRules &rules, const Connected &connected,
 			  std::int64_t now);
 

@@ -2,7 +2,6 @@
 #include "service.h"
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -40,9 +39,8 @@ namespace {
 constexpr std::size_t maxChangeEvents = 256, maxNamedKeys = 100; // of each change
 // A single change is published at once; frequent changes are published together.
 constexpr TokenBucket::Limits publishRate{20, 0.5};
-constexpr std::chrono::milliseconds publishInterval = 20ms;           // minimum interval
-constexpr std::size_t maxRegistering = 256;                           // being written
-constexpr std::size_t maxPartRecords = 500, maxPartBytes = 256 << 10; // of a write; etcd allows 4,032 and 1 MiB
+constexpr std::chrono::milliseconds publishInterval = 20ms; // minimum interval
+constexpr std::size_t maxRegistering = 256;                 // being written
 constexpr auto watchInterval = 5s;
 constexpr unsigned maxMissedHeartbeats = 6;               // missed heartbeats: half a minute
 constexpr double jumpTolerated = 5;                       // seconds; of the wall clock
@@ -110,8 +108,11 @@ Result<void> Service::start(std::function<void()> serving)
 	return store_->start([this](const StoreUpdate &news) { applyUpdate(news); });
 }
 
-Result<std::vector<std::string>> Service::ownAddresses() const
+Result<std::vector<std::string>> Service::addressesToAdvertise() const
 {
+	auto covers = [](const Address &address, const InterfaceAddress &one) {
+		return everywhere(address) && (address.traddr == "::") == one.isIpv6();
+	};
 	const std::vector<Address> &named = rules_.advertise.empty() ? rules_.listen : rules_.advertise;
 	std::vector<InterfaceAddress> own;
 	if (std::ranges::any_of(named, everywhere)) {
@@ -119,9 +120,8 @@ Result<std::vector<std::string>> Service::ownAddresses() const
 		if (!all)
 			return all.error();
 		auto unused = [&](const InterfaceAddress &one) {
-			return std::ranges::none_of(named, [&](const Address &address) {
-				return everywhere(address) && (address.traddr == "::") == one.isIpv6();
-			});
+			return std::ranges::none_of(named,
+						    [&](const Address &address) { return covers(address, one); });
 		};
 		std::erase_if(*all, unused);
 		own = advertisableAddresses(*all, rules_.advertiseNetworks);
@@ -131,7 +131,7 @@ Result<std::vector<std::string>> Service::ownAddresses() const
 		if (!everywhere(address))
 			addresses.push_back(address.toString());
 		for (const InterfaceAddress &one : own)
-			if (everywhere(address) && one.isIpv6() == (address.traddr == "::"))
+			if (covers(address, one))
 				addresses.push_back(Address{one.address, address.trsvcid}.toString());
 	}
 	return addresses;
@@ -139,7 +139,7 @@ Result<std::vector<std::string>> Service::ownAddresses() const
 
 void Service::join()
 {
-	const Result<std::vector<std::string>> found = ownAddresses();
+	const Result<std::vector<std::string>> found = addressesToAdvertise();
 	const std::vector<std::string> addresses = found ? *found : advertised_;
 	if (!found)
 		say(LOG_ERR, fmt::format("{}: the addresses advertised before stay", found.error().message));
@@ -345,7 +345,7 @@ void Service::updateLeases()
 }
 
 // A failed write is repeated by the next call. Records that are being written otherwise are skipped.
-void Service::renew(const Connected &connected)
+void Service::renew(Connected connected)
 {
 	if (!renewing_.expired())
 		return; // the model does not have the renewals after a clock jump yet
@@ -357,8 +357,8 @@ void Service::renew(const Connected &connected)
 		say(LOG_NOTICE, fmt::format("the clock was set forward by {:.0f} s: no lease ends by that", jump));
 		renewAll_ = true;
 	}
-	LeaseChanges changes = leaseChanges(model_, rules_.registration, renewAll_ ? everyOwner(model_) : connected,
-					    static_cast<std::int64_t>(now));
+	connected.renewAll = renewAll_;
+	LeaseChanges changes = leaseChanges(model_, rules_.registration, connected, static_cast<std::int64_t>(now));
 	const auto skipped =
 		std::erase_if(changes.renewed, [this](const Change &change) { return writing_.contains(change.key); });
 	std::erase_if(changes.ended, [&](const Change &change) {
@@ -406,7 +406,7 @@ void Service::writeInParts(std::vector<Change> changes, const Author &author, st
 	for (Change &change : changes) {
 		bytes += change.key.size() + change.value.value_or("").size();
 		part.push_back(std::move(change));
-		if (part.size() < maxPartRecords && bytes < maxPartBytes)
+		if (part.size() < maxWriteRecords && bytes < maxWriteBytes)
 			continue;
 		parts->left++;
 		write(std::exchange(part, {}), done, author);
@@ -552,16 +552,12 @@ bool isForContainers(const std::string &interface)
 	return std::ranges::any_of(localInterfaces, [&](const char *start) { return interface.starts_with(start); });
 }
 
+// An address with a scope cannot be parsed, and is local
 bool isLocalScope(const std::string &address)
 {
-	in_addr four{};
-	in6_addr six{};
-	if (::inet_pton(AF_INET, address.c_str(), &four) == 1) {
-		const std::uint32_t bits = ntohl(four.s_addr);
-		return bits >> 24 == IN_LOOPBACKNET || bits >> 16 == 0xa9fe; // 169.254.0.0/16
-	}
-	return ::inet_pton(AF_INET6, address.c_str(), &six) != 1 || IN6_IS_ADDR_LOOPBACK(&six) ||
-	       IN6_IS_ADDR_LINKLOCAL(&six) || IN6_IS_ADDR_SITELOCAL(&six);
+	static constexpr const char *local[] = {"127.0.0.0/8", "169.254.0.0/16", "::1/128", "fe80::/10", "fec0::/10"};
+	const std::optional<Peer> peer = Peer::parse(address);
+	return !peer || std::ranges::any_of(local, [&](const char *one) { return Prefix::of(one)->holds(*peer); });
 }
 
 } // namespace

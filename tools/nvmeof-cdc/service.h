@@ -96,12 +96,12 @@ private:
 	void publishSoon(bool atOnce);
 	void publishLater();
 	void updateLeases();
-	void renew(const Connected &connected);
+	void renew(Connected connected);
 	// @end: whether all were written; may be empty
 	void writeInParts(std::vector<Change> changes, const Author &author, std::function<void(bool)> end);
 	void scheduleLeaseUpdate();
 	void watchWorkers();
-	nvmeof::Result<std::vector<std::string>> ownAddresses() const;
+	nvmeof::Result<std::vector<std::string>> addressesToAdvertise() const;
 
 	Rules rules_;
 	ServerContext context_;

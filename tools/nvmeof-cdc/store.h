@@ -28,6 +28,9 @@ template <typename T> Change changeOf(const T &record)
 	return {record.key(), storedText(record.json())};
 }
 
+// Of one write that has many records; etcd allows 4,032 and 1 MiB
+constexpr std::size_t maxWriteRecords = 500, maxWriteBytes = 256 << 10;
+
 struct StoreUpdate {
 	bool whole = false; // @changes are all records
 	std::vector<Change> changes;

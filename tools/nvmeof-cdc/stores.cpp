@@ -49,8 +49,6 @@ Result<std::unique_ptr<Store>> makeStore(runtime::Loop &loop, const StoreRules &
 
 namespace {
 
-constexpr std::size_t maxWriteRecords = 500, maxWriteBytes = 256 << 10; // in one write
-
 // Records by key, without instances
 std::map<std::string, std::string> recordsIn(const StoreUpdate &news)
 {
