@@ -114,7 +114,7 @@ void reload(Service &service, Rules rules, ReloadMode mode, std::function<void(c
 
 namespace {
 
-constexpr std::size_t maxNamedHosts = 20;
+constexpr std::size_t maxNamedTargets = 20; // of a loss
 
 // Keys of targets by their log entries. A copy of a model shares the entries.
 using EntryKeys = std::unordered_map<const void *, std::string_view>;
@@ -157,7 +157,7 @@ std::vector<Loss> lossesBy(const Model &model, const Model &changed, const ViewR
 				if (!left.contains(key) &&
 				    (removed == Removed::counted || changed.targets().contains(std::string(key)))) {
 					loss->second.lost++;
-					if (loss->second.targets.size() < maxNamedHosts)
+					if (loss->second.targets.size() < maxNamedTargets)
 						loss->second.targets.emplace_back(nameOf(key));
 				}
 		}
