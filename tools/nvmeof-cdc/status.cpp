@@ -56,8 +56,8 @@ Json storeJson(const StoreState &store)
 {
 	Json json{{"engine", store.engine}, {"place", store.place}, {"writable", store.writable}};
 	putUnless(json, "trouble", store.trouble, std::string());
-	putUnless(json, "stale_since", store.staleSince, std::int64_t(0)); // the old name follows, for one version
-	putUnless(json, "aged_since", store.staleSince, std::int64_t(0));
+	putUnless(json, "stale_since", store.staleSince, std::int64_t(0));
+	putUnless(json, "aged_since", store.staleSince, std::int64_t(0)); // the old name, for one version
 	return json;
 }
 

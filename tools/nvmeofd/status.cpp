@@ -65,6 +65,12 @@ Json serviceJson(const Status &status, std::size_t index)
 	return json;
 }
 
+void putSource(Json &json, const Json &source)
+{
+	json["source"] = source;
+	json["told_by"] = source; // the old name, for one version
+}
+
 Json connectionJson(const Status &status, const PlannedConnection &wanted)
 {
 	Json sources = Json::array();
@@ -72,9 +78,8 @@ Json connectionJson(const Status &status, const PlannedConnection &wanted)
 		sources.push_back(status.plan.services[service].key);
 	Json json{{"nqn", wanted.options.subsysnqn},
 		  {"address", wanted.options.address.toString()},
-		  {"transport", wanted.options.transport},
-		  {"source", sources},
-		  {"told_by", sources}}; // the old name, for one version
+		  {"transport", wanted.options.transport}};
+	putSource(json, sources);
 	const auto &all = status.present.controllers;
 	auto there =
 		std::ranges::find_if(all, [&](const Controller &one) { return isConnection(one, wanted.options); });
@@ -115,10 +120,8 @@ Json toJson(const Status &status)
 		json["connections"].push_back(connectionJson(status, wanted));
 	for (const Refusal &refusal : status.plan.refusals) {
 		Json one{{"what", refusal.what}, {"reason", refusal.reason}};
-		if (refusal.toldBy) {
-			for (const char *name : {"source", "told_by"}) // the old name, for one version
-				one[name] = status.plan.services[*refusal.toldBy].key;
-		}
+		if (refusal.toldBy)
+			putSource(one, status.plan.services[*refusal.toldBy].key);
 		json["refusals"].push_back(std::move(one));
 	}
 	if (status.mdns.listening())
