@@ -315,9 +315,9 @@ void Host::account(Counts &counts) const
 	if (!wasConnected_)
 		return;
 	counts.whole.push_back(whole_);
-	for (std::size_t mark = 0; mark < stepCount; mark++)
-		if (stepTimes_[mark] != none)
-			counts.stepTimes[mark].push_back(stepTimes_[mark]);
+	for (std::size_t step = 0; step < stepCount; step++)
+		if (stepTimes_[step] != none)
+			counts.stepTimes[step].push_back(stepTimes_[step]);
 }
 
 // ---- counters and times
@@ -350,9 +350,9 @@ void addRounds(std::vector<Round> &to, const std::vector<Round> &from)
 
 } // namespace
 
-const char *toString(HostStep mark)
+const char *toString(HostStep step)
 {
-	return names[static_cast<std::size_t>(mark)];
+	return names[static_cast<std::size_t>(step)];
 }
 
 // A live session reads the log header next.
@@ -377,13 +377,13 @@ void Counts::add(const Counts &other)
 	commands += other.commands;
 	exchanges += other.exchanges;
 	writes += other.writes;
-	for (std::size_t mark = 0; mark < failures.size(); mark++)
+	for (std::size_t step = 0; step < failures.size(); step++)
 		for (std::size_t reason = 0; reason < reasonCount; reason++)
-			failures[mark][reason] += other.failures[mark][reason];
+			failures[step][reason] += other.failures[step][reason];
 	storm::add(failureReasons, other.failureReasons);
 	storm::add(violations, other.violations);
-	for (std::size_t mark = 0; mark < stepCount; mark++)
-		appendTimes(stepTimes[mark], other.stepTimes[mark]);
+	for (std::size_t step = 0; step < stepCount; step++)
+		appendTimes(stepTimes[step], other.stepTimes[step]);
 	appendTimes(whole, other.whole);
 	served.resize(std::max(served.size(), other.served.size()));
 	for (std::size_t i = 0; i < other.served.size(); i++)

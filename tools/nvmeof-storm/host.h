@@ -40,7 +40,7 @@ enum class HostStep : std::uint8_t {
 	waiting, // for an event; not measured
 };
 constexpr std::size_t stepCount = 13; // measured ones
-const char *toString(HostStep mark);
+const char *toString(HostStep step);
 HostStep stepOf(initiator::Step step);
 
 constexpr std::size_t reasonCount = static_cast<std::size_t>(initiator::Reason::unusable) + 1;
@@ -69,7 +69,7 @@ struct Counts {
 	std::uint64_t writes = 0;    // to sockets
 	std::array<std::array<std::uint64_t, reasonCount>, stepCount + 1> failures{}; // by step and reason
 	std::map<std::string, std::uint64_t> failureReasons;                          // failed hosts, by reason
-	std::map<std::string, std::uint64_t> violations;                              // violations
+	std::map<std::string, std::uint64_t> violations;                              // defects of the service, by text
 	std::array<Times, stepCount> stepTimes;
 	Times whole;
 	std::vector<std::uint64_t> served; // hosts, by address

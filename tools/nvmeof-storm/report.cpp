@@ -42,10 +42,10 @@ double microseconds(std::chrono::nanoseconds time)
 
 template <typename Fn> void eachFailure(const Counts &counts, Fn tell)
 {
-	for (std::size_t mark = 0; mark < counts.failures.size(); mark++)
+	for (std::size_t step = 0; step < counts.failures.size(); step++)
 		for (std::size_t reason = 0; reason < reasonCount; reason++)
-			if (const auto count = counts.failures[mark][reason])
-				tell(toString(static_cast<HostStep>(mark)), toString(static_cast<Reason>(reason)),
+			if (const auto count = counts.failures[step][reason])
+				tell(toString(static_cast<HostStep>(step)), toString(static_cast<Reason>(reason)),
 				     count);
 }
 
@@ -59,9 +59,9 @@ std::string timesText(const Counts &counts)
 {
 	std::string out =
 		fmt::format("\n{:<12}{:>9}{:>11}{:>11}{:>11}{:>11}\n", "ms", "hosts", "p50", "p90", "p99", "last");
-	for (std::size_t mark = 0; mark < stepCount; mark++)
-		if (const Summary s = summarize(counts.stepTimes[mark]); s.count)
-			out += line(toString(static_cast<HostStep>(mark)), s);
+	for (std::size_t step = 0; step < stepCount; step++)
+		if (const Summary s = summarize(counts.stepTimes[step]); s.count)
+			out += line(toString(static_cast<HostStep>(step)), s);
 	return out + line("whole", summarize(counts.whole));
 }
 
@@ -116,8 +116,8 @@ std::string servedText(const Options &options, const Counts &counts)
 std::string troubleText(const Outcome &outcome)
 {
 	std::string out;
-	eachFailure(outcome.counts, [&](const char *mark, const char *reason, std::uint64_t count) {
-		out += fmt::format("attempts that failed: {} at {}, {}\n", count, mark, reason);
+	eachFailure(outcome.counts, [&](const char *step, const char *reason, std::uint64_t count) {
+		out += fmt::format("attempts that failed: {} at {}, {}\n", count, step, reason);
 	});
 	for (const auto &[why, hosts] : outcome.counts.failureReasons)
 		out += fmt::format("hosts that failed: {}: {}\n", hosts, nofctl::printable(why));
@@ -136,9 +136,9 @@ Json jsonOf(const Summary &s)
 Json timesJson(const Counts &counts)
 {
 	Json times = Json::object();
-	for (std::size_t mark = 0; mark < stepCount; mark++)
-		if (!counts.stepTimes[mark].empty())
-			times[toString(static_cast<HostStep>(mark))] = jsonOf(summarize(counts.stepTimes[mark]));
+	for (std::size_t step = 0; step < stepCount; step++)
+		if (!counts.stepTimes[step].empty())
+			times[toString(static_cast<HostStep>(step))] = jsonOf(summarize(counts.stepTimes[step]));
 	times["whole"] = jsonOf(summarize(counts.whole));
 	return times;
 }
@@ -146,8 +146,8 @@ Json timesJson(const Counts &counts)
 Json failuresJson(const Counts &counts)
 {
 	Json all = Json::array();
-	eachFailure(counts, [&](const char *mark, const char *reason, std::uint64_t count) {
-		all.push_back({{"step", mark}, {"reason", reason}, {"attempts", count}});
+	eachFailure(counts, [&](const char *step, const char *reason, std::uint64_t count) {
+		all.push_back({{"step", step}, {"reason", reason}, {"attempts", count}});
 	});
 	return all;
 }
@@ -298,10 +298,14 @@ Bytes withoutOrigin(const Bytes &entries)
 void checkSame(const KnownLogs &logs, Counts &counts)
 {
 	std::map<std::uint64_t, Bytes> generations; // with the first log of each
-	for (const auto &log : logs.logs())
-		if (log->hosts && generations.try_emplace(log->generation, withoutOrigin(log->entries)).first->second !=
-					  withoutOrigin(log->entries))
+	for (const auto &log : logs.logs()) {
+		if (!log->hosts)
+			continue;
+		Bytes entries = withoutOrigin(log->entries);
+		const auto [first, fresh] = generations.try_emplace(log->generation, std::move(entries));
+		if (!fresh && first->second != entries) // try_emplace() moves only what it inserts
 			counts.addViolation("a log that differs from another one of the same generation", log->hosts);
+	}
 }
 
 void checkExpected(const KnownLogs &logs, const std::string &file, Counts &counts)
@@ -325,6 +329,16 @@ void checkExpected(const KnownLogs &logs, const std::string &file, Counts &count
 bool late(const Counts &counts)
 {
 	return std::ranges::any_of(counts.rounds, [](const Round &round) { return round.missed != 0; });
+}
+
+// The log that most hosts received; null: none
+const KnownLogs::Log *usualLog(const KnownLogs &logs)
+{
+	const KnownLogs::Log *usual = nullptr;
+	for (const auto &log : logs.logs())
+		if (log->hosts && (!usual || log->hosts > usual->hosts))
+			usual = log.get();
+	return usual;
 }
 
 } // namespace
@@ -354,15 +368,6 @@ const char *toString(ExitCode code)
 {
 	constexpr std::array names{"good", "failed", "usage", "local", "wrong", "late"};
 	return names[static_cast<std::size_t>(code)];
-}
-
-const KnownLogs::Log *usualLog(const KnownLogs &logs)
-{
-	const KnownLogs::Log *usual = nullptr;
-	for (const auto &log : logs.logs())
-		if (log->hosts && (!usual || log->hosts > usual->hosts))
-			usual = log.get();
-	return usual;
 }
 
 std::string save(const KnownLogs &logs, const std::string &file)

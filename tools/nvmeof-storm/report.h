@@ -12,8 +12,6 @@ namespace storm {
 ExitCode judge(const Options &options, Outcome &outcome);
 const char *toString(ExitCode code); // "good"
 
-// The log that most hosts received; null: none
-const KnownLogs::Log *usualLog(const KnownLogs &logs);
 // Empty: written; otherwise an error message
 std::string save(const KnownLogs &logs, const std::string &file);
 
