@@ -47,9 +47,9 @@ Result<Header> decodeHeader(const Block &block)
 	if (std::uint16_t format = raw.recfmt)
 		return unusable("its format " + std::to_string(format) + " is not supported");
 	Header header{raw.genctr, raw.numrec};
-	if (header.entries > maxDiscoveryEntries)
+	if (header.entries > wire::maxDiscoveryEntries)
 		return unusable("it has " + std::to_string(header.entries) + " entries, more than the limit of " +
-				std::to_string(maxDiscoveryEntries));
+				std::to_string(wire::maxDiscoveryEntries));
 	return header;
 }
 

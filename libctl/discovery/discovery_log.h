@@ -13,7 +13,6 @@
 
 namespace nofctl {
 
-inline constexpr std::uint64_t maxDiscoveryEntries = 16384; // 16 MiB: more than any fabric needs
 inline constexpr int discoveryTries = 10;
 
 // Access to the log page.

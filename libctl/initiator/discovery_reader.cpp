@@ -103,7 +103,7 @@ DiscoveryReader::Outcome DiscoveryReader::judgeHeader()
 	first_ = now_;
 	if (first_.format)
 		return unusable("the discovery log has an unknown format");
-	if (first_.count > maxEntries)
+	if (first_.count > maxDiscoveryEntries)
 		return unusable("the discovery log has more entries than the limit");
 	const bool offsets = session_.info().offsets();
 	end_ = (first_.count + 1) * discoveryBlock;

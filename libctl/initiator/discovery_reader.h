@@ -11,8 +11,6 @@
 
 namespace initiator {
 
-constexpr std::uint64_t maxEntries = 16384; // 16 MiB: more than any fabric has ports
-
 class DiscoveryReader {
 public:
 	using Data = Session::Data;

@@ -7,7 +7,8 @@
 
 namespace nofctl::wire {
 
-constexpr std::size_t discoveryBlock = 1024; // size of the header and of each entry
+constexpr std::size_t discoveryBlock = 1024;         // size of the header and of each entry
+constexpr std::uint64_t maxDiscoveryEntries = 16384; // limit of readers; 16 MiB: more than any fabric needs
 
 struct DiscoveryHeader {
 	Le64 genctr;

@@ -14,8 +14,8 @@ using namespace nvmeof;
 namespace {
 
 constexpr std::size_t block = nofctl::wire::discoveryBlock;
-constexpr std::size_t maxPieces = nofctl::maxDiscoveryEntries; // bound of reads of one entry each
-constexpr std::size_t maxShown = 64;                           // more entries would test nothing new
+constexpr std::size_t maxPieces = nofctl::wire::maxDiscoveryEntries; // bound of reads of one entry each
+constexpr std::size_t maxShown = 64;                                 // more entries would test nothing new
 
 // Behaviour of the target at one read
 enum Turn : std::uint8_t { good, changes, fails, restarts, lies, turns };

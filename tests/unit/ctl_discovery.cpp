@@ -327,7 +327,7 @@ TEST_CASE("an unreadable discovery log is an error", "[discovery]")
 	}
 	SECTION("because the number of entries is above the limit")
 	{
-		auto many = GENERATE(as<std::uint64_t>{}, nofctl::maxDiscoveryEntries + 1, 1ull << 54, ~0ull);
+		auto many = GENERATE(as<std::uint64_t>{}, nofctl::wire::maxDiscoveryEntries + 1, 1ull << 54, ~0ull);
 		service.setNumber(8, many);
 		CHECK(errorOf(service).find("it has " + std::to_string(many) + " entries") != std::string::npos);
 	}
