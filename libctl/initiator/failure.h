@@ -15,8 +15,8 @@ enum class Step : std::uint8_t {
 	cap,      // Property Get of CAP
 	vs,       // Property Get of VS
 	enable,   // Property Set of CC
-	ready,    // Property Get of CSTS, until it is
-	identify, // Property Get of CSTS until RDY is set
+	ready,    // Property Get of CSTS, until RDY is set
+	identify, // Identify Controller
 	events,   // Set Features for events; skipped if there are none
 	live,     // used by the caller
 };

@@ -127,7 +127,6 @@ private:
 	void advance(const nofctl::wire::Completion &completion);
 	void lookReady(std::uint32_t csts);
 	void identified();
-	void configureEvents();
 	void becomeLive();
 	void learn(Data identify);
 	void keepAlive();

@@ -6,7 +6,7 @@
 
 namespace nofctl::wire {
 
-constexpr const char *wellKnownDiscoveryNqn = "nqn.2014-08.org.nvmexpress.discovery"; // well-known discovery NQN
+constexpr const char *wellKnownDiscoveryNqn = "nqn.2014-08.org.nvmexpress.discovery";
 constexpr std::uint16_t anyCntlid = 0xffff; // dynamic controller model: the admin Connect assigns the ID
 
 enum FabricsType : std::uint8_t { fc_property_set = 0x00, fc_connect = 0x01, fc_property_get = 0x04 };
