@@ -56,7 +56,7 @@ public:
 		good_ += o.good;
 		failed_ += o.failed;
 		deceived_ += o.deceived;
-		stalledWrites_ += o.stalledWrites;
+		lateWrites_ += o.lateWrites;
 		maxSize_ = std::max(maxSize_, o.took);
 		for (std::size_t i = 0; i < target::mutationKinds; i++)
 			kinds_[i] += o.mutator->counts()[i];
@@ -77,7 +77,7 @@ public:
 			"figure: fuzz_pdu: seed %lu: %lu sessions in %.1f s, %.1f/s; %lu came live, %lu had the disk; "
 			"%lu I/Os good, %lu with errors, %lu deceived, %lu ghost writes; longest %ld ms\n",
 			seed_, sessions_, seconds, static_cast<double>(sessions_) / seconds, live_, disks_, good_,
-			failed_, deceived_, stalledWrites_, maxSize_.count());
+			failed_, deceived_, lateWrites_, maxSize_.count());
 		std::uint64_t sum = 0;
 		std::string text;
 		for (auto &[kind, n] : kinds_) {
@@ -103,7 +103,7 @@ private:
 	const std::uint64_t seed_;
 	std::mutex lock_;
 	std::ofstream file_;
-	std::uint64_t sessions_ = 0, live_ = 0, disks_ = 0, good_ = 0, failed_ = 0, deceived_ = 0, stalledWrites_ = 0,
+	std::uint64_t sessions_ = 0, live_ = 0, disks_ = 0, good_ = 0, failed_ = 0, deceived_ = 0, lateWrites_ = 0,
 		      faults_ = 0;
 	Millis maxSize_{0};
 	std::map<std::size_t, std::uint64_t> kinds_;

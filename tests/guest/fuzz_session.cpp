@@ -39,13 +39,13 @@ bool FuzzIo::sent(std::uint64_t at, const std::vector<std::uint8_t> &block) cons
 
 // True if each block that differs holds data written earlier, and was overwritten meanwhile by a controller that had
 // been replaced.
-bool FuzzIo::hitByLateWrite(std::uint64_t at, Buffer &buffer, std::uint64_t stalledWrites) const
+bool FuzzIo::hitByLateWrite(std::uint64_t at, Buffer &buffer, std::uint64_t lateWrites) const
 {
 	auto block = std::size_t(1) << store_->shift();
 	for (std::size_t i = 0; i < buffer.size(); i += block) {
 		auto is = store_->peek(at + i, block);
 		if (!std::equal(is.begin(), is.end(), buffer.data() + i) &&
-		    !(sent(at + i, is) && store_->hitByLateWrite((at + i) >> store_->shift(), stalledWrites)))
+		    !(sent(at + i, is) && store_->hitByLateWrite((at + i) >> store_->shift(), lateWrites)))
 			return false;
 	}
 	return true;
@@ -67,7 +67,7 @@ void FuzzIo::one(const Disk &disk, const target::Mutator *mutator)
 		buffer.fill(static_cast<std::uint32_t>(random_.next()));
 		written_.push_back({at, {buffer.data(), buffer.data() + buffer.size()}});
 	}
-	auto known = store_->stalledWrites();
+	auto known = store_->lateWrites();
 	int err = writes ? disk.write(at, buffer) : disk.read(at, buffer);
 	if (err) {
 		failed++;
@@ -79,7 +79,7 @@ void FuzzIo::one(const Disk &disk, const target::Mutator *mutator)
 	if (mutator && mutator->deceived())
 		deceived++;
 	else if (hitByLateWrite(at, buffer, known))
-		stalledWrites++;
+		lateWrites++;
 	else
 		fault = std::string(writes ? "a write that ended well is not in the store" : "wrong data read") + ": " +
 			std::to_string(size) + " bytes at " + std::to_string(at);
@@ -190,7 +190,7 @@ void FuzzSession::work(const std::string &name)
 		outcome_.good += io.good;
 		outcome_.failed += io.failed;
 		outcome_.deceived += io.deceived;
-		outcome_.stalledWrites += io.stalledWrites;
+		outcome_.lateWrites += io.lateWrites;
 		if (!io.fault.empty())
 			fail(io.fault);
 	}

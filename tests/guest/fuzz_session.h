@@ -21,10 +21,10 @@ struct FuzzOutcome {
 	std::string done = {}; // the mutations
 	bool live = false;
 	bool disk = false;
-	unsigned good = 0;          // I/Os that succeeded, with the right data
-	unsigned failed = 0;        // I/Os that ended with an error
-	unsigned deceived = 0;      // I/Os with wrong data that the host could not detect
-	unsigned stalledWrites = 0; // older writes executed after newer ones, with a reconnect between
+	unsigned good = 0;       // I/Os that succeeded, with the right data
+	unsigned failed = 0;     // I/Os that ended with an error
+	unsigned deceived = 0;   // I/Os with wrong data that the host could not detect
+	unsigned lateWrites = 0; // older writes executed after newer ones, with a reconnect between
 	Millis took{0};
 	std::shared_ptr<target::Mutator> mutator = {};
 };
@@ -42,7 +42,7 @@ public:
 		 const target::Mutator *mutator);
 
 	unsigned good = 0, failed = 0, deceived = 0;
-	unsigned stalledWrites = 0; // I/Os whose data an older write has overwritten
+	unsigned lateWrites = 0; // I/Os whose data an older write has overwritten
 	std::string fault = {};
 
 private:
@@ -52,7 +52,7 @@ private:
 	};
 
 	bool sent(std::uint64_t at, const std::vector<std::uint8_t> &block) const;
-	bool hitByLateWrite(std::uint64_t at, Buffer &buffer, std::uint64_t stalledWrites) const;
+	bool hitByLateWrite(std::uint64_t at, Buffer &buffer, std::uint64_t lateWrites) const;
 	void one(const Disk &disk, const target::Mutator *mutator);
 	bool same(std::uint64_t at, Buffer &buffer) const;
 

@@ -121,7 +121,6 @@ bool Connection::reportViolation(const std::string &text)
 // Processes a command that has arrived with its in-capsule data.
 bool Connection::take(const Command &cmd, Bytes data)
 {
-	lastCid_ = cmd.cid;
 	if (!inflight_.insert(cmd.cid).second)
 		return reportViolation("command identifier in use: " + std::to_string(cmd.cid));
 	if (connected_ && inflight_.size() >= entries_)
@@ -222,7 +221,7 @@ void Connection::carryOut(const Command &cmd, Bytes data)
 void Connection::stallCommand(const Command &cmd, Bytes data, bool silent)
 {
 	if (silent)
-		assoc_->silent = true; // before a test can see the ghost
+		assoc_->silent = true; // before a test can see the stalled write
 	if (cmd.opcode == op_write)
 		server_.subsystem().stalledWrites().keep(assoc_, server_.stores().find(cmd.nsid), cmd.slba(),
 							 std::move(data));

@@ -48,7 +48,6 @@ public:
 	Completion completion(const Command &cmd, std::uint16_t status, std::uint64_t result = 0) const;
 	void later(Clock::duration delay, std::function<void()> fn);
 	void releaseHeld();
-	std::uint16_t lastCid() const { return lastCid_; }
 	bool discovery() const { return assoc_ && assoc_->discovery; }
 	void tell(AsyncEvent event);
 
@@ -143,7 +142,6 @@ private:
 	bool connected_ = false; // a Connect command was accepted
 	std::uint16_t entries_ = 0;
 	std::uint16_t sqhd_ = 0;
-	std::uint16_t lastCid_ = 0;
 	std::shared_ptr<Association> assoc_;
 	std::multimap<Clock::time_point, std::function<void()>> due_;
 	std::vector<std::pair<Command, Bytes>> held_;

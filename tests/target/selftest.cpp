@@ -144,10 +144,10 @@ TEST_CASE("a late write after one by a newer controller is counted as a ghost")
 	Controller next(p.a);
 	CHECK(next.io->run(write(0), Bytes(512, 2)) == st_ok);
 	CHECK(next.io->run(write(1), Bytes(512, 2)) == st_ok);
-	CHECK(store->stalledWrites() == 0);
+	CHECK(store->lateWrites() == 0);
 	REQUIRE(p.stalledWrites.execute() == 1);
 	CHECK(p.stored(0) == 1);
-	CHECK(store->stalledWrites() == 1);
+	CHECK(store->lateWrites() == 1);
 	CHECK(store->hitByLateWrite(0, 0));
 	CHECK_FALSE(store->hitByLateWrite(1, 0));
 	CHECK_FALSE(store->hitByLateWrite(0, 1));

@@ -288,9 +288,9 @@ TEST_CASE("the writes of a new controller are no ghost writes after the controll
 		CHECK(store.write(0, Bytes(512, 2), newer->serial));
 		associations.remove(*newer);
 	} while (newer->cntlid != 1);
-	CHECK(store.stalledWrites() == 0);
+	CHECK(store.lateWrites() == 0);
 	CHECK(store.write(0, Bytes(512, 3), first->serial));
-	CHECK(store.stalledWrites() == 1);
+	CHECK(store.lateWrites() == 1);
 }
 
 TEST_CASE("each misbehaviour of reports and formats changes what it says")

@@ -62,7 +62,7 @@ bool Store::write(std::uint64_t slba, std::span<const std::uint8_t> from, std::u
 	for (auto block = slba; block < slba + (from.size() >> shift_); block++) {
 		auto &w = written_[block];
 		if (writer < w.latest)
-			w.ghost = ++stalledWrites_;
+			w.lateWrite = ++lateWrites_;
 		else
 			w = {writer, 0};
 	}
@@ -96,16 +96,16 @@ Bytes Store::peek(std::uint64_t offset, std::size_t length) const
 	return Bytes(from, from + static_cast<std::ptrdiff_t>(length));
 }
 
-std::uint64_t Store::stalledWrites() const
+std::uint64_t Store::lateWrites() const
 {
 	std::lock_guard guard(lock_);
-	return stalledWrites_;
+	return lateWrites_;
 }
 
-bool Store::hitByLateWrite(std::uint64_t slba, std::uint64_t stalledWrites) const
+bool Store::hitByLateWrite(std::uint64_t slba, std::uint64_t lateWrites) const
 {
 	std::lock_guard guard(lock_);
-	return slba < written_.size() && written_[slba].ghost > stalledWrites;
+	return slba < written_.size() && written_[slba].lateWrite > lateWrites;
 }
 
 std::shared_ptr<Store> Stores::add(std::uint32_t nsid, std::uint64_t size, unsigned shift, std::uint32_t anaGroup)

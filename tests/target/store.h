@@ -55,10 +55,10 @@ public:
 
 	// Content as a host should read it, for tests.
 	Bytes peek(std::uint64_t offset, std::size_t length) const;
-	// Number of ghost writes: blocks that a controller wrote after a newer controller had written them.
-	// hitByLateWrite(): whether a ghost write beyond the given number hit this block and is the last one there.
-	std::uint64_t stalledWrites() const;
-	bool hitByLateWrite(std::uint64_t slba, std::uint64_t stalledWrites) const;
+	// Number of late writes: blocks that a controller wrote after a newer controller had written them.
+	// hitByLateWrite(): whether a late write beyond the given number hit this block and is the last one there.
+	std::uint64_t lateWrites() const;
+	bool hitByLateWrite(std::uint64_t slba, std::uint64_t lateWrites) const;
 
 private:
 	bool inside(std::uint64_t slba, std::uint64_t bytes) const;
@@ -68,14 +68,14 @@ private:
 	const std::uint32_t anaGroup_;
 	Id16 uuid_{}, nguid_{};
 	struct BlockHistory {
-		std::uint64_t latest = 0; // Association::serial
-		std::uint64_t ghost = 0;  // number of the last ghost write; 0: none since
+		std::uint64_t latest = 0;    // Association::serial
+		std::uint64_t lateWrite = 0; // number of the last late write; 0: none since
 	};
 
 	mutable std::mutex lock_;
 	Bytes data_;
 	std::vector<BlockHistory> written_; // indexed by block
-	std::uint64_t stalledWrites_ = 0;
+	std::uint64_t lateWrites_ = 0;
 	std::unique_ptr<ZoneTable> zones_;
 	std::unique_ptr<Protection> protection_;
 	std::unique_ptr<KeyValue> keyValue_;

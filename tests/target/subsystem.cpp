@@ -10,7 +10,7 @@ void StalledWrites::keep(std::shared_ptr<Association> owner, std::shared_ptr<Sto
 	if (owner->dead)
 		return;
 	auto until = owner->quiescedAt();
-	stalledWrites_.push_back({std::move(owner), std::move(store), slba, std::move(data), until});
+	writes_.push_back({std::move(owner), std::move(store), slba, std::move(data), until});
 	kept_++;
 	changed_.notify_all();
 }
@@ -19,38 +19,37 @@ std::size_t StalledWrites::execute()
 {
 	std::lock_guard guard(lock_);
 	std::size_t count = 0;
-	for (auto &g : stalledWrites_)
-		if (!g.owner->dead && Clock::now() < g.until && g.store->write(g.slba, g.data, g.owner->serial))
+	for (auto &w : writes_)
+		if (!w.owner->dead && Clock::now() < w.until && w.store->write(w.slba, w.data, w.owner->serial))
 			count++;
 	executed_ += count;
-	dropped_ += stalledWrites_.size() - count;
-	stalledWrites_.clear();
+	dropped_ += writes_.size() - count;
+	writes_.clear();
 	return count;
 }
 
 void StalledWrites::drop(std::uint16_t cntlid, std::uint64_t cirn)
 {
 	std::lock_guard guard(lock_);
-	dropped_ += std::erase_if(stalledWrites_,
-				  [&](auto &g) { return g.owner->cntlid == cntlid && g.owner->cirn == cirn; });
+	dropped_ += std::erase_if(writes_, [&](auto &w) { return w.owner->cntlid == cntlid && w.owner->cirn == cirn; });
 }
 
 void StalledWrites::drop(const HostId &host)
 {
 	std::lock_guard guard(lock_);
-	dropped_ += std::erase_if(stalledWrites_, [&](auto &g) { return g.owner->hostid == host; });
+	dropped_ += std::erase_if(writes_, [&](auto &w) { return w.owner->hostid == host; });
 }
 
 void StalledWrites::clear()
 {
 	std::lock_guard guard(lock_);
-	stalledWrites_.clear();
+	writes_.clear();
 }
 
 std::size_t StalledWrites::waiting() const
 {
 	std::lock_guard guard(lock_);
-	return stalledWrites_.size();
+	return writes_.size();
 }
 
 std::uint64_t StalledWrites::kept() const
@@ -80,7 +79,7 @@ bool StalledWrites::wait(std::uint64_t count, std::chrono::milliseconds timeout)
 Clock::time_point StalledWrites::deadline() const
 {
 	std::lock_guard guard(lock_);
-	return stalledWrites_.empty() ? Clock::now() : stalledWrites_.front().until;
+	return writes_.empty() ? Clock::now() : writes_.front().until;
 }
 
 void Subsystem::endInstance(std::uint16_t cntlid, std::uint8_t ciu, std::uint64_t cirn, const std::string &hostnqn)

@@ -34,7 +34,7 @@ public:
 	Clock::time_point deadline() const;
 
 private:
-	struct Ghost {
+	struct Write {
 		std::shared_ptr<Association> owner;
 		std::shared_ptr<Store> store;
 		std::uint64_t slba;
@@ -44,7 +44,7 @@ private:
 
 	mutable std::mutex lock_;
 	mutable std::condition_variable changed_;
-	std::deque<Ghost> stalledWrites_;
+	std::deque<Write> writes_;
 	std::uint64_t kept_ = 0, executed_ = 0, dropped_ = 0;
 };
 
