@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include <nvmeof/suggest.h>
 
@@ -23,6 +24,13 @@ using namespace nvmeof;
 namespace {
 
 constexpr int lastPort = 65535;
+
+// Path selectors (iopolicy) of the module nvmeof itself; see kmod/mpath/choose.c
+const std::vector<std::string> &ownSelectors()
+{
+	static const std::vector<std::string> names{"numa", "round-robin", "queue-depth", "latency"};
+	return names;
+}
 
 Result<std::string> nqnOf(const toml::node &node)
 {
@@ -508,8 +516,8 @@ void Parser::defaults(const toml::table &table)
 	checkTimes(table, one.connect, Judgement::note);
 	if (table.contains("nqn"))
 		notePattern(table, one.pattern);
-	if (one.subsystem.iopolicy && !isOwnSelector(*one.subsystem.iopolicy))
-		noteSelector(*table.get("iopolicy"), *one.subsystem.iopolicy);
+	if (const auto &name = one.subsystem.iopolicy; name && !std::ranges::count(ownSelectors(), *name))
+		noteSelector(*table.get("iopolicy"), *name);
 	config_.defaults.push_back(std::move(one));
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <nvmeof/config.h>
 #include <nvmeof/result.h>
@@ -14,18 +13,6 @@ namespace nofctl {
 
 // Parses @text and adds the result to @reading.
 void parseConfig(nvmeof::ConfigReading &reading, std::string_view text, const std::string &file);
-
-// Path selectors (iopolicy) of the module nvmeof itself; see kmod/mpath/choose.c
-inline const std::vector<std::string> &ownSelectors()
-{
-	static const std::vector<std::string> names{"numa", "round-robin", "queue-depth", "latency"};
-	return names;
-}
-
-inline bool isOwnSelector(const std::string &name)
-{
-	return std::ranges::find(ownSelectors(), name) != ownSelectors().end();
-}
 
 // 1 to 64 letters, digits, - and _, starting with a letter or digit: valid below /dev/mapper and as a file name.
 inline bool isStripeName(std::string_view name)

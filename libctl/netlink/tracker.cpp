@@ -23,8 +23,7 @@ std::string seconds(std::chrono::milliseconds time)
 	return text;
 }
 
-} // namespace
-
+// The error for the LAST_* attributes; nothing if they are empty
 std::optional<Error> lastErrorOf(const Controller &controller)
 {
 	if (controller.lastError.empty() && !controller.lastErrno && !controller.lastStatus)
@@ -48,6 +47,8 @@ std::optional<Error> lastErrorOf(const Controller &controller)
 		error.message += std::string(": ") + noMemory;
 	return error;
 }
+
+} // namespace
 
 ConnectionTracker::ConnectionTracker(Controller controller) : controller_(std::move(controller))
 {

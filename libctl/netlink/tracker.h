@@ -44,7 +44,4 @@ private:
 	std::optional<nvmeof::Error> attempt_; // error of the last attempt
 };
 
-// The Error for a controller's LAST_* attributes; nothing if they are empty.
-std::optional<nvmeof::Error> lastErrorOf(const nvmeof::Controller &controller);
-
 } // namespace nofctl

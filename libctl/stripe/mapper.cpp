@@ -20,6 +20,8 @@ using namespace nvmeof;
 
 namespace {
 
+constexpr const char *uuidStart = "NVMEOF-STRIPE-"; // of our stripes
+
 // Last error message of libdevmapper, captured instead of printed to stderr
 thread_local std::string lastWords;
 
@@ -108,6 +110,41 @@ Result<void> change(int kind, const std::string &name, const char *what)
 	return task.runWithNodes() ? Result<void>() : Result<void>(task.error(what));
 }
 
+Result<void> createMapped(const std::string &name, const std::vector<Target> &table)
+{
+	Task task(DM_DEVICE_CREATE, name);
+	if (!task.get() || !dm_task_set_uuid(task.get(), (uuidStart + name).c_str()) || !addTargets(task, table) ||
+	    !task.runWithNodes())
+		return task.error("cannot be created:");
+	return {};
+}
+
+// Replaces the table after outstanding I/O has completed.
+Result<void> replaceTable(const std::string &name, const std::vector<Target> &table)
+{
+	Task load(DM_DEVICE_RELOAD, name);
+	if (!addTargets(load, table) || !load.run())
+		return load.error("refuses the table:");
+	if (Result<void> done = change(DM_DEVICE_SUSPEND, name, "cannot be suspended:"); !done)
+		return done;
+	Result<void> resumed = change(DM_DEVICE_RESUME, name, "cannot be resumed:");
+	if (!resumed) { // resume with the old table, so that I/O does not stay blocked
+		Task(DM_DEVICE_CLEAR, name).run();
+		static_cast<void>(change(DM_DEVICE_RESUME, name, ""));
+	}
+	return resumed;
+}
+
+// Status of the first target; empty if there is none.
+Result<std::string> mappedStatus(const std::string &name)
+{
+	Task task(DM_DEVICE_STATUS, name);
+	if (!task.run())
+		return task.error("cannot be queried:");
+	const std::vector<Target> table = targetsOf(task);
+	return table.empty() ? std::string() : table.front().parameters;
+}
+
 } // namespace
 
 std::uint64_t Mapped::sectors() const
@@ -146,42 +183,9 @@ Result<std::vector<std::string>> mappedNames()
 	}
 }
 
-Result<void> createMapped(const std::string &name, const std::string &uuid, const std::vector<Target> &table)
-{
-	Task task(DM_DEVICE_CREATE, name);
-	if (!task.get() || !dm_task_set_uuid(task.get(), uuid.c_str()) || !addTargets(task, table) ||
-	    !task.runWithNodes())
-		return task.error("cannot be created:");
-	return {};
-}
-
-Result<void> replaceTable(const std::string &name, const std::vector<Target> &table)
-{
-	Task load(DM_DEVICE_RELOAD, name);
-	if (!addTargets(load, table) || !load.run())
-		return load.error("refuses the table:");
-	if (Result<void> done = change(DM_DEVICE_SUSPEND, name, "cannot be suspended:"); !done)
-		return done;
-	Result<void> resumed = change(DM_DEVICE_RESUME, name, "cannot be resumed:");
-	if (!resumed) { // resume with the old table, so that I/O does not stay blocked
-		Task(DM_DEVICE_CLEAR, name).run();
-		static_cast<void>(change(DM_DEVICE_RESUME, name, ""));
-	}
-	return resumed;
-}
-
 Result<void> removeMapped(const std::string &name)
 {
 	return change(DM_DEVICE_REMOVE, name, "cannot be removed:");
-}
-
-Result<std::string> mappedStatus(const std::string &name)
-{
-	Task task(DM_DEVICE_STATUS, name);
-	if (!task.run())
-		return task.error("cannot be queried:");
-	const std::vector<Target> table = targetsOf(task);
-	return table.empty() ? std::string() : table.front().parameters;
 }
 
 Parts membersOfStripe(const ConfigStripe &stripe, const Snapshot &all)
@@ -212,7 +216,7 @@ Target stripedTarget(const std::vector<std::string> &disks, std::uint64_t chunk,
 
 Result<void> makeStripe(const std::string &name, const Target &target)
 {
-	return createMapped(name, uuidStart + name, {target});
+	return createMapped(name, {target});
 }
 
 bool isStripe(const Mapped &mapped)
@@ -288,9 +292,9 @@ Result<void> beginCopy(const Mapped &stripe, const Target &to)
 	if (to.length < stripe.sectors())
 		return invalidError("the new stripe is smaller than the existing one");
 	const std::string before = oldName(name), after = newName(name);
-	if (Result<void> made = createMapped(before, uuidStart + before, stripe.table); !made)
+	if (Result<void> made = createMapped(before, stripe.table); !made)
 		return made;
-	if (Result<void> made = createMapped(after, uuidStart + after, {to}); !made) {
+	if (Result<void> made = createMapped(after, {to}); !made) {
 		static_cast<void>(removeMapped(before));
 		return made;
 	}

@@ -28,19 +28,11 @@ struct Mapped {
 	std::uint64_t sectors() const;
 };
 
-// Prefix of the uuid of our stripes.
-inline constexpr const char *uuidStart = "NVMEOF-STRIPE-";
-
 // Nothing if no device has that name.
 nvmeof::Result<std::optional<Mapped>> findMapped(const std::string &name);
 nvmeof::Result<std::vector<std::string>> mappedNames();
 
-nvmeof::Result<void> createMapped(const std::string &name, const std::string &uuid, const std::vector<Target> &table);
-// Replaces the table after outstanding I/O has completed.
-nvmeof::Result<void> replaceTable(const std::string &name, const std::vector<Target> &table);
 nvmeof::Result<void> removeMapped(const std::string &name);
-// Status of the first target; empty if there is none.
-nvmeof::Result<std::string> mappedStatus(const std::string &name);
 
 // A configured stripe, and the members that exist
 struct Parts {

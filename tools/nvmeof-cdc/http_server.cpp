@@ -16,6 +16,18 @@
 #include "service.h"
 #include "status.h"
 
+// NVMEOF_CDC_PAGE: the directory with the files
+#define NVMEOF_CDC_FILE(symbol, file)                                                                \
+	asm(".pushsection .rodata\n" #symbol ":\n.incbin \"" NVMEOF_CDC_PAGE "/" file "\"\n" #symbol \
+	    "_end:\n.popsection\n");                                                                 \
+	extern "C" const char symbol[], symbol##_end[]
+
+NVMEOF_CDC_FILE(cdc_page_index, "index.html");
+NVMEOF_CDC_FILE(cdc_page_style, "style.css");
+NVMEOF_CDC_FILE(cdc_page_script, "page.js");
+NVMEOF_CDC_FILE(cdc_page_map, "map.js");
+NVMEOF_CDC_FILE(cdc_page_icon, "icon.svg");
+
 namespace cdc {
 
 using namespace std::chrono_literals;
@@ -26,6 +38,31 @@ namespace {
 
 constexpr std::size_t connectionMemory = 32768, streamBlock = 16384;
 constexpr auto httpSweepInterval = 1s;
+
+std::string_view between(const char *begin, const char *end)
+{
+	return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+struct PageFile {
+	std::string_view path, type, text;
+};
+
+// @path: "/"; null: no such file
+const PageFile *findPageFile(std::string_view path)
+{
+	static const PageFile files[] = {
+		{"/", "text/html; charset=utf-8", between(cdc_page_index, cdc_page_index_end)},
+		{"/style.css", "text/css; charset=utf-8", between(cdc_page_style, cdc_page_style_end)},
+		{"/page.js", "text/javascript; charset=utf-8", between(cdc_page_script, cdc_page_script_end)},
+		{"/map.js", "text/javascript; charset=utf-8", between(cdc_page_map, cdc_page_map_end)},
+		{"/icon.svg", "image/svg+xml; charset=utf-8", between(cdc_page_icon, cdc_page_icon_end)},
+	};
+	for (const PageFile &file : files)
+		if (file.path == path)
+			return &file;
+	return nullptr;
+}
 
 using Response = std::unique_ptr<MHD_Response, void (*)(MHD_Response *)>;
 
@@ -480,48 +517,6 @@ int HttpServer::events(MHD_Connection *connection)
 	MHD_Response *made = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, streamBlock, Calls::read,
 							       stream.release(), Calls::forget);
 	return send(connection, MHD_HTTP_OK, withHeaders(made, "text/event-stream", "no-store"));
-}
-
-} // namespace cdc
-
-// ---- files of the page
-
-// NVMEOF_CDC_PAGE: the directory with the files
-#define NVMEOF_CDC_FILE(symbol, file)                                                                \
-	asm(".pushsection .rodata\n" #symbol ":\n.incbin \"" NVMEOF_CDC_PAGE "/" file "\"\n" #symbol \
-	    "_end:\n.popsection\n");                                                                 \
-	extern "C" const char symbol[], symbol##_end[]
-
-NVMEOF_CDC_FILE(cdc_page_index, "index.html");
-NVMEOF_CDC_FILE(cdc_page_style, "style.css");
-NVMEOF_CDC_FILE(cdc_page_script, "page.js");
-NVMEOF_CDC_FILE(cdc_page_map, "map.js");
-NVMEOF_CDC_FILE(cdc_page_icon, "icon.svg");
-
-namespace cdc {
-
-namespace {
-
-std::string_view between(const char *begin, const char *end)
-{
-	return {begin, static_cast<std::size_t>(end - begin)};
-}
-
-} // namespace
-
-const PageFile *findPageFile(std::string_view path)
-{
-	static const PageFile files[] = {
-		{"/", "text/html; charset=utf-8", between(cdc_page_index, cdc_page_index_end)},
-		{"/style.css", "text/css; charset=utf-8", between(cdc_page_style, cdc_page_style_end)},
-		{"/page.js", "text/javascript; charset=utf-8", between(cdc_page_script, cdc_page_script_end)},
-		{"/map.js", "text/javascript; charset=utf-8", between(cdc_page_map, cdc_page_map_end)},
-		{"/icon.svg", "image/svg+xml; charset=utf-8", between(cdc_page_icon, cdc_page_icon_end)},
-	};
-	for (const PageFile &file : files)
-		if (file.path == path)
-			return &file;
-	return nullptr;
 }
 
 // ---- class Web

@@ -95,13 +95,6 @@ private:
 	std::thread thread_;
 };
 
-// A file of the web page, embedded in the program
-struct PageFile {
-	std::string_view path, type, text;
-};
-
-const PageFile *findPageFile(std::string_view path); // @path: "/"; null: no such file
-
 // The web page and the metrics of an instance. HTTP requests are handled in a thread of their own; the thread of the
 // service only takes snapshots for it, one at a time.
 class Web {

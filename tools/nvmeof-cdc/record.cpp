@@ -195,6 +195,11 @@ Result<void> checkTarget(const Target &target)
 	return {};
 }
 
+const char *transportName(TransportType transport)
+{
+	return nameIn(transports, transport);
+}
+
 } // namespace
 
 Result<void> checkName(const std::string &nqn)
@@ -226,11 +231,6 @@ std::string_view nameOf(std::string_view key)
 bool affectsLogs(Kind kind)
 {
 	return kind != Kind::host;
-}
-
-const char *transportName(TransportType transport)
-{
-	return nameIn(transports, transport);
 }
 
 std::optional<TransportType> transportOf(std::string_view name)

@@ -111,7 +111,6 @@ std::string storedText(const Json &json);
 // Checks that an NQN can be stored and shown: its length, UTF-8, no blanks or control characters
 nvmeof::Result<void> checkName(const std::string &nqn);
 
-const char *transportName(nofctl::wire::TransportType transport); // "tcp", "rdma"
 std::optional<nofctl::wire::TransportType> transportOf(std::string_view name);
 const char *stateName(nofctl::wire::AnaState state); // "optimized"
 std::optional<nofctl::wire::AnaState> stateOf(std::string_view name);

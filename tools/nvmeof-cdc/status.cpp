@@ -197,6 +197,25 @@ Json viewList(const Visibility &visibility)
 	return list;
 }
 
+struct ZoneHosts {
+	std::size_t hosts = 0, connected = 0;
+};
+
+// By zone name; only zones of @hosts. Empty until the store has loaded
+std::map<std::string, ZoneHosts> hostsOfZones(const Snapshot &snapshot, const std::vector<HostStatus> &hosts)
+{
+	std::map<std::string, ZoneHosts> zones;
+	if (!snapshot.views)
+		return zones;
+	for (const HostStatus &host : hosts)
+		for (const std::string &name : snapshot.views->zonesOf(host.nqn)->zones) {
+			ZoneHosts &zone = zones[name];
+			zone.hosts++;
+			zone.connected += !host.sessions.empty();
+		}
+	return zones;
+}
+
 } // namespace
 
 std::span<const CounterText> counterTexts()
@@ -273,20 +292,6 @@ std::vector<HostStatus> hostStatuses(const Snapshot &snapshot)
 		list.push_back(std::move(host));
 	}
 	return list;
-}
-
-std::map<std::string, ZoneHosts> hostsOfZones(const Snapshot &snapshot, const std::vector<HostStatus> &hosts)
-{
-	std::map<std::string, ZoneHosts> zones;
-	if (!snapshot.views)
-		return zones;
-	for (const HostStatus &host : hosts)
-		for (const std::string &name : snapshot.views->zonesOf(host.nqn)->zones) {
-			ZoneHosts &zone = zones[name];
-			zone.hosts++;
-			zone.connected += !host.sessions.empty();
-		}
-	return zones;
 }
 
 Visibility::Visibility(const Snapshot &snapshot)

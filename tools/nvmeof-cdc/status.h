@@ -61,13 +61,6 @@ struct HostStatus {
 
 std::vector<HostStatus> hostStatuses(const Snapshot &snapshot); // by NQN
 
-struct ZoneHosts {
-	std::size_t hosts = 0, connected = 0;
-};
-
-// By zone name; only zones of @hosts. Empty until the store has loaded
-std::map<std::string, ZoneHosts> hostsOfZones(const Snapshot &snapshot, const std::vector<HostStatus> &hosts);
-
 // Visibility of targets to hosts. Hosts in the same zones share a view.
 class Visibility {
 public:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <sstream>
@@ -19,6 +20,10 @@ using namespace nvmeof;
 using nofctl::volume::VolumeId;
 
 namespace {
+
+// Time after the loss of the last path until I/O fails, if neither the volume nor nvmeof.toml sets "fast-io-fail-tmo":
+// long enough for a target restart, and limited so that an unmount ends.
+constexpr std::chrono::seconds defaultFastIoFail(600);
 
 Error invalidSpec(std::string message)
 {

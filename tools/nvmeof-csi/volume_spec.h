@@ -2,7 +2,6 @@
 // A volume described by StorageClass parameters or PersistentVolume attributes, as key-value pairs.
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,12 +12,6 @@
 #include "libctl/volume/volume.h"
 
 namespace csi {
-
-/*
- * Time after the loss of the last path until I/O fails, if neither the volume nor nvmeof.toml sets "fast-io-fail-tmo":
- * long enough for a target restart, and limited so that an unmount ends.
- */
-inline constexpr std::chrono::seconds defaultFastIoFail(600);
 
 using Texts = std::map<std::string, std::string>;
 
