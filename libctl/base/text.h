@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,12 @@ inline std::string printable(std::string_view text)
 	std::replace_if(
 		clean.begin(), clean.end(), [](unsigned char c) { return c < ' ' || c >= 0x7f; }, '?');
 	return clean;
+}
+
+// "1 path", "2 paths"
+inline std::string counted(std::size_t number, const char *noun)
+{
+	return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
 // Detects U+0080 to U+009F in UTF-8: C1 control characters, which some terminals interpret
@@ -62,14 +69,11 @@ inline bool isUtf8(std::string_view text)
 	return true;
 }
 
-// Replaces blanks and bytes that a terminal or log could interpret with "?", unless all of @text is plain.
+// Plain text as it is; otherwise printable text without blanks
 inline std::string shown(const std::string &text)
 {
-	if (isPlain(text))
-		return text;
-	std::string plain = text;
-	std::ranges::replace_if(
-		plain, [](unsigned char c) { return c <= ' ' || c >= 0x7f; }, '?');
+	std::string plain = isPlain(text) ? text : printable(text);
+	std::ranges::replace(plain, ' ', '?');
 	return plain;
 }
 

@@ -188,7 +188,7 @@ template <typename T> bool copyFront(T &to, std::span<const std::byte> from)
 	return true;
 }
 
-bool printable(const std::string &text)
+bool isWord(const std::string &text)
 {
 	return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
 }
@@ -227,7 +227,7 @@ void readExtack(std::span<const std::byte> tlvs, Reply &reply)
 	eachTlv(tlvs, [&](int type, std::span<const std::byte> payload) {
 		if (type == NLMSGERR_ATTR_MSG)
 			reply.message = textOf(payload);
-		else if (type == NLMSGERR_ATTR_COOKIE && printable(textOf(payload)))
+		else if (type == NLMSGERR_ATTR_COOKIE && isWord(textOf(payload)))
 			reply.cookie = textOf(payload);
 		else if (type == NLMSGERR_ATTR_OFFS)
 			reply.offset = numberOf<std::uint32_t>(payload);

@@ -671,7 +671,7 @@ std::string sourceName(const Origin &origin)
 	return "another source";
 }
 
-std::string shown(const std::string &key)
+std::string keyText(const std::string &key)
 {
 	constexpr const char *kinds[] = {"target", "zone", "host", "instance"};
 	const auto kind = static_cast<std::size_t>(kindOf(key).value_or(Kind::target));
@@ -684,7 +684,7 @@ template <typename T> std::optional<Error> conflictWith(const Model &model, cons
 		const Origin *there = originOf(model, record.key());
 		if (there && !mayReplace(*there, record.origin))
 			return invalidError(
-				fmt::format("the {} is defined by {}", shown(record.key()), sourceName(*there)));
+				fmt::format("the {} is defined by {}", keyText(record.key()), sourceName(*there)));
 	}
 	return {};
 }
@@ -695,7 +695,7 @@ Result<std::vector<Change>> removal(const Model &model, const ControlRequest &re
 	for (const std::string &key : request.keys) {
 		const Origin *there = originOf(model, key);
 		if (!there) {
-			Error error = invalidError(fmt::format("there is no {}", shown(key)));
+			Error error = invalidError(fmt::format("there is no {}", keyText(key)));
 			error.code = ErrorCode::noSuchObject;
 			return error;
 		}
@@ -704,7 +704,7 @@ Result<std::vector<Change>> removal(const Model &model, const ControlRequest &re
 		if (itsFile || (back && !request.force))
 			return invalidError(
 				fmt::format("the {} is defined by {}, which would write it again: remove it there{}",
-					    shown(key), sourceName(*there), itsFile ? "" : ", or use --force"));
+					    keyText(key), sourceName(*there), itsFile ? "" : ", or use --force"));
 		changes.push_back({key, {}});
 	}
 	return changes;

@@ -30,7 +30,7 @@ EtcdOptions withSlash(EtcdOptions options)
 	return options;
 }
 
-std::string shown(std::int64_t time)
+std::string timeText(std::int64_t time)
 {
 	return fmt::format("{:%F %T} UTC", fmt::gmtime(static_cast<std::time_t>(time)));
 }
@@ -254,14 +254,14 @@ void EtcdStore::reportUnreachable(const std::string &why)
 	runtime::say(
 		LOG_WARNING,
 		fmt::format("etcd is unreachable: {}; hosts get the records of {}, and writes fail until it is back",
-			    why, shown(staleSince_)));
+			    why, timeText(staleSince_)));
 	writeCache();
 }
 
 std::string EtcdStore::refusal() const
 {
-	return fmt::format("etcd has been unreachable since {}: {}; writes fail until it is back", shown(staleSince_),
-			   trouble_);
+	return fmt::format("etcd has been unreachable since {}: {}; writes fail until it is back",
+			   timeText(staleSince_), trouble_);
 }
 
 void EtcdStore::publish(StoreUpdate news)
