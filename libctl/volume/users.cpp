@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <set>
 #include <sys/stat.h>
@@ -19,6 +20,7 @@
 #include <fmt/format.h>
 #include <libmount/libmount.h>
 
+#include "libctl/base/text.h"
 #include "volume.h"
 
 namespace nofctl::volume {
@@ -73,9 +75,8 @@ void findHolders(const SystemPaths &systemPaths, const Family &family, std::vect
 }
 
 // If a container uses the disk as a block volume, the node itself is bind-mounted from devtmpfs.
-void findMounts(const SystemPaths &systemPaths, const Family &family, std::vector<User> &users)
+void findMounts(const Result<std::vector<Mount>> &mounts, const Family &family, std::vector<User> &users)
 {
-	const Result<std::vector<Mount>> mounts = mountsOf(systemPaths);
 	if (!mounts) { // users are unknown, so the disk counts as in use
 		users.push_back({"unseen", mounts.error().message});
 		return;
@@ -106,35 +107,52 @@ bool isProcess(const fs::path &folder)
 	return !name.empty() && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-void findPrograms(const SystemPaths &systemPaths, const Family &family, std::vector<User> &users)
+// @diskOf: index in @users of the disk with that node, "/dev/nvmeof0n1p1"
+void findPrograms(const SystemPaths &systemPaths, const std::map<std::string, std::size_t> &diskOf,
+		  std::vector<std::vector<User>> &users)
 {
 	for (const fs::path &process : entries(systemPaths.proc)) {
 		if (!isProcess(process))
 			continue;
-		auto hasOpen = [&](const fs::path &fd) {
+		std::map<std::size_t, std::size_t> opens; // by disk
+		for (const fs::path &fd : entries(process / "fd")) {
 			std::error_code error;
-			const std::string to = fs::read_symlink(fd, error);
-			return to.starts_with("/dev/") && family.names.contains(to.substr(5));
-		};
-		if (const auto open = std::ranges::count_if(entries(process / "fd"), hasOpen))
-			users.push_back({"program",
-					 fmt::format("{}, process {}", firstLine(process / "comm"),
-						     process.filename().string()),
-					 static_cast<std::size_t>(open)});
+			if (auto at = diskOf.find(fs::read_symlink(fd, error)); at != diskOf.end())
+				opens[at->second]++;
+		}
+		for (const auto &[disk, count] : opens)
+			users[disk].push_back({"program",
+					       fmt::format("{}, process {}", firstLine(process / "comm"),
+							   process.filename().string()),
+					       count});
 	}
 }
 
 } // namespace
 
+std::vector<std::vector<User>> usersOf(const SystemPaths &systemPaths, const std::vector<std::string> &disks)
+{
+	std::vector<std::vector<User>> users;
+	if (disks.empty())
+		return users;
+	const Result<std::vector<Mount>> mounts = mountsOf(systemPaths);
+	std::map<std::string, std::size_t> diskOf;
+	for (const std::string &disk : disks) {
+		const Family family(systemPaths, disk);
+		for (const std::string &name : family.names)
+			diskOf.emplace("/dev/" + name, users.size());
+		std::vector<User> &own = users.emplace_back();
+		findMounts(mounts, family, own);
+		findHolders(systemPaths, family, own);
+		findSwap(systemPaths, family, own);
+	}
+	findPrograms(systemPaths, diskOf, users);
+	return users;
+}
+
 std::vector<User> usersOf(const SystemPaths &systemPaths, const std::string &disk)
 {
-	const Family family(systemPaths, disk);
-	std::vector<User> users;
-	findMounts(systemPaths, family, users);
-	findHolders(systemPaths, family, users);
-	findSwap(systemPaths, family, users);
-	findPrograms(systemPaths, family, users);
-	return users;
+	return usersOf(systemPaths, std::vector{disk}).front();
 }
 
 Result<std::vector<User>> allUsersOf(const SystemPaths &systemPaths, Client &client, const std::string &disk)
@@ -153,8 +171,7 @@ Result<std::vector<User>> allUsersOf(const SystemPaths &systemPaths, Client &cli
 			continue;
 		}
 		if (users.empty())
-			users.push_back({"unseen", fmt::format("{} opener{} not visible from here", openers,
-							       openers == 1 ? "" : "s")});
+			users.push_back({"unseen", counted(openers, "opener") + " not visible from here"});
 		return users;
 	}
 }

@@ -24,6 +24,8 @@ struct User {
 
 // Users of the disk and its partitions that this process can see; mounts in other mount namespaces are not included.
 std::vector<User> usersOf(const SystemPaths &systemPaths, const std::string &disk);
+// The same for each of @disks, in their order; reads /proc once for all.
+std::vector<std::vector<User>> usersOf(const SystemPaths &systemPaths, const std::vector<std::string> &disks);
 // Like usersOf(), but also considers the kernel's count of openers, which includes users that are not visible here.
 // udev and other programs open a disk briefly after a change; waits up to 2 s for these to finish.
 nvmeof::Result<std::vector<User>> allUsersOf(const SystemPaths &systemPaths, nvmeof::Client &client,

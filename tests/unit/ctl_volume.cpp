@@ -192,6 +192,34 @@ TEST_CASE("users of a disk are found", "[volume]")
 	CHECK(toString(expected).find("mounted on /data set; mounted on /pool; given to a container at") == 0);
 }
 
+TEST_CASE("users of several disks are found in one walk", "[volume]")
+{
+	Machine machine;
+	machine.write("sys/block/nvmeof0n2/dev", "259:8\n");
+	machine.write("sys/block/nvmeof0n2/holders/md0", "");
+	machine.write("proc/self/mountinfo", "23 1 259:8 / /b rw - ext4 /dev/nvmeof0n2 rw\n");
+	machine.write("proc/9/comm", "dd\n");
+	machine.write("proc/12/comm", "fio\n");
+	for (const char *process : {"proc/9/fd", "proc/12/fd"})
+		fs::create_directories(machine.path() / process);
+	fs::create_symlink("/dev/nvmeof0n2", machine.path() / "proc/9/fd/3");
+	fs::create_symlink("/dev/nvmeof0n1", machine.path() / "proc/12/fd/3");
+	fs::create_symlink("/dev/nvmeof0n2", machine.path() / "proc/12/fd/4");
+	fs::create_symlink("/dev/nvmeof0n1p1", machine.path() / "proc/12/fd/5");
+	fs::create_symlink("/dev/nvmeof0n3", machine.path() / "proc/12/fd/6");
+	const std::vector<std::string> disks{"nvmeof0n2", "nvmeof0n3", "nvmeof0n1"};
+	const auto users = usersOf(machine.systemPaths(), disks);
+	CHECK(users == std::vector<std::vector<User>>{{{"mount", "/b"},
+						       {"device", "md0"},
+						       {"program", "fio, process 12", 1},
+						       {"program", "dd, process 9", 1}},
+						      {{"program", "fio, process 12", 1}},
+						      {{"program", "fio, process 12", 2}}});
+	for (std::size_t i = 0; i < disks.size(); i++)
+		CHECK(usersOf(machine.systemPaths(), disks[i]) == users[i]);
+	CHECK(usersOf(machine.systemPaths(), std::vector<std::string>()).empty());
+}
+
 TEST_CASE("mounts are found, with their copies by propagation", "[volume]")
 {
 	Machine machine;

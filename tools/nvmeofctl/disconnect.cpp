@@ -126,25 +126,15 @@ int refuseDisksInUse(Context &context, const std::vector<DiskInUse> &disks)
 	return static_cast<int>(ExitCode::inUse);
 }
 
-// The objects that exist when the command begins
-struct Found {
-	std::vector<Controller> controllers;
-	std::vector<Namespace> namespaces;
-	std::vector<Path> paths;
-};
-
-Result<Found> look(Client &client)
+Result<std::vector<Namespace>> disksLost(Client &client, const DisconnectPlan &plan, const std::vector<Controller> &all)
 {
-	Result<std::vector<Controller>> controllers = client.controllers();
-	if (!controllers)
-		return controllers.error();
 	Result<std::vector<Namespace>> namespaces = client.namespaces();
 	if (!namespaces)
-		return namespaces.error();
+		return namespaces;
 	Result<std::vector<Path>> paths = client.paths();
 	if (!paths)
 		return paths.error();
-	return Found{*std::move(controllers), *std::move(namespaces), *std::move(paths)};
+	return disksLostWith(plan.controllers, all, *namespaces, *paths);
 }
 
 bool hasCapabilities()
@@ -191,14 +181,14 @@ int runDisconnectAll(Context &context)
 	Result<Client> client = Client::open();
 	if (!client)
 		return context.fail("", client.error());
-	Result<Found> found = look(*client);
-	if (!found)
-		return context.fail("", found.error());
-	const DisconnectPlan plan = planDisconnectAll(found->controllers, context.args());
-	if (context.args().has("dry-run"))
-		return reportPlan(context, plan,
-				  disksLostWith(plan.controllers, found->controllers, found->namespaces, found->paths),
-				  {});
+	Result<std::vector<Controller>> all = client->controllers();
+	if (!all)
+		return context.fail("", all.error());
+	const DisconnectPlan plan = planDisconnectAll(*all, context.args());
+	if (context.args().has("dry-run")) {
+		Result<std::vector<Namespace>> lost = disksLost(*client, plan, *all);
+		return lost ? reportPlan(context, plan, *lost, {}) : context.fail("", lost.error());
+	}
 	Removal removal;
 	{
 		Progress progress("disconnect-all", [&](Client &own) { return leftText(own, plan); });
@@ -216,15 +206,19 @@ int runDisconnect(Context &context)
 	Result<Client> client = Client::open();
 	if (!client)
 		return context.fail(subject, client.error());
-	Result<Found> found = look(*client);
-	if (!found)
-		return context.fail(subject, found.error());
-	const DisconnectPlan plan = planDisconnect(found->controllers, args);
-	const std::vector<Namespace> lost =
-		disksLostWith(plan.controllers, found->controllers, found->namespaces, found->paths);
+	Result<std::vector<Controller>> all = client->controllers();
+	if (!all)
+		return context.fail(subject, all.error());
+	const DisconnectPlan plan = planDisconnect(*all, args);
 	// A caller without privilege cannot see all users; the kernel refuses its request with a better reason.
-	if (!args.has("force") && (args.has("dry-run") || hasCapabilities())) {
-		Result<std::vector<DiskInUse>> used = disksInUse(*client, lost);
+	const bool examined = !args.has("force") && (args.has("dry-run") || hasCapabilities());
+	Result<std::vector<Namespace>> lost = std::vector<Namespace>();
+	if (examined || args.has("dry-run"))
+		lost = disksLost(*client, plan, *all);
+	if (!lost)
+		return context.fail(subject, lost.error());
+	if (examined) {
+		Result<std::vector<DiskInUse>> used = disksInUse(*client, *lost);
 		if (!used)
 			return context.fail(subject, used.error());
 		if (!used->empty())
@@ -234,7 +228,7 @@ int runDisconnect(Context &context)
 		const std::vector<Error> missing = missingObjects(plan, args);
 		if (args.has("nqn") && !missing.empty())
 			return context.fail(missing.front().object.name, missing.front());
-		return reportPlan(context, plan, lost, missing);
+		return reportPlan(context, plan, *lost, missing);
 	}
 	Result<Removal> gone = [&] {
 		Progress progress("disconnect", [&](Client &own) { return leftText(own, plan); });
@@ -268,27 +262,17 @@ Result<std::vector<Namespace>> openedOf(Client &client, const std::vector<Namesp
 	return now;
 }
 
-// @disks have openers. Those that are not reached before @deadline have the users of @before, or count as used.
-std::vector<DiskInUse> usersNow(const std::vector<Namespace> &disks, std::chrono::steady_clock::time_point deadline,
-				const std::vector<DiskInUse> &before)
+// @disks have openers.
+std::vector<DiskInUse> usersNow(const std::vector<Namespace> &disks)
 {
+	std::vector<std::string> names;
+	for (const Namespace &ns : disks)
+		names.push_back(ns.name);
+	std::vector<std::vector<User>> users = nofctl::volume::usersOf({}, names);
 	std::vector<DiskInUse> found;
-	for (const Namespace &ns : disks) {
-		if (std::chrono::steady_clock::now() >= deadline) {
-			const char *noun = ns.openers == 1 ? "opener" : "openers";
-			const auto known = std::ranges::find(before, ns.name, &DiskInUse::disk);
-			if (known != before.end())
-				found.push_back(*known);
-			else
-				found.push_back(
-					{ns.name,
-					 {{"unseen", fmt::format("{} {}, not examined in time", ns.openers, noun)}}});
-			continue;
-		}
-		std::vector<User> users = withoutUdev(nofctl::volume::usersOf({}, ns.name), ns.openers);
-		if (!users.empty())
-			found.push_back({ns.name, std::move(users)});
-	}
+	for (std::size_t i = 0; i < disks.size(); i++)
+		if (std::vector<User> own = withoutUdev(std::move(users[i]), disks[i].openers); !own.empty())
+			found.push_back({disks[i].name, std::move(own)});
 	return found;
 }
 
@@ -411,12 +395,11 @@ std::vector<User> withoutUdev(std::vector<User> users, std::size_t openers)
 
 Result<std::vector<DiskInUse>> disksInUse(Client &client, const std::vector<Namespace> &disks)
 {
-	std::vector<DiskInUse> found;
 	for (auto deadline = std::chrono::steady_clock::now() + 2s;; std::this_thread::sleep_for(50ms)) {
 		Result<std::vector<Namespace>> opened = openedOf(client, disks);
 		if (!opened)
 			return opened.error();
-		found = usersNow(*opened, deadline, found);
+		std::vector<DiskInUse> found = usersNow(*opened);
 		if (found.empty() || std::ranges::any_of(found, lasting) ||
 		    std::chrono::steady_clock::now() >= deadline)
 			return found;

@@ -48,6 +48,5 @@ bool mayChangeControllers(std::string_view status);
 // Users without udev's programs, which open each disk briefly and do not need it. If nothing is left, but the kernel
 // counts more @openers than udev's programs are, the user is "unseen".
 std::vector<nofctl::volume::User> withoutUdev(std::vector<nofctl::volume::User> users, std::size_t openers);
-// Those of @disks that have users. Waits up to 2 s for programs that open a disk briefly; a
-// disk that is not examined within this time counts as used.
+// Those of @disks that have users. Waits up to 2 s for programs that open a disk briefly.
 nvmeof::Result<std::vector<DiskInUse>> disksInUse(nvmeof::Client &client, const std::vector<nvmeof::Namespace> &disks);
