@@ -37,7 +37,7 @@ const Build old{"0.1.0", "", "03", ""}; // built before build identifiers existe
 std::string codes(const std::vector<ModuleBuild> &modules, const Build &library = here)
 {
 	std::string text;
-	for (const BuildFinding &finding : compareBuilds(here, library, modules)) {
+	for (const BuildFinding &finding : compareBuilds(here, library, modules, InstalledBy::make)) {
 		CHECK_FALSE(finding.message.empty());
 		CHECK_FALSE(finding.step.empty());
 		text += finding.code + " ";

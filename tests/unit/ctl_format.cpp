@@ -107,24 +107,24 @@ TEST_CASE("slow and degraded paths are marked", "[format]")
 	Namespace ns;
 	ns.name = "nvmeof0n1";
 	ns.paths = ns.usablePaths = 2;
-	CHECK(conditionOf(fast, {fast, slow}) == "live");
-	CHECK(conditionOf(slow, {fast, slow}) == "slow");
-	CHECK(conditionOf(slow, {slow}) == "live"); // nothing to compare with
-	const std::optional<Slowness> found = slownessOf(slow, {fast, slow});
-	REQUIRE(found);
-	CHECK(found->op == std::string("writes"));
-	CHECK(found->fastest == "nvmeof0c1n1");
+	CHECK(conditionOf(fast, slowPaths({fast, slow})) == "live");
+	CHECK(conditionOf(slow, slowPaths({fast, slow})) == "slow");
+	CHECK(conditionOf(slow, slowPaths({slow})) == "live"); // nothing to compare with
+	const SlowPaths found = slowPaths({fast, slow});
+	REQUIRE(found.contains(slow.name));
+	CHECK(found.at(slow.name).op == std::string("writes"));
+	CHECK(found.at(slow.name).fastest == "nvmeof0c1n1");
 	CHECK(formatNamespaces({ns}, {}, {fast, slow}).find("2/2, 1 slow") != std::string::npos);
 	CHECK(formatPaths({fast, slow}, std::chrono::seconds(1)).find("nvmeof0c2n1  slow ") != std::string::npos);
 	slow.degraded = true;
 	CHECK(formatNamespaces({ns}, {}, {fast, slow}).find("2/2, 1 degraded") != std::string::npos);
 	slow.degraded = false;
 	slow.controllerState = ControllerState::connecting;
-	CHECK(conditionOf(slow, {fast, slow}) == "connecting");
+	CHECK(conditionOf(slow, slowPaths({fast, slow})) == "connecting");
 	CHECK(formatNamespaces({ns}, {}, {fast, slow}).find("2/2,") == std::string::npos);
 	slow.controllerState = ControllerState::live;
 	slow.writeLatency[14] = 999; // too few
-	CHECK_FALSE(slownessOf(slow, {fast, slow}));
+	CHECK(slowPaths({fast, slow}).empty());
 	CHECK(muchSlower(std::chrono::microseconds(1200), std::chrono::microseconds(100)));
 	CHECK_FALSE(muchSlower(std::chrono::microseconds(900), std::chrono::microseconds(100))); // less than 1 ms more
 	CHECK_FALSE(muchSlower(std::chrono::milliseconds(80), std::chrono::milliseconds(10)));   // 8 times

@@ -2,8 +2,10 @@
 // Installed kernels without modules, found in the fake directories of a machine
 #include <catch2/catch.hpp>
 
-#include "ctl_scratch.h"
+#include <sys/utsname.h>
+
 #include "builds.h"
+#include "ctl_scratch.h"
 
 namespace {
 
@@ -37,7 +39,7 @@ TEST_CASE("kernels later than the running one without modules are reported", "[k
 	REQUIRE(gaps.size() == 2);
 	CHECK(gaps[0].kernel == "6.1.0-56-amd64");
 	CHECK(gaps[1].kernel == "6.12.117+deb12-amd64");
-	BuildFinding finding = gapFinding(gaps[1]);
+	BuildFinding finding = gapFinding(gaps[1], InstalledBy::make);
 	CHECK(finding.code == "kernel_without_modules");
 	CHECK(finding.message.find("6.12.117+deb12-amd64") != std::string::npos);
 	CHECK(finding.step.find("nvmeof-modules-6.12.117+deb12-amd64") != std::string::npos);
@@ -52,12 +54,13 @@ TEST_CASE("the next step for a kernel that dkms has to build for", "[kernels]")
 	machine.kernel("6.1.0-20-amd64", ours);
 	machine.kernel("6.1.0-56-amd64", "");
 	machine.files.write("var/lib/dkms/nvmeof/0.1.0/source", "");
-	CHECK(gapFinding(machine.gaps().at(0)).step.find("linux-headers-6.1.0-56-amd64") != std::string::npos);
+	CHECK(gapFinding(machine.gaps().at(0), InstalledBy::make).step.find("linux-headers-6.1.0-56-amd64") !=
+	      std::string::npos);
 	const std::string log = "var/lib/dkms/nvmeof/0.1.0/build/make.log";
 	machine.files.write(log, "DKMS make.log for nvmeof-0.1.0 for kernel 6.1.0-5-amd64 (x86_64)\n");
 	CHECK(machine.gaps().at(0).failure.empty()); // the log is of another kernel
 	machine.files.write(log, "DKMS make.log for nvmeof-0.1.0 for kernel 6.1.0-56-amd64 (x86_64)\nerror: oops\n");
-	CHECK(gapFinding(machine.gaps().at(0)).step.find(log) != std::string::npos);
+	CHECK(gapFinding(machine.gaps().at(0), InstalledBy::make).step.find(log) != std::string::npos);
 }
 
 TEST_CASE("a machine whose running kernel has no modules reports no kernel", "[kernels]")
@@ -66,4 +69,21 @@ TEST_CASE("a machine whose running kernel has no modules reports no kernel", "[k
 	machine.kernel("6.1.0-20-amd64", "");
 	machine.kernel("6.1.0-56-amd64", "");
 	CHECK(machine.gaps().empty());
+}
+
+TEST_CASE("all findings about a machine name its package manager, as version and doctor show them", "[kernels]")
+{
+	utsname system{};
+	::uname(&system);
+	KernelMachine machine;
+	machine.kernel(system.release, ours);
+	machine.kernel("99.1.0-1-amd64", "");
+	machine.files.write("var/lib/dpkg/info/nvmeofctl.list", "/usr/sbin/nvmeofctl\n");
+	const nvmeof::Build tool{"0.0.1", "aaaaaaaaaaaaaaaa", "", ""};
+	const auto findings =
+		judgeMachine(machine.files.path(), "/usr/sbin/nvmeofctl", tool, {{"nvmeof", tool, std::nullopt, ""}});
+	REQUIRE(findings.size() == 3); // of the library, of the module that is not installed, and of the kernel
+	for (const BuildFinding &one : findings)
+		CHECK(one.step.find("apt-get install") != std::string::npos);
+	CHECK(findings.back().code == "kernel_without_modules");
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <sys/utsname.h>
 
 #include <fmt/format.h>
 
@@ -164,12 +165,6 @@ InstalledBy installedBy(const std::filesystem::path &root, const std::string &pr
 	return has("usr/lib/sysimage/rpm") || has("var/lib/rpm") ? InstalledBy::rpm : InstalledBy::make;
 }
 
-InstalledBy installedBy()
-{
-	std::error_code error;
-	return installedBy("/", std::filesystem::read_symlink("/proc/self/exe", error).string());
-}
-
 std::vector<BuildFinding> compareBuilds(const Build &tool, const Build &library,
 					const std::vector<ModuleBuild> &modules, InstalledBy by)
 {
@@ -310,4 +305,22 @@ BuildFinding gapFinding(const KernelGap &gap, InstalledBy by)
 			"kernel {} is installed without the nvmeof modules: after booting it, the disks are missing",
 			gap.kernel),
 		stepOf(gap, by)};
+}
+
+std::vector<BuildFinding> judgeMachine(const fs::path &root, const std::string &program, const Build &tool,
+				       const std::vector<ModuleBuild> &modules)
+{
+	const InstalledBy by = installedBy(root, program);
+	std::vector<BuildFinding> found = compareBuilds(tool, libraryBuild(), modules, by);
+	utsname system{};
+	::uname(&system);
+	for (const KernelGap &gap : kernelGaps(root, system.release))
+		found.push_back(gapFinding(gap, by));
+	return found;
+}
+
+std::vector<BuildFinding> judgeMachine(const std::vector<ModuleBuild> &modules)
+{
+	std::error_code error;
+	return judgeMachine("/", fs::read_symlink("/proc/self/exe", error), toolBuild(), modules);
 }

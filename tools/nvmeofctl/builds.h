@@ -29,14 +29,11 @@ enum class InstalledBy { make, dpkg, rpm };
 
 // @root: "/", or the fake root of a test. @program: path of the program, below @root
 InstalledBy installedBy(const std::filesystem::path &root, const std::string &program);
-// For this program
-InstalledBy installedBy();
 
 // In the order in which to resolve them. Modules that are neither loaded nor installed yield no finding. The steps name
 // commands of @by.
 std::vector<BuildFinding> compareBuilds(const nvmeof::Build &tool, const nvmeof::Build &library,
-					const std::vector<nvmeof::ModuleBuild> &modules,
-					InstalledBy by = InstalledBy::make);
+					const std::vector<nvmeof::ModuleBuild> &modules, InstalledBy by);
 
 Json toJson(const nvmeof::Build &build);
 Json toJson(const nvmeof::ModuleBuild &module);
@@ -60,4 +57,11 @@ struct KernelGap {
 std::vector<KernelGap> kernelGaps(const std::filesystem::path &root, const std::string &running);
 
 // The step names commands of @by.
-BuildFinding gapFinding(const KernelGap &gap, InstalledBy by = InstalledBy::make);
+BuildFinding gapFinding(const KernelGap &gap, InstalledBy by);
+
+// All findings about a machine: those of compareBuilds(), and the kernelGaps() of the running kernel. @root, @program:
+// as for installedBy()
+std::vector<BuildFinding> judgeMachine(const std::filesystem::path &root, const std::string &program,
+				       const nvmeof::Build &tool, const std::vector<nvmeof::ModuleBuild> &modules);
+// Of this machine and program
+std::vector<BuildFinding> judgeMachine(const std::vector<nvmeof::ModuleBuild> &modules);

@@ -12,8 +12,6 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <unistd.h>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -39,8 +37,7 @@ using Text = std::string (*)(const Json &);
 std::string changesText(const Json &document)
 {
 	std::string text;
-	auto list = document.find("changes");
-	for (const Json &change : list != document.end() && list->is_array() ? *list : Json::array())
+	for (const Json &change : listOf(document, "changes"))
 		text += cdcChangeText(change);
 	return text.empty() ? "nothing has changed yet\n" : text;
 }
@@ -125,14 +122,13 @@ std::string lossesText(const Json &answer)
 {
 	std::string text = fmt::format("{} would change {} records; nothing was changed\n", memberText(answer, "would"),
 				       memberText(answer, "records"));
-	const auto hosts = answer.find("hosts");
-	if (hosts == answer.end() || !hosts->is_array() || hosts->empty())
+	const Json &hosts = listOf(answer, "hosts");
+	if (hosts.empty())
 		return text + "no known host would lose a target\n";
-	for (const Json &host : *hosts) {
+	for (const Json &host : hosts) {
 		text += fmt::format("{} would lose {} of {} targets:\n", nofctl::printable(memberText(host, "nqn")),
 				    memberText(host, "loses"), memberText(host, "sees"));
-		const auto targets = host.find("targets");
-		for (const Json &target : targets != host.end() && targets->is_array() ? *targets : Json::array())
+		for (const Json &target : listOf(host, "targets"))
 			text += fmt::format("  {}\n",
 					    target.is_string() ? nofctl::printable(target.get<std::string>()) : "-");
 	}
@@ -211,6 +207,13 @@ int change(Context &context, const std::string &command, const Result<Json> &rec
 	return records ? exchange(context, command, *records) : context.fail("", records.error());
 }
 
+// "hosts", of the command "cdc host list"
+std::string kindOf(const Command &command)
+{
+	const std::size_t from = command.path.find(' ') + 1;
+	return command.path.substr(from, command.path.rfind(' ') - from) + "s";
+}
+
 } // namespace
 
 int runCdcView(Context &context)
@@ -218,19 +221,9 @@ int runCdcView(Context &context)
 	return exchange(context, context.command().name, Json::object());
 }
 
-int runCdcHosts(Context &context)
+int runCdcList(Context &context)
 {
-	return exchange(context, "hosts", Json::object());
-}
-
-int runCdcTargets(Context &context)
-{
-	return exchange(context, "targets", Json::object());
-}
-
-int runCdcZones(Context &context)
-{
-	return exchange(context, "zones", Json::object());
+	return exchange(context, kindOf(context.command()), Json::object());
 }
 
 int runCdcSetTarget(Context &context)
@@ -253,14 +246,9 @@ int runCdcRemoveTarget(Context &context)
 	return change(context, "remove", targetsOf(context.args()));
 }
 
-int runCdcRemoveZone(Context &context)
+int runCdcRemoveName(Context &context)
 {
-	return exchange(context, "remove", {{"zones", {context.args().textOr("NAME", "")}}});
-}
-
-int runCdcRemoveHost(Context &context)
-{
-	return exchange(context, "remove", {{"hosts", {context.args().textOr("NAME", "")}}});
+	return exchange(context, "remove", {{kindOf(context.command()), {context.args().textOr("NAME", "")}}});
 }
 
 int runCdcRemoveFile(Context &context)
@@ -320,14 +308,6 @@ Result<Json> answerIn(const std::string &line)
 
 } // namespace
 
-CdcSocket::CdcSocket(CdcSocket &&other) noexcept : fd_(std::exchange(other.fd_, -1)), read_(std::move(other.read_)) {}
-
-CdcSocket::~CdcSocket()
-{
-	if (fd_ >= 0)
-		::close(fd_);
-}
-
 Result<CdcSocket> CdcSocket::open(const std::string &path, std::chrono::milliseconds time)
 {
 	sockaddr_un address{};
@@ -337,11 +317,11 @@ Result<CdcSocket> CdcSocket::open(const std::string &path, std::chrono::millisec
 			fmt::format("--socket: the path is longer than {} characters", sizeof(address.sun_path) - 1));
 	std::ranges::copy(path, address.sun_path);
 	CdcSocket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-	if (socket.fd_ < 0)
+	if (socket.fd_.get() < 0)
 		return errorFromErrno(errno);
 	const timeval limit{.tv_sec = time.count() / 1000, .tv_usec = time.count() % 1000 * 1000};
-	::setsockopt(socket.fd_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-	if (::connect(socket.fd_, reinterpret_cast<sockaddr *>(&address), sizeof(address)) < 0)
+	::setsockopt(socket.fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	if (::connect(socket.fd_.get(), reinterpret_cast<sockaddr *>(&address), sizeof(address)) < 0)
 		return connectError(errno, path);
 	return socket;
 }
@@ -350,7 +330,7 @@ Result<void> CdcSocket::send(const Json &request)
 {
 	const std::string line = dump(request, -1) + "\n";
 	for (std::size_t sent = 0; sent < line.size();) {
-		const ssize_t n = ::send(fd_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+		const ssize_t n = ::send(fd_.get(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
 		if (n < 0 && errno == EAGAIN)
 			return timedOut();
 		if (n < 0 && errno != EINTR)
@@ -362,14 +342,14 @@ Result<void> CdcSocket::send(const Json &request)
 
 Result<void> CdcSocket::fill(std::chrono::milliseconds time)
 {
-	pollfd ready{fd_, POLLIN, 0};
+	pollfd ready{fd_.get(), POLLIN, 0};
 	const int polled = ::poll(&ready, 1, static_cast<int>(time.count()));
 	if (polled < 0 && errno != EINTR)
 		return errorFromErrno(errno);
 	if (polled == 0)
 		return timedOut();
 	char room[65536];
-	const ssize_t n = polled > 0 ? ::recv(fd_, room, sizeof(room), 0) : -1;
+	const ssize_t n = polled > 0 ? ::recv(fd_.get(), room, sizeof(room), 0) : -1;
 	if (n == 0 || (n < 0 && errno != EINTR) || read_.size() > maxLineLength)
 		return ended();
 	read_.append(room, n > 0 ? static_cast<std::size_t>(n) : 0);
@@ -399,59 +379,9 @@ Result<Json> CdcSocket::receive(std::chrono::milliseconds time)
 	}
 }
 
-std::string cdcSocketIn(std::string_view config)
-{
-	constexpr std::string_view key = "control", space = " \t";
-	while (!config.empty()) {
-		std::string_view line = config.substr(0, config.find('\n'));
-		config.remove_prefix(std::min(line.size() + 1, config.size()));
-		line.remove_prefix(std::min(line.find_first_not_of(space), line.size()));
-		if (line.starts_with('[')) // the key is above all tables
-			break;
-		if (!line.starts_with(key))
-			continue;
-		line.remove_prefix(key.size());
-		line.remove_prefix(std::min(line.find_first_not_of(space), line.size()));
-		if (!line.starts_with('='))
-			continue;
-		line.remove_prefix(std::min(line.find_first_not_of(space, 1), line.size()));
-		const std::size_t end = line.size() > 1 ? line.find(line[0], 1) : line.npos;
-		if (end != line.npos && (line[0] == '"' || line[0] == '\''))
-			return std::string(line.substr(1, end - 1));
-	}
-	return usualCdcSocket;
-}
-
 // ---- text output
 
 namespace {
-
-const Json &member(const Json &object, const char *key)
-{
-	static const Json nothing;
-	if (!object.is_object())
-		return nothing;
-	auto found = object.find(key);
-	return found == object.end() ? nothing : *found;
-}
-
-const Json &listOf(const Json &document, const char *key)
-{
-	static const Json none = Json::array();
-	const Json &list = member(document, key);
-	return list.is_array() ? list : none;
-}
-
-bool isTrue(const Json &object, const char *key)
-{
-	return member(object, key) == true;
-}
-
-double numberOf(const Json &object, const char *key)
-{
-	const Json &value = member(object, key);
-	return value.is_number() ? value.get<double>() : 0;
-}
 
 std::string joined(const Json &list, const char *between = ", ")
 {

@@ -5,20 +5,17 @@
 
 #include <chrono>
 #include <string>
-#include <string_view>
 
 #include <nvmeof/result.h>
 
 #include "json.h"
+#include "libctl/base/epoll.h"
 
 class CdcSocket {
 public:
 	// @time limits the connect and each send. Errors: noSuchObject if no service listens on @path, notPermitted,
 	// timedOut
 	static nvmeof::Result<CdcSocket> open(const std::string &path, std::chrono::milliseconds time);
-	CdcSocket(CdcSocket &&other) noexcept;
-	~CdcSocket();
-	CdcSocket &operator=(CdcSocket &&) = delete;
 
 	nvmeof::Result<void> send(const Json &request);
 	// The next line. Waits at most @time for its end, without limit if negative. A refusal by the service is
@@ -29,13 +26,11 @@ private:
 	explicit CdcSocket(int fd) : fd_(fd) {}
 	nvmeof::Result<void> fill(std::chrono::milliseconds time);
 
-	int fd_;
+	nofctl::OwnedFd fd_;
 	std::string read_;
 };
 
 inline constexpr const char *usualCdcSocket = "/run/nvmeof-cdc/control";
-// The path of the control socket in @config, the text of cdc.toml, or the usual one.
-std::string cdcSocketIn(std::string_view config);
 
 // Text output of the answers of nvmeof-cdc. The service may be of another version, so any member may be absent.
 std::string cdcStatusText(const Json &status);

@@ -79,15 +79,12 @@ int runDaemonStatus(Context &context);
 int runDaemonReload(Context &context);
 int runDaemonCall(Context &context); // rescan, pause, resume
 int runCdcView(Context &context);    // requests with the command's name and without records: status, backup, ...
-int runCdcHosts(Context &context);
-int runCdcTargets(Context &context);
-int runCdcZones(Context &context);
+int runCdcList(Context &context);    // of hosts, targets or zones
 int runCdcSetTarget(Context &context);
 int runCdcSetZone(Context &context);
 int runCdcSetFile(Context &context);
 int runCdcRemoveTarget(Context &context);
-int runCdcRemoveZone(Context &context);
-int runCdcRemoveHost(Context &context);
+int runCdcRemoveName(Context &context); // a host or a zone
 int runCdcRemoveFile(Context &context);
 int runDoctor(Context &context);
 int runEvents(Context &context);

@@ -244,11 +244,21 @@ std::optional<std::string> inTreeConflict(const std::string &subsysnqn,
 {
 	if (controllers.empty() || subsysnqn == discoveryNqn)
 		return std::nullopt;
-	std::vector<std::string> words;
-	words.reserve(controllers.size());
+	return fmt::format("the in-tree NVMe driver is connected to {}: {}", subsysnqn,
+			   fmt::join(connectionTexts(controllers), ", "));
+}
+
+std::vector<std::string> connectionTexts(const std::vector<ForeignController> &controllers)
+{
+	std::vector<std::string> texts;
 	for (const ForeignController &one : controllers)
-		words.push_back(fmt::format("{} ({}, {})", one.name, one.transport, one.state));
-	return fmt::format("the in-tree NVMe driver is connected to {}: {}", subsysnqn, fmt::join(words, ", "));
+		texts.push_back(fmt::format("{} ({}, {})", one.name, one.transport, one.state));
+	return texts;
+}
+
+std::string inTreeStep(const std::string &subsysnqn)
+{
+	return fmt::format("unmount its disks, then 'nvme disconnect -n {}'", subsysnqn);
 }
 
 Error asError(std::string message)
@@ -260,9 +270,8 @@ Error asError(std::string message)
 
 static std::string nextStep(const std::string &subsysnqn)
 {
-	return fmt::format("unmount its disks, then 'nvme disconnect -n {}'; with --force each disk appears twice, and "
-			   "mounting both destroys the file system",
-			   subsysnqn);
+	return inTreeStep(subsysnqn) +
+	       "; with --force each disk appears twice, and mounting both destroys the file system";
 }
 
 int reportInTreeConflict(Context &context, const std::string &subsysnqn, const std::string &held)
@@ -280,14 +289,30 @@ void warnInTreeConflict(Context &context, const std::string &subsysnqn, const st
 	context.warn("", asError(held), nextStep(subsysnqn));
 }
 
+std::vector<std::string> twinsOf(const Namespace &ns, const std::vector<NvmeDisk> &disks)
+{
+	std::vector<std::string> nodes;
+	for (const NvmeDisk &twin : foreignTwins(ns.name, disks))
+		nodes.push_back("/dev/" + twin.name);
+	return nodes;
+}
+
+std::vector<std::string> sameIdentifiers(const Namespace &ns, const std::vector<Namespace> &namespaces)
+{
+	std::vector<std::string> names;
+	for (const Namespace &other : namespaces)
+		if (other.subsystem != ns.subsystem && !ns.wwid.empty() && other.wwid == ns.wwid)
+			names.push_back(other.name);
+	return names;
+}
+
 Json warnDuplicateIdentifiers(Context &context, const std::vector<Namespace> &namespaces)
 {
 	Json all = Json::object();
 	for (const Namespace &ns : namespaces) {
-		std::vector<std::string> nodes;
-		for (const Namespace &other : namespaces)
-			if (other.subsystem != ns.subsystem && other.wwid == ns.wwid)
-				nodes.push_back("/dev/" + other.name);
+		std::vector<std::string> nodes = sameIdentifiers(ns, namespaces);
+		for (std::string &node : nodes)
+			node.insert(0, "/dev/");
 		if (nodes.empty())
 			continue;
 		all[ns.name] = nodes;
@@ -304,9 +329,7 @@ Json warnInTreeDuplicates(Context &context, const std::vector<Namespace> &namesp
 {
 	Json all = Json::object();
 	for (const Namespace &ns : namespaces) {
-		std::vector<std::string> nodes;
-		for (const NvmeDisk &twin : foreignTwins(ns.name, disks))
-			nodes.push_back("/dev/" + twin.name);
+		const std::vector<std::string> nodes = twinsOf(ns, disks);
 		if (nodes.empty())
 			continue;
 		all[ns.name] = nodes;

@@ -87,6 +87,14 @@ private:
 // for a discovery service, which has no disks.
 std::optional<std::string> inTreeConflict(const std::string &subsysnqn,
 					  const std::vector<nvmeof::ForeignController> &controllers);
+// "nvme0 (tcp, live)", for each
+std::vector<std::string> connectionTexts(const std::vector<nvmeof::ForeignController> &controllers);
+// The next step that ends these connections
+std::string inTreeStep(const std::string &subsysnqn);
+// Nodes of the in-tree driver's disks that are the same namespace: "/dev/nvme0n1"
+std::vector<std::string> twinsOf(const nvmeof::Namespace &ns, const std::vector<nvmeof::NvmeDisk> &disks);
+// Names of the namespaces of other subsystems that have the identifiers of @ns
+std::vector<std::string> sameIdentifiers(const nvmeof::Namespace &ns, const std::vector<nvmeof::Namespace> &namespaces);
 
 // Reports @held as an error, with the next step. Returns the exit code.
 int reportInTreeConflict(Context &context, const std::string &subsysnqn, const std::string &held);

@@ -79,11 +79,11 @@ Result<std::string> call(const char *method, std::optional<bool> argument)
 // Interface on which mDNS found the service, and whether it is no longer announced
 std::string mdnsNote(const Json &service)
 {
-	auto mdns = service.find("mdns");
-	if (mdns == service.end())
+	const Json &mdns = member(service, "mdns");
+	if (mdns.is_null())
 		return {};
-	return fmt::format(" (mDNS on {}{})", memberText(*mdns, "interface"),
-			   (*mdns)["announced"] == true ? "" : ", no longer announced");
+	return fmt::format(" (mDNS on {}{})", memberText(mdns, "interface"),
+			   isTrue(mdns, "announced") ? "" : ", no longer announced");
 }
 
 std::string services(const Json &status)
@@ -116,8 +116,7 @@ std::string connections(const Json &status)
 std::string stripes(const Json &status)
 {
 	std::string lines;
-	auto found = status.find("stripes");
-	for (const Json &one : found == status.end() ? Json::array() : *found)
+	for (const Json &one : listOf(status, "stripes"))
 		lines += nofctl::printable(
 				 fmt::format("stripe {}: {}{}{}", memberText(one, "name"), memberText(one, "state"),
 					     one["missing"].empty() ? "" : ", missing " + one["missing"].dump(),
@@ -129,19 +128,18 @@ std::string stripes(const Json &status)
 std::string refusals(const Json &status)
 {
 	std::string lines;
-	if (auto kept = status.find("kept"); kept != status.end())
-		for (const Json &one : *kept)
-			lines += nofctl::printable(fmt::format("{} is kept: {}", memberText(one, "controller"),
-							       memberText(one, "reason"))) +
-				 "\n";
+	for (const Json &one : listOf(status, "kept"))
+		lines += nofctl::printable(fmt::format("{} is kept: {}", memberText(one, "controller"),
+						       memberText(one, "reason"))) +
+			 "\n";
 	for (const Json &one : status["refusals"])
 		lines += nofctl::printable(fmt::format("not connected: {}: {}", memberText(one, "what"),
 						       memberText(one, "reason"))) +
 			 "\n";
 	if (status["more_refusals"] != 0)
 		lines += fmt::format("and {} more\n", memberText(status, "more_refusals"));
-	if (auto mdns = status.find("mdns"); mdns != status.end() && !(*mdns)["error"].is_null())
-		lines += nofctl::printable(fmt::format("mDNS: {}", memberText(*mdns, "error"))) + "\n";
+	if (const Json &mdns = member(status, "mdns"); !member(mdns, "error").is_null())
+		lines += nofctl::printable(fmt::format("mDNS: {}", memberText(mdns, "error"))) + "\n";
 	for (const auto &[name, why] : status["unresolved"].items())
 		lines += nofctl::printable(fmt::format("no address found for {}: {}", name, why.get<std::string>())) +
 			 "\n";
@@ -166,9 +164,8 @@ int reportDaemonFailure(Context &context, const Error &error)
 std::string reloadText(const Json &told)
 {
 	std::string text = "nvmeofd: reload\n";
-	if (auto lines = told.find("lines"); lines != told.end())
-		for (const Json &line : *lines)
-			text += nofctl::printable(line.get<std::string>()) + "\n";
+	for (const Json &line : listOf(told, "lines"))
+		text += nofctl::printable(line.get<std::string>()) + "\n";
 	return text;
 }
 
@@ -204,54 +201,54 @@ QuickBus openWithin(std::chrono::steady_clock::time_point deadline)
 	return bus;
 }
 
-constexpr std::chrono::seconds busPatience(1);
 constexpr const char *otherVersion = "cannot parse the answer of nvmeofd, which may be of another version";
+
+// Calls a method, and waits for its answer at most one second. @types, @args: arguments of sd_bus_message_append()
+template <typename... Args>
+Result<Message> callQuickly(const char *to, const char *path, const char *interface, const char *method,
+			    const char *types, Args... args)
+{
+	const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+	const QuickBus bus = openWithin(deadline);
+	if (!bus)
+		return errorFromErrno(ETIMEDOUT, "no answer from the system bus");
+	sd_bus_message *made = nullptr, *got = nullptr;
+	int result = sd_bus_message_new_method_call(bus.get(), &made, to, path, interface, method);
+	const Message question(made);
+	if (result >= 0)
+		result = sd_bus_message_append(made, types, args...);
+	if (result < 0)
+		return errorFromErrno(-result);
+	sd_bus_error said = SD_BUS_ERROR_NULL;
+	result = sd_bus_call(bus.get(), made, timeoutUntil(deadline), &said, &got);
+	Message answer(got);
+	if (result >= 0)
+		return answer;
+	Error error =
+		result == -ETIMEDOUT ? errorFromErrno(ETIMEDOUT, "no answer within a second") : busError(result, said);
+	sd_bus_error_free(&said);
+	return error;
+}
 
 } // namespace
 
 std::optional<bool> daemonRuns()
 {
-	const auto deadline = std::chrono::steady_clock::now() + busPatience;
-	const QuickBus bus = openWithin(deadline);
-	if (!bus)
-		return std::nullopt;
-	sd_bus_message *made = nullptr, *got = nullptr;
+	Result<Message> answer = callQuickly("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+					     "NameHasOwner", "s", nvmeofd::busName);
 	int has = 0;
-	int result = sd_bus_message_new_method_call(bus.get(), &made, "org.freedesktop.DBus", "/org/freedesktop/DBus",
-						    "org.freedesktop.DBus", "NameHasOwner");
-	Message question(made);
-	if (result < 0 || sd_bus_message_append(made, "s", nvmeofd::busName) < 0)
-		return std::nullopt;
-	result = sd_bus_call(bus.get(), made, timeoutUntil(deadline), nullptr, &got);
-	Message answer(got);
-	if (result < 0 || sd_bus_message_read(got, "b", &has) < 0)
+	if (!answer || sd_bus_message_read(answer->get(), "b", &has) < 0)
 		return std::nullopt;
 	return has != 0;
 }
 
 Result<Json> daemonStatus()
 {
-	const auto deadline = std::chrono::steady_clock::now() + busPatience;
-	const QuickBus bus = openWithin(deadline);
-	if (!bus)
-		return errorFromErrno(ETIMEDOUT, "no answer from the system bus");
-	sd_bus_message *made = nullptr, *got = nullptr;
-	int result = sd_bus_message_new_method_call(bus.get(), &made, nvmeofd::busName, nvmeofd::busPath,
-						    nvmeofd::busInterface, "Status");
-	Message question(made);
-	if (result < 0)
-		return errorFromErrno(-result);
-	sd_bus_error said = SD_BUS_ERROR_NULL;
-	result = sd_bus_call(bus.get(), made, timeoutUntil(deadline), &said, &got);
-	Message answer(got);
-	if (result < 0) {
-		Error error = result == -ETIMEDOUT ? errorFromErrno(ETIMEDOUT, "no answer within a second")
-						   : busError(result, said);
-		sd_bus_error_free(&said);
-		return error;
-	}
+	Result<Message> answer = callQuickly(nvmeofd::busName, nvmeofd::busPath, nvmeofd::busInterface, "Status", "");
+	if (!answer)
+		return answer.error();
 	const char *text = "";
-	if (sd_bus_message_read(got, "s", &text) < 0)
+	if (sd_bus_message_read(answer->get(), "s", &text) < 0)
 		return errorFromErrno(EPROTO);
 	Json status = Json::parse(text, nullptr, false);
 	if (!status.is_object())
@@ -261,22 +258,14 @@ Result<Json> daemonStatus()
 
 std::optional<bool> unitActive(const std::string &unit)
 {
-	const auto deadline = std::chrono::steady_clock::now() + busPatience;
-	const QuickBus bus = openWithin(deadline);
 	char *path = nullptr;
-	if (!bus || sd_bus_path_encode("/org/freedesktop/systemd1/unit", unit.c_str(), &path) < 0)
+	if (sd_bus_path_encode("/org/freedesktop/systemd1/unit", unit.c_str(), &path) < 0)
 		return std::nullopt;
 	const std::unique_ptr<char, decltype(&::free)> owned(path, ::free);
-	sd_bus_message *made = nullptr, *got = nullptr;
+	Result<Message> answer = callQuickly("org.freedesktop.systemd1", path, "org.freedesktop.DBus.Properties", "Get",
+					     "ss", "org.freedesktop.systemd1.Unit", "ActiveState");
 	const char *state = nullptr;
-	int result = sd_bus_message_new_method_call(bus.get(), &made, "org.freedesktop.systemd1", path,
-						    "org.freedesktop.DBus.Properties", "Get");
-	Message question(made);
-	if (result < 0 || sd_bus_message_append(made, "ss", "org.freedesktop.systemd1.Unit", "ActiveState") < 0)
-		return std::nullopt;
-	result = sd_bus_call(bus.get(), made, timeoutUntil(deadline), nullptr, &got);
-	Message answer(got);
-	if (result < 0 || sd_bus_message_read(got, "v", "s", &state) < 0 || !state)
+	if (!answer || sd_bus_message_read(answer->get(), "v", "s", &state) < 0 || !state)
 		return std::nullopt;
 	const std::string_view text = state;
 	return text == "active" || text == "reloading";

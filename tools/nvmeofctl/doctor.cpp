@@ -4,20 +4,23 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <ranges>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <nvmeof/address.h>
 #include <nvmeof/discovery.h>
 #include <nvmeof/error.h>
 
+#include "connect_plan.h"
 #include "format.h"
 #include "latency.h"
 #include "libctl/base/text.h"
 #include "when.h"
 
 using namespace nvmeof;
+using nofctl::counted;
 using namespace std::chrono_literals;
 
 namespace doctor {
@@ -28,20 +31,6 @@ using WallTime = std::chrono::system_clock::time_point;
 
 constexpr std::size_t namesInLine = 3;  // of objects in one finding
 constexpr std::size_t linesOfText = 20; // findings in the text output
-
-std::string clockTime(WallTime when)
-{
-	const std::time_t seconds = std::chrono::system_clock::to_time_t(when);
-	std::tm local{};
-	::localtime_r(&seconds, &local);
-	return fmt::format("{:%H:%M:%S}", local);
-}
-
-// "1 path", "2 paths"
-std::string counted(std::size_t number, const char *noun)
-{
-	return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
-}
 
 // The first names, and the number of the others.
 std::string listed(const std::vector<std::string> &names)
@@ -54,43 +43,23 @@ std::string listed(const std::vector<std::string> &names)
 
 std::string portOf(const Controller &c)
 {
-	const bool brackets = c.traddr.find(':') != c.traddr.npos;
-	return fmt::format("{}:{}", brackets ? "[" + c.traddr + "]" : c.traddr, c.trsvcid);
-}
-
-std::string stringIn(const Json &object, const char *key)
-{
-	auto found = object.find(key);
-	return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-const Json &listIn(const Json &object, const char *key)
-{
-	static const Json none = Json::array();
-	auto found = object.find(key);
-	return found != object.end() && found->is_array() ? *found : none;
-}
-
-std::int64_t numberIn(const Json &object, const char *key)
-{
-	auto found = object.find(key);
-	return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+	return Address{c.traddr, c.trsvcid}.toString();
 }
 
 std::optional<WallTime> timeOfEvent(const Json &event)
 {
-	return event.is_object() ? parseUtc(stringIn(event, "time")) : std::nullopt;
+	return parseUtc(textIn(event, "time"));
 }
 
-bool isAboutController(const Json &event, const Controller &c)
-{
-	return event.is_object() && stringIn(event, "name") == c.name && stringIn(event, "nqn") == c.subsysnqn &&
-	       stringIn(event, "kind") == "controller";
-}
+// A recorded event of a controller
+struct Recorded {
+	WallTime when;
+	const Json *event;
+};
 
 class Examination {
 public:
-	explicit Examination(const Facts &facts) : facts_(facts), all_(facts.snapshot) {}
+	explicit Examination(const Facts &facts);
 	Diagnosis run();
 
 private:
@@ -126,6 +95,7 @@ private:
 	std::vector<const Controller *> controllersOf(std::uint32_t subsystem) const;
 	std::vector<const Path *> pathsThrough(const Controller &c) const;
 	const PathProbe *probeOf(const Controller &c) const;
+	const std::vector<Recorded> &eventsOf(const Controller &c) const;
 	bool isSuspect(const Controller &c) const;
 	std::string failureOf(const Controller &c) const;
 	std::string thinDisks(const Controller &c) const;
@@ -133,8 +103,18 @@ private:
 
 	const Facts &facts_;
 	const Snapshot &all_;
+	std::map<std::pair<std::string, std::string>, std::vector<Recorded>> recorded_; // by name and NQN, oldest first
+	SlowPaths slow_;
 	Diagnosis result_;
 };
+
+Examination::Examination(const Facts &facts)
+	: facts_(facts), all_(facts.snapshot), slow_(slowPaths(facts.snapshot.paths))
+{
+	for (const Json &event : facts.events)
+		if (const auto when = timeOfEvent(event); when && textIn(event, "kind") == "controller")
+			recorded_[{textIn(event, "name"), textIn(event, "nqn")}].push_back({*when, &event});
+}
 
 void Examination::problem(const char *check, const std::string &object, std::string finding, std::string advice)
 {
@@ -173,6 +153,13 @@ const PathProbe *Examination::probeOf(const Controller &c) const
 {
 	auto found = std::ranges::find(facts_.probes, c.name, &PathProbe::controller);
 	return found == facts_.probes.end() ? nullptr : &*found;
+}
+
+const std::vector<Recorded> &Examination::eventsOf(const Controller &c) const
+{
+	static const std::vector<Recorded> none;
+	auto found = recorded_.find({c.name, c.subsysnqn});
+	return found == recorded_.end() ? none : found->second;
 }
 
 // The driver avoids its paths, because it does not answer.
@@ -303,17 +290,11 @@ void Examination::examineTwins(const Namespace &ns)
 {
 	const Subsystem *s = all_.subsystem(ns.subsystem);
 	const bool told = s && facts_.inTree.contains(s->nqn); // reported with the subsystem
-	std::vector<std::string> nodes;
-	for (const NvmeDisk &twin : foreignTwins(ns.name, facts_.disks))
-		nodes.push_back("/dev/" + twin.name);
+	const std::vector<std::string> nodes = twinsOf(ns, facts_.disks), same = sameIdentifiers(ns, all_.namespaces);
 	if (!nodes.empty() && !told)
 		problem("other_driver", ns.name,
 			fmt::format("the in-tree NVMe driver has the same namespace as {}", listed(nodes)),
 			"mount only one of them, and disconnect the other");
-	std::vector<std::string> same;
-	for (const Namespace &other : all_.namespaces)
-		if (other.subsystem != ns.subsystem && !ns.wwid.empty() && other.wwid == ns.wwid)
-			same.push_back(other.name);
 	if (!same.empty())
 		warning("same_identifiers", ns.name,
 			fmt::format("{}, of another subsystem, has the same identifiers", listed(same)),
@@ -348,14 +329,11 @@ std::string Examination::failureOf(const Controller &c) const
 		text += fmt::format("{}{}", text.empty() ? "" : ", ", describeStatus(*c.lastStatus));
 	if (text.empty())
 		return {};
-	for (auto event = facts_.events.rbegin(); event != facts_.events.rend(); ++event) {
-		if (!isAboutController(*event, c))
-			continue;
-		const bool failed = stringIn(*event, "event") == "connect_failed" ||
-				    (stringIn(*event, "event") == "state" && stringIn(*event, "state") != "live" &&
-				     !stringIn(*event, "last_error").empty());
-		if (failed && timeOfEvent(*event))
-			return fmt::format("{}, at {}", text, localTime(stringIn(*event, "time")));
+	for (const Recorded &one : eventsOf(c) | std::views::reverse) {
+		const std::string event = textIn(*one.event, "event");
+		if (event == "connect_failed" || (event == "state" && textIn(*one.event, "state") != "live" &&
+						  !textIn(*one.event, "last_error").empty()))
+			return fmt::format("{}, at {}", text, localTime(textIn(*one.event, "time")));
 	}
 	return text;
 }
@@ -434,12 +412,9 @@ void Examination::examineLosses(const Controller &c)
 	constexpr auto window = 10min;
 	constexpr std::size_t many = 3;
 	std::size_t losses = 0;
-	for (const Json &event : facts_.events) {
-		const std::optional<WallTime> when = timeOfEvent(event);
-		losses += when && *when > facts_.now - window && *when <= facts_.now && isAboutController(event, c) &&
-			  stringIn(event, "event") == "state" && stringIn(event, "old_state") == "live" &&
-			  stringIn(event, "state") == "recovering";
-	}
+	for (const auto &[when, event] : eventsOf(c))
+		losses += when > facts_.now - window && when <= facts_.now && textIn(*event, "event") == "state" &&
+			  textIn(*event, "old_state") == "live" && textIn(*event, "state") == "recovering";
 	if (losses < many)
 		return;
 	const std::string failure = failureOf(c);
@@ -493,7 +468,8 @@ void Examination::examinePath(const Path &path)
 {
 	if (path.controllerState != ControllerState::live)
 		return;
-	const std::optional<Slowness> slow = slownessOf(path, all_.paths);
+	const auto found = slow_.find(path.name);
+	const Slowness *slow = found == slow_.end() ? nullptr : &found->second;
 	if (path.degraded && !path.suspect && !path.probation)
 		warning("path_degraded", path.name,
 			fmt::format("avoided as an outlier: latency or errors differ from the other paths'{}",
@@ -528,14 +504,11 @@ void Examination::examineSubsystem(const Subsystem &s)
 	auto others = facts_.inTree.find(s.nqn);
 	if (others == facts_.inTree.end() || others->second.empty())
 		return;
-	std::vector<std::string> names;
-	for (const ForeignController &one : others->second)
-		names.push_back(fmt::format("{} ({}, {})", one.name, one.transport, one.state));
 	problem("other_driver", s.name,
 		fmt::format("the in-tree NVMe driver is connected to {}, too: {}; a file system mounted through both "
 			    "is corrupted",
-			    s.nqn, listed(names)),
-		fmt::format("unmount its disks, then 'nvme disconnect -n {}'", s.nqn));
+			    s.nqn, listed(connectionTexts(others->second))),
+		inTreeStep(s.nqn));
 }
 
 void Examination::examineFirmware(const Subsystem &s)
@@ -654,7 +627,7 @@ void Examination::examineClock()
 			continue;
 		if (latest && *when < *latest - jump) {
 			back = std::chrono::duration_cast<std::chrono::seconds>(*latest - *when);
-			at = stringIn(event, "time");
+			at = textIn(event, "time");
 			latest.reset(); // compare later events with this one
 		}
 		latest = latest ? std::max(*latest, *when) : *when;
@@ -693,38 +666,36 @@ void Examination::examineDaemon()
 
 void Examination::examineDaemonStatus(const Json &status)
 {
-	if (auto paused = status.find("paused"); paused != status.end() && *paused == true)
+	if (isTrue(status, "paused"))
 		warning("daemon_paused", "nvmeofd", "paused: nothing is connected or disconnected",
 			"'nvmeofctl daemon resume'");
-	for (const Json &one : listIn(status, "services")) {
-		const std::string error = stringIn(one, "error"), state = stringIn(one, "state");
+	for (const Json &one : listOf(status, "services")) {
+		const std::string error = textIn(one, "error"), state = textIn(one, "state");
 		if (error.empty() || state == "watching" || state == "polling" || state == "standby")
 			continue;
-		auto age = one.find("age_s");
-		const std::string old = age != one.end() && age->is_number()
-						? fmt::format("its log was read {} ago",
-							      formatAge(std::chrono::seconds(
-								      static_cast<std::int64_t>(age->get<double>()))))
+		const auto age = std::chrono::seconds(static_cast<std::int64_t>(numberOf(one, "age_s")));
+		const std::string old = member(one, "age_s").is_number()
+						? fmt::format("its log was read {} ago", formatAge(age))
 						: "its log was never read";
-		warning("discovery_failed", stringIn(one, "service"),
+		warning("discovery_failed", textIn(one, "service"),
 			fmt::format("discovery service, {}: {}; {}", state, error, old),
 			"check address and network of the service; 'nvmeofctl daemon status' shows all");
 	}
-	for (const Json &one : listIn(status, "connections"))
-		if (stringIn(one, "state") == "missing" && !stringIn(one, "error").empty())
-			warning("connection_missing", stringIn(one, "nqn"),
-				fmt::format("nvmeofd cannot connect to {} {}: {}", stringIn(one, "transport"),
-					    stringIn(one, "address"), stringIn(one, "error")),
+	for (const Json &one : listOf(status, "connections"))
+		if (textIn(one, "state") == "missing" && !textIn(one, "error").empty())
+			warning("connection_missing", textIn(one, "nqn"),
+				fmt::format("nvmeofd cannot connect to {} {}: {}", textIn(one, "transport"),
+					    textIn(one, "address"), textIn(one, "error")),
 				"nvmeofd tries again; check target and network, or remove it from the configuration");
-	if (auto names = status.find("unresolved"); names != status.end() && names->is_object())
-		for (const auto &[name, why] : names->items())
+	if (const Json &names = member(status, "unresolved"); names.is_object())
+		for (const auto &[name, why] : names.items())
 			warning("name_unresolved", name,
 				fmt::format("no address{}", why.is_string() ? ": " + why.get<std::string>() : ""),
 				"check the name in the configuration, and the resolver");
-	for (const Json &one : listIn(status, "stripes"))
-		if (stringIn(one, "state") == "failed")
-			warning("stripe_failed", stringIn(one, "name"),
-				fmt::format("the stripe cannot be made: {}", stringIn(one, "error")),
+	for (const Json &one : listOf(status, "stripes"))
+		if (textIn(one, "state") == "failed")
+			warning("stripe_failed", textIn(one, "name"),
+				fmt::format("the stripe cannot be made: {}", textIn(one, "error")),
 				"'nvmeofctl stripe show'; 'journalctl -u nvmeofd'");
 }
 
@@ -746,25 +717,23 @@ void Examination::examineCdc()
 
 void Examination::examineCdcStatus(const Json &status)
 {
-	if (auto serving = status.find("serving"); serving != status.end() && *serving == false)
+	if (member(status, "serving") == false)
 		warning("cdc_not_serving", "nvmeof-cdc", "has no records yet, and serves no host",
 			"'nvmeofctl cdc status'; check its store");
-	if (auto store = status.find("store"); store != status.end() && store->is_object()) {
-		const std::int64_t since = numberIn(*store, "aged_since");
-		const auto age = facts_.now - std::chrono::system_clock::from_time_t(since);
-		if (const std::string trouble = stringIn(*store, "trouble"); !trouble.empty() || since)
-			warning("cdc_store", "nvmeof-cdc",
-				fmt::format("its store: {}{}", trouble.empty() ? "cannot be reached" : trouble,
-					    since ? fmt::format("; its records are {} old", formatAge(age)) : ""),
-				fmt::format("check {}; 'nvmeofctl cdc status'", stringIn(*store, "place")));
-	}
-	if (auto counts = status.find("counts"); counts != status.end() && counts->is_object())
-		if (const std::int64_t cloned = numberIn(*counts, "cloned"); cloned > 0)
-			warning("hostnqn_shared", "nvmeof-cdc",
-				fmt::format("{} used by more than one machine",
-					    cloned == 1 ? "1 host NQN is" : fmt::format("{} host NQNs are", cloned)),
-				"'nvmeofctl cdc hosts' names them; on a cloned machine remove /etc/nvme/hostnqn and "
-				"/etc/nvme/hostid, and connect again");
+	const Json &store = member(status, "store");
+	const auto since = static_cast<std::time_t>(numberOf(store, "aged_since"));
+	const auto age = facts_.now - std::chrono::system_clock::from_time_t(since);
+	if (const std::string trouble = textIn(store, "trouble"); !trouble.empty() || since)
+		warning("cdc_store", "nvmeof-cdc",
+			fmt::format("its store: {}{}", trouble.empty() ? "cannot be reached" : trouble,
+				    since ? fmt::format("; its records are {} old", formatAge(age)) : ""),
+			fmt::format("check {}; 'nvmeofctl cdc status'", textIn(store, "place")));
+	if (const double cloned = numberOf(member(status, "counts"), "cloned"); cloned > 0)
+		warning("hostnqn_shared", "nvmeof-cdc",
+			fmt::format("{} used by more than one machine",
+				    cloned == 1 ? "1 host NQN is" : fmt::format("{:.0f} host NQNs are", cloned)),
+			"'nvmeofctl cdc hosts' names them; on a cloned machine remove /etc/nvme/hostnqn and "
+			"/etc/nvme/hostid, and connect again");
 }
 
 Diagnosis Examination::run()

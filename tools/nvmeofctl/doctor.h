@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nvmeof/foreign.h>
@@ -16,6 +17,9 @@
 #include "builds.h"
 #include "json.h"
 #include "path_probe.h"
+
+// The path of the control socket in @config, the text of cdc.toml, or the usual one.
+std::string cdcSocketIn(std::string_view config);
 
 namespace doctor {
 

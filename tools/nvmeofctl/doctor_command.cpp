@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <ostream>
 #include <sys/timex.h>
-#include <sys/utsname.h>
 
 #include "builds.h"
 #include "cdc.h"
@@ -11,10 +10,18 @@
 #include "daemon_bus.h"
 #include "doctor.h"
 #include "libctl/base/file.h"
+#include "libctl/base/toml.h"
 #include "monitor.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;
+
+std::string cdcSocketIn(std::string_view config)
+{
+	std::vector<ConfigProblem> ignored;
+	const std::optional<toml::table> table = nofctl::parseToml(config, "cdc.toml", ignored);
+	return table ? (*table)["control"].value_or(std::string(usualCdcSocket)) : usualCdcSocket;
+}
 
 namespace doctor {
 
@@ -24,16 +31,6 @@ constexpr auto probePatience = 900ms; // for all addresses together
 constexpr auto cdcPatience = 1s;
 constexpr const char *cdcConfigFile = "/etc/nvmeof/cdc.toml";
 constexpr std::size_t largestConfig = 1u << 20; // bytes
-
-std::vector<BuildFinding> judgedBuilds()
-{
-	std::vector<BuildFinding> found = compareBuilds(toolBuild(), libraryBuild(), moduleBuilds());
-	utsname system{};
-	::uname(&system);
-	for (const KernelGap &gap : kernelGaps("/", system.release))
-		found.push_back(gapFinding(gap));
-	return found;
-}
 
 // Names of the disks that links in /dev/disk/by-id lead to. Not set if udev does not run.
 std::optional<std::set<std::string>> linkedDisks()
@@ -72,13 +69,15 @@ ServiceFacts daemonFacts()
 {
 	ServiceFacts facts;
 	facts.enabled = unitEnabled("nvmeofd.service");
-	facts.runs = daemonRuns();
-	if (facts.runs != true)
-		return facts;
-	if (Result<Json> status = daemonStatus())
+	Result<Json> status = daemonStatus();
+	if (status)
 		facts.status = *status;
 	else
 		facts.error = status.error().message;
+	if (status || status.error().code == ErrorCode::noSuchObject)
+		facts.runs = status.ok();
+	else
+		facts.runs = daemonRuns(); // does not answer: is it there at all?
 	return facts;
 }
 
@@ -110,7 +109,7 @@ ServiceFacts cdcFacts()
 Facts gather(bool probe)
 {
 	Facts facts;
-	facts.builds = judgedBuilds();
+	facts.builds = judgeMachine(moduleBuilds());
 	if (Result<Snapshot> snapshot = readSnapshot())
 		facts.snapshot = *std::move(snapshot);
 	else

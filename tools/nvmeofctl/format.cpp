@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "latency.h"
+#include "libctl/base/text.h"
 #include "table.h"
 #include "when.h"
 
@@ -118,29 +118,38 @@ void addLatency(Fields &fields, const char *key, const Histogram &histogram)
 			key, fmt::format("p50 {}, p99 {}", formatLatency(summary.p50), formatLatency(summary.p99)));
 }
 
-// Names of the paths of live controllers that are slow or left out, by condition: "suspect", "slow", ...
-template <typename Wanted>
-std::map<std::string, std::vector<const Path *>> remarkablePaths(const std::vector<Path> &paths, Wanted wanted)
+using Paths = std::vector<const Path *>;
+
+// @key: &Path::nameSpace or &Path::controller
+std::map<std::string, Paths> pathsBy(std::string Path::*key, const std::vector<Path> &paths)
 {
-	std::map<std::string, std::vector<const Path *>> found;
-	for (const Path &path : paths) {
-		if (path.controllerState != ControllerState::live || !wanted(path))
+	std::map<std::string, Paths> groups;
+	for (const Path &path : paths)
+		groups[path.*key].push_back(&path);
+	return groups;
+}
+
+// Those of live controllers that are slow or left out, by condition: "suspect", "slow", ...
+std::map<std::string, Paths> remarkablePaths(const Paths &paths, const SlowPaths &slow)
+{
+	std::map<std::string, Paths> found;
+	for (const Path *path : paths) {
+		if (path->controllerState != ControllerState::live)
 			continue;
-		const std::string condition = conditionOf(path, paths);
+		const std::string condition = conditionOf(*path, slow);
 		if (condition != toString(ControllerState::live))
-			found[condition].push_back(&path);
+			found[condition].push_back(path);
 	}
 	return found;
 }
 
 // "2/4": usable of existing paths; "2/3 of 4" if more are expected than exist; "2/2, 1 slow"
-std::string pathsCell(const Namespace &ns, const std::vector<Path> &paths)
+std::string pathsCell(const Namespace &ns, const Paths &own, const SlowPaths &slow)
 {
 	std::string text = fmt::format("{}/{}", ns.usablePaths, ns.paths);
 	if (ns.expectedPaths > ns.paths)
 		text += fmt::format(" of {}", ns.expectedPaths);
-	for (const auto &[condition, those] :
-	     remarkablePaths(paths, [&](const Path &path) { return path.nameSpace == ns.name; }))
+	for (const auto &[condition, those] : remarkablePaths(own, slow))
 		text += fmt::format(", {} {}", those.size(), condition);
 	return text;
 }
@@ -164,7 +173,7 @@ struct EventDetail {
 	{
 		if (event.type == EventType::scanned)
 			return event.scanErrno ? errorFromErrno(event.scanErrno).message
-					       : fmt::format("{} path{}", c.paths, c.paths == 1 ? "" : "s");
+					       : nofctl::counted(c.paths, "path");
 		std::string state = toString(c.state);
 		if (event.oldState)
 			state = fmt::format("{} -> {}", toString(*event.oldState), state);
@@ -181,9 +190,8 @@ struct EventDetail {
 		if (event.type == EventType::sameIds)
 			return fmt::format("a namespace of another subsystem has the same identifier {}", n.wwid);
 		if (event.failover)
-			return fmt::format("{} I/O{} failed over from {} in {}", event.failover->ios,
-					   event.failover->ios == 1 ? "" : "s", event.failover->path,
-					   formatLatency(event.failover->duration));
+			return fmt::format("{} failed over from {} in {}", nofctl::counted(event.failover->ios, "I/O"),
+					   event.failover->path, formatLatency(event.failover->duration));
 		return fmt::format("size={} paths={}/{}", formatSize(n.size), n.usablePaths, n.paths);
 	}
 	std::string operator()(const Path &p) const
@@ -201,12 +209,8 @@ struct EventDetail {
 
 // " optimized" if all paths are in one state, else the state of each; " was optimized" if that is not current; empty if
 // the target does not report ANA.
-std::string formatAnaOf(const std::string &controller, const std::vector<Path> &paths)
+std::string formatAnaOf(const Paths &own)
 {
-	std::vector<const Path *> own;
-	for (const Path &path : paths)
-		if (path.controller == controller)
-			own.push_back(&path);
 	auto state = [](const Path *path) { return path->anaState; };
 	if (std::all_of(own.begin(), own.end(), [&](const Path *path) { return state(path) == AnaState::none; }))
 		return {};
@@ -219,13 +223,11 @@ std::string formatAnaOf(const std::string &controller, const std::vector<Path> &
 }
 
 // ", degraded" if that is all paths, else the disks: ", nvmeof0n1 slow"
-std::string formatConditions(const std::string &controller, const std::vector<Path> &paths)
+std::string formatConditions(const Paths &own, const SlowPaths &slow)
 {
-	auto own = [&](const Path &path) { return path.controller == controller; };
-	const auto all = static_cast<std::size_t>(std::ranges::count_if(paths, own));
 	std::string text;
-	for (const auto &[condition, those] : remarkablePaths(paths, own)) {
-		if (those.size() == all)
+	for (const auto &[condition, those] : remarkablePaths(own, slow)) {
+		if (those.size() == own.size())
 			return ", " + condition;
 		for (const Path *path : those)
 			text += fmt::format(", {} {}", path->nameSpace, condition);
@@ -284,10 +286,10 @@ std::string conditionOf(const Path &path)
 	return toString(path.controllerState);
 }
 
-std::string conditionOf(const Path &path, const std::vector<Path> &paths)
+std::string conditionOf(const Path &path, const SlowPaths &slow)
 {
 	const bool plain = path.controllerState == ControllerState::live && !isLeftOut(path);
-	return plain && slownessOf(path, paths) ? "slow" : conditionOf(path);
+	return plain && slow.contains(path.name) ? "slow" : conditionOf(path);
 }
 
 std::string pathsNote(const Namespace &ns, std::chrono::nanoseconds now)
@@ -554,8 +556,9 @@ std::string formatPaths(const std::vector<Path> &paths, std::chrono::nanoseconds
 		     {"From", Align::right},
 		     {"To", Align::right},
 		     {"Last error"}});
+	const SlowPaths slow = slowPaths(paths);
 	for (const Path &path : paths)
-		table.add({path.name, conditionOf(path, paths), formatAna(path), formatSince(path, now),
+		table.add({path.name, conditionOf(path, slow), formatAna(path), formatSince(path, now),
 			   latencyCell(path.readLatency), latencyCell(path.writeLatency),
 			   std::to_string(path.failoversFrom), std::to_string(path.failoversTo),
 			   describeFailure(path.lastError, path.lastErrno)});
@@ -573,14 +576,16 @@ std::string formatNamespaces(const std::vector<Namespace> &namespaces, const std
 		     {"Model"},
 		     {"Serial"},
 		     {"Subsystem"}});
+	const SlowPaths slow = slowPaths(paths);
+	std::map<std::string, Paths> pathsOf = pathsBy(&Path::nameSpace, paths);
 	for (const Namespace &ns : namespaces) {
 		auto of = std::find_if(subsystems.begin(), subsystems.end(),
 				       [&](const Subsystem &s) { return s.id == ns.subsystem; });
 		Subsystem subsystem = of == subsystems.end() ? Subsystem() : *of;
 		bool generic = genericOnly(ns);
 		table.add({deviceOf(ns), std::to_string(ns.nsid), generic ? "-" : formatSize(ns.size),
-			   generic ? "generic only" : fmt::format("{} B", ns.lbaSize), pathsCell(ns, paths),
-			   subsystem.model, subsystem.serial, subsystem.nqn});
+			   generic ? "generic only" : fmt::format("{} B", ns.lbaSize),
+			   pathsCell(ns, pathsOf[ns.name], slow), subsystem.model, subsystem.serial, subsystem.nqn});
 	}
 	return table.render();
 }
@@ -589,6 +594,8 @@ std::string formatSubsystems(const std::vector<Subsystem> &subsystems, const std
 			     const std::vector<Path> &paths)
 {
 	std::string text;
+	const SlowPaths slow = slowPaths(paths);
+	std::map<std::string, Paths> pathsOf = pathsBy(&Path::controller, paths);
 	for (const Subsystem &subsystem : subsystems) {
 		std::string indent(subsystem.name.size() + 3, ' ');
 		text += nofctl::printable(fmt::format("{} - NQN={}", subsystem.name, subsystem.nqn)) + "\n";
@@ -598,10 +605,10 @@ std::string formatSubsystems(const std::vector<Subsystem> &subsystems, const std
 			if (controller.subsystem != subsystem.id)
 				continue;
 			const bool live = controller.state == ControllerState::live;
-			text += nofctl::printable(fmt::format(" +- {} {} {}{}{}", controller.name,
-							      formatAddress(controller), toString(controller.state),
-							      formatAnaOf(controller.name, paths),
-							      live ? formatConditions(controller.name, paths) : "")) +
+			text += nofctl::printable(
+					fmt::format(" +- {} {} {}{}{}", controller.name, formatAddress(controller),
+						    toString(controller.state), formatAnaOf(pathsOf[controller.name]),
+						    live ? formatConditions(pathsOf[controller.name], slow) : "")) +
 				"\n";
 		}
 	}

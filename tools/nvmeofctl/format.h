@@ -15,6 +15,8 @@
 #include <nvmeof/snapshot.h>
 #include <nvmeof/topology.h>
 
+#include "latency.h"
+
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
 std::string hexText(std::span<const std::uint8_t> bytes);
@@ -32,8 +34,8 @@ std::string formatReached(const nvmeof::Controller &controller, bool there);
 bool isLeftOut(const nvmeof::Path &path);
 // "suspect", "probation" or "degraded" if isLeftOut(), else the state of the controller.
 std::string conditionOf(const nvmeof::Path &path);
-// The same, but "slow" for a live path that is slow compared with others in @paths; see slownessOf().
-std::string conditionOf(const nvmeof::Path &path, const std::vector<nvmeof::Path> &paths);
+// The same, but "slow" for a live path in @slow that is not left out.
+std::string conditionOf(const nvmeof::Path &path, const SlowPaths &slow);
 // Reservation types that a namespace supports: "write-exclusive", ... @reservations: bits of nvmeof::Reservations
 std::vector<std::string> reservationTypes(std::uint8_t reservations);
 // "2 usable of 4", missing paths, and the time without a usable path. @now: CLOCK_BOOTTIME

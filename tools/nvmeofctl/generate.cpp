@@ -601,10 +601,13 @@ std::string exitStatus()
 	for (int code = 0; code <= static_cast<int>(ExitCode::inUse); code++)
 		text += fmt::format(".TP\n{}\n{}\n", bold(std::to_string(code)),
 				    roff(describe(static_cast<ExitCode>(code))));
-	return text + ".PP\nWith several addresses, connect ends with 0 when one of them is connected, or with " +
-	       bold("--require all") + " when all are; else with the code of the first that failed.\n.PP\n" +
-	       bold("doctor") +
-	       " has exit codes of its own: 0 without findings, 1 with warnings, 2 with at least one problem.\n";
+	text += ".PP\nWith several addresses, connect ends with 0 when one of them is connected, or with " +
+		bold("--require all") + " when all are; else with the code of the first that failed.\n";
+	for (const Command *command : shownCommands())
+		if (!command->exitStatus.empty())
+			text += ".PP\n" + bold(command->path) +
+				" has exit codes of its own: " + roff(command->exitStatus) + "\n";
+	return text;
 }
 
 std::string commonEntries()

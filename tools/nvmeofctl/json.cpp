@@ -307,6 +307,37 @@ std::string memberText(const Json &object, const char *key)
 	return found->is_string() ? found->get<std::string>() : found->dump();
 }
 
+const Json &member(const Json &object, const char *key)
+{
+	static const Json nothing;
+	auto found = object.find(key);
+	return found == object.end() ? nothing : *found;
+}
+
+const Json &listOf(const Json &object, const char *key)
+{
+	static const Json none = Json::array();
+	const Json &list = member(object, key);
+	return list.is_array() ? list : none;
+}
+
+bool isTrue(const Json &object, const char *key)
+{
+	return member(object, key) == true;
+}
+
+double numberOf(const Json &object, const char *key)
+{
+	const Json &value = member(object, key);
+	return value.is_number() ? value.get<double>() : 0;
+}
+
+std::string textIn(const Json &object, const char *key)
+{
+	const Json &value = member(object, key);
+	return value.is_string() ? value.get<std::string>() : "";
+}
+
 const char *kindOf(const AnyObject &object)
 {
 	return std::visit(KindOf{}, object);

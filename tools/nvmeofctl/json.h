@@ -30,4 +30,15 @@ Json toJson(const nvmeof::Event &event);
 Json toJson(const nvmeof::Error &error);
 // A member as text: a string as it is, another value as JSON, "-" if absent or null.
 std::string memberText(const Json &object, const char *key);
+
+/*
+ * Members of an answer or a record that may be of another version: of another type or absent counts as empty. @object
+ * may be anything, too.
+ */
+const Json &member(const Json &object, const char *key); // null
+const Json &listOf(const Json &object, const char *key); // an empty array
+bool isTrue(const Json &object, const char *key);
+double numberOf(const Json &object, const char *key);    // 0
+std::string textIn(const Json &object, const char *key); // ""
+
 const char *kindOf(const nvmeof::AnyObject &object); // "subsystem", "controller", "namespace", "path"

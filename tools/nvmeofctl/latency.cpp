@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "latency.h"
 
+#include <optional>
+
 #include <fmt/format.h>
 
 using std::chrono::nanoseconds;
@@ -55,31 +57,34 @@ bool muchSlower(nanoseconds p50, nanoseconds fastest)
 	return p50 > fastest * factor && p50 - fastest >= leastDifference;
 }
 
-static std::optional<Slowness> slownessIn(const char *op, nvmeof::Histogram nvmeof::Path::*histogram,
-					  const nvmeof::Path &path, const std::vector<nvmeof::Path> &paths)
+// Of a live path with enough requests to compare
+static std::optional<nanoseconds> median(const nvmeof::Path &path, const nvmeof::Histogram &histogram)
 {
 	constexpr std::uint64_t enough = 1000; // requests
-	if (nvmeof::countOf(path.*histogram) < enough)
+	if (path.controllerState != nvmeof::ControllerState::live || nvmeof::countOf(histogram) < enough)
 		return std::nullopt;
-	Slowness slow{op, nvmeof::percentile(path.*histogram, 0.5), "", nanoseconds::max()};
-	for (const nvmeof::Path &other : paths) {
-		if (other.name == path.name || other.nameSpace != path.nameSpace || other.anaState != path.anaState ||
-		    other.controllerState != nvmeof::ControllerState::live ||
-		    nvmeof::countOf(other.*histogram) < enough)
-			continue;
-		const nanoseconds p50 = nvmeof::percentile(other.*histogram, 0.5);
-		if (p50 < slow.fastestP50) {
-			slow.fastest = other.name;
-			slow.fastestP50 = p50;
-		}
-	}
-	return !slow.fastest.empty() && muchSlower(slow.p50, slow.fastestP50) ? std::optional(slow) : std::nullopt;
+	return nvmeof::percentile(histogram, 0.5);
 }
 
-std::optional<Slowness> slownessOf(const nvmeof::Path &path, const std::vector<nvmeof::Path> &paths)
+SlowPaths slowPaths(const std::vector<nvmeof::Path> &paths)
 {
-	if (path.controllerState != nvmeof::ControllerState::live)
-		return std::nullopt;
-	std::optional<Slowness> slow = slownessIn("reads", &nvmeof::Path::readLatency, path, paths);
-	return slow ? slow : slownessIn("writes", &nvmeof::Path::writeLatency, path, paths);
+	SlowPaths slow;
+	for (const auto &[op, of] :
+	     {std::pair("reads", &nvmeof::Path::readLatency), std::pair("writes", &nvmeof::Path::writeLatency)}) {
+		std::map<std::pair<std::string, nvmeof::AnaState>, std::pair<nanoseconds, std::string>> fastest;
+		for (const nvmeof::Path &path : paths)
+			if (const auto p50 = median(path, path.*of)) {
+				const std::pair own(*p50, path.name);
+				auto &best = fastest.try_emplace({path.nameSpace, path.anaState}, own).first->second;
+				if (*p50 < best.first)
+					best = own;
+			}
+		for (const nvmeof::Path &path : paths)
+			if (const auto p50 = median(path, path.*of)) {
+				const auto &[best, name] = fastest.at({path.nameSpace, path.anaState});
+				if (muchSlower(*p50, best))
+					slow.try_emplace(path.name, Slowness{op, *p50, name, best});
+			}
+	}
+	return slow;
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -38,9 +38,11 @@ struct Slowness {
 // Whether the median @p50 is more than 8 times, and at least 1 ms, above that of the fastest path.
 bool muchSlower(std::chrono::nanoseconds p50, std::chrono::nanoseconds fastest);
 
+using SlowPaths = std::map<std::string, Slowness>; // by the name of the path
+
 /*
- * Whether @path is slow: the median of its reads, or of its writes, is muchSlower() than that of the fastest live path
- * in @paths to the same namespace in the same ANA state. Compares all requests since the paths appeared, and only paths
- * that completed at least 1000.
+ * The slow ones of @paths: the median of their reads, or of their writes, is muchSlower() than that of the fastest live
+ * path to the same namespace in the same ANA state. Compares all requests since the paths appeared, and only paths that
+ * completed at least 1000.
  */
-std::optional<Slowness> slownessOf(const nvmeof::Path &path, const std::vector<nvmeof::Path> &paths);
+SlowPaths slowPaths(const std::vector<nvmeof::Path> &paths);

@@ -152,19 +152,14 @@ namespace {
 bool isAbout(const Json &event, const std::string &name)
 {
 	static constexpr std::array members{"name", "nqn", "controller", "namespace", "wwid", "traddr"};
-	return std::ranges::any_of(members, [&](const char *member) {
-		auto found = event.find(member);
-		return found != event.end() && found->is_string() && *found == name;
-	});
+	return std::ranges::any_of(members, [&](const char *key) { return textIn(event, key) == name; });
 }
 
 bool isChosen(const Json &event, const EventChoice &choice)
 {
-	if (!event.is_object() || !event.contains("time") || !event["time"].is_string() || !event.contains("event"))
-		return false;
-	const auto when = parseUtc(event["time"].get<std::string>());
-	return when && (!choice.since || *when >= *choice.since) && (!choice.until || *when < *choice.until) &&
-	       (choice.name.empty() || isAbout(event, choice.name));
+	const auto when = parseUtc(textIn(event, "time"));
+	return when && event.contains("event") && (!choice.since || *when >= *choice.since) &&
+	       (!choice.until || *when < *choice.until) && (choice.name.empty() || isAbout(event, choice.name));
 }
 
 void addDetails(std::vector<std::string> &details, const Json &event)

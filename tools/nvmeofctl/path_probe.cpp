@@ -20,13 +20,14 @@
 #include <sys/socket.h>
 #include <tuple>
 #include <unistd.h>
-#include <utility>
 
 #include <fmt/format.h>
 
+#include "libctl/base/epoll.h"
 #include "libctl/base/file.h"
 
 using namespace nvmeof;
+using nofctl::OwnedFd;
 
 namespace doctor {
 
@@ -39,27 +40,6 @@ constexpr std::size_t largestPacket = 65535;
 constexpr std::uint32_t leastMtu = 576; // bytes; that of any IPv4 host, RFC 791
 constexpr std::uint16_t smallSequence = 1, fullSequence = 2;
 constexpr auto echoInterval = std::chrono::milliseconds(250); // until a lost request is repeated
-
-class ProbeSocket {
-public:
-	explicit ProbeSocket(int fd) : fd_(fd) {}
-	ProbeSocket(ProbeSocket &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-	ProbeSocket &operator=(ProbeSocket &&other) noexcept
-	{
-		std::swap(fd_, other.fd_);
-		return *this;
-	}
-	~ProbeSocket()
-	{
-		if (fd_ >= 0)
-			::close(fd_);
-	}
-	int fd() const { return fd_; }
-	bool valid() const { return fd_ >= 0; }
-
-private:
-	int fd_;
-};
 
 struct ProbeAddress {
 	sockaddr_storage bytes{};
@@ -81,13 +61,13 @@ struct ProbeAddress {
 	}
 };
 
-std::optional<ProbeAddress> numericAddress(const std::string &text)
+std::optional<ProbeAddress> numericAddress(const std::string &text, const char *port = nullptr)
 {
 	addrinfo hints{};
 	hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
 	hints.ai_socktype = SOCK_DGRAM;
 	addrinfo *found = nullptr;
-	if (::getaddrinfo(text.c_str(), "9", &hints, &found))
+	if (::getaddrinfo(text.c_str(), port, &hints, &found))
 		return std::nullopt;
 	std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(found, ::freeaddrinfo);
 	ProbeAddress address;
@@ -139,30 +119,25 @@ bool carrierOf(const std::string &interface)
 	return text ? !text->starts_with('0') : text.error().code == ErrorCode::noSuchObject;
 }
 
-std::uint32_t routeMtu(const ProbeSocket &socket, int family)
+std::uint32_t routeMtu(const OwnedFd &socket, int family)
 {
 	int mtu = 0;
 	socklen_t size = sizeof(mtu);
 	const bool four = family == AF_INET;
-	if (::getsockopt(socket.fd(), four ? static_cast<int>(IPPROTO_IP) : static_cast<int>(IPPROTO_IPV6),
+	if (::getsockopt(socket.get(), four ? static_cast<int>(IPPROTO_IP) : static_cast<int>(IPPROTO_IPV6),
 			 four ? IP_MTU : IPV6_MTU, &mtu, &size))
 		return 0;
 	return mtu > 0 ? static_cast<std::uint32_t>(mtu) : 0;
 }
 
 // Binds like the controller, as far as this is permitted.
-void bindLike(const ProbeSocket &socket, const Controller &c)
+void bindLike(const OwnedFd &socket, const Controller &c)
 {
 	if (!c.hostIface.empty())
-		::setsockopt(socket.fd(), SOL_SOCKET, SO_BINDTODEVICE, c.hostIface.c_str(),
+		::setsockopt(socket.get(), SOL_SOCKET, SO_BINDTODEVICE, c.hostIface.c_str(),
 			     static_cast<socklen_t>(c.hostIface.size()));
-	if (std::optional<ProbeAddress> local = numericAddress(c.hostTraddr); local && !c.hostTraddr.empty()) {
-		if (local->family() == AF_INET)
-			reinterpret_cast<sockaddr_in *>(&local->bytes)->sin_port = 0;
-		else
-			reinterpret_cast<sockaddr_in6 *>(&local->bytes)->sin6_port = 0;
-		::bind(socket.fd(), local->get(), local->size);
-	}
+	if (std::optional<ProbeAddress> local = numericAddress(c.hostTraddr); local && !c.hostTraddr.empty())
+		::bind(socket.get(), local->get(), local->size);
 }
 
 std::uint16_t internetChecksum(const std::vector<std::uint8_t> &bytes)
@@ -178,7 +153,7 @@ std::uint16_t internetChecksum(const std::vector<std::uint8_t> &bytes)
 // The probe of one address. No packet is sent with the UDP socket: connecting it looks up the route.
 class AddressProbe {
 public:
-	explicit AddressProbe(const Controller &c, std::uint16_t id) : id_(id), route_(-1), echo_(-1)
+	explicit AddressProbe(const Controller &c, std::uint16_t id) : id_(id)
 	{
 		std::optional<ProbeAddress> address = numericAddress(c.traddr);
 		if (!address) {
@@ -192,8 +167,8 @@ public:
 	}
 
 	const PathProbe &result() const { return result_; }
-	int fd() const { return echo_.fd(); }
-	bool waiting() const { return echo_.valid() && result_.echo != Echo::full; }
+	int fd() const { return echo_.get(); }
+	bool waiting() const { return echo_.get() >= 0 && result_.echo != Echo::full; }
 
 	void send()
 	{
@@ -206,7 +181,7 @@ public:
 	{
 		std::vector<std::uint8_t> packet(largestPacket + 1);
 		for (unsigned packets = 0; packets < mostPackets; packets++) {
-			const ssize_t n = ::recv(echo_.fd(), packet.data(), packet.size(), MSG_DONTWAIT);
+			const ssize_t n = ::recv(echo_.get(), packet.data(), packet.size(), MSG_DONTWAIT);
 			if (n < 0 && (errno == EAGAIN || errno == EINTR))
 				return;
 			if (n < 0) // an ICMP error of an earlier packet; it does not end the socket
@@ -219,7 +194,7 @@ public:
 
 	void finish()
 	{
-		if (!echo_.valid() || result_.echo != Echo::small)
+		if (echo_.get() < 0 || result_.echo != Echo::small)
 			return;
 		// A router's answer has changed the MTU of the route.
 		if (const std::uint32_t mtu = routeMtu(route_, peer_.family()))
@@ -234,13 +209,14 @@ private:
 
 	void findRoute(const Controller &c)
 	{
-		route_ = ProbeSocket(::socket(peer_.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
-		if (!route_.valid()) {
+		route_ = OwnedFd(::socket(peer_.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
+		if (route_.get() < 0) {
 			result_.skipped = fmt::format("no socket: {}", std::strerror(errno));
 			return;
 		}
 		bindLike(route_, c);
-		if (::connect(route_.fd(), peer_.get(), peer_.size)) {
+		const ProbeAddress discard = *numericAddress(c.traddr, "9"); // UDP needs a port
+		if (::connect(route_.get(), discard.get(), discard.size)) {
 			if (errno == ENETUNREACH || errno == EHOSTUNREACH || errno == ENETDOWN)
 				result_.routeErrno = errno;
 			else
@@ -248,7 +224,7 @@ private:
 		}
 		ProbeAddress local;
 		local.size = sizeof(local.bytes);
-		if (!result_.routeErrno && !::getsockname(route_.fd(), local.get(), &local.size))
+		if (!result_.routeErrno && !::getsockname(route_.get(), local.get(), &local.size))
 			result_.local = local.sameHost(peer_);
 		result_.interface = c.hostIface.empty() && local.size ? interfaceWith(local) : c.hostIface;
 		if (result_.interface.empty() || result_.interface == "lo") {
@@ -256,7 +232,7 @@ private:
 			return;
 		}
 		result_.carrier = carrierOf(result_.interface);
-		result_.mtu = mtuOf(route_.fd(), result_.interface);
+		result_.mtu = mtuOf(route_.get(), result_.interface);
 		if (const std::uint32_t mtu = routeMtu(route_, peer_.family())) // may be set lower, or has been learned
 			result_.mtu = std::min(result_.mtu, mtu);
 	}
@@ -270,13 +246,12 @@ private:
 			return;
 		}
 		const int protocol = four() ? static_cast<int>(IPPROTO_ICMP) : static_cast<int>(IPPROTO_ICMPV6);
-		echo_ = ProbeSocket(::socket(peer_.family(), SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
-		if (!echo_.valid()) {
+		echo_ = OwnedFd(::socket(peer_.family(), SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
+		if (echo_.get() < 0) {
 			raw_ = true;
-			echo_ = ProbeSocket(
-				::socket(peer_.family(), SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
+			echo_ = OwnedFd(::socket(peer_.family(), SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
 		}
-		if (!echo_.valid()) {
+		if (echo_.get() < 0) {
 			result_.skipped = "not permitted to send pings: run this as root";
 			return;
 		}
@@ -284,19 +259,14 @@ private:
 		// Sets "don't fragment", and ignores the MTU that was learned for the route.
 		const int probe = four() ? IP_PMTUDISC_PROBE : IPV6_PMTUDISC_PROBE;
 		const int buffer = 4 * static_cast<int>(largestPacket);
-		::setsockopt(echo_.fd(), SOL_SOCKET, SO_SNDBUF, &buffer, sizeof(buffer));
+		::setsockopt(echo_.get(), SOL_SOCKET, SO_SNDBUF, &buffer, sizeof(buffer));
 		if (four())
-			::setsockopt(echo_.fd(), IPPROTO_IP, IP_MTU_DISCOVER, &probe, sizeof(probe));
+			::setsockopt(echo_.get(), IPPROTO_IP, IP_MTU_DISCOVER, &probe, sizeof(probe));
 		else
-			::setsockopt(echo_.fd(), IPPROTO_IPV6, IPV6_MTU_DISCOVER, &probe, sizeof(probe));
-		ProbeAddress plain = peer_; // a raw socket takes no port
-		if (four())
-			reinterpret_cast<sockaddr_in *>(&plain.bytes)->sin_port = 0;
-		else
-			reinterpret_cast<sockaddr_in6 *>(&plain.bytes)->sin6_port = 0;
-		if (::connect(echo_.fd(), plain.get(), plain.size)) {
+			::setsockopt(echo_.get(), IPPROTO_IPV6, IPV6_MTU_DISCOVER, &probe, sizeof(probe));
+		if (::connect(echo_.get(), peer_.get(), peer_.size)) { // without a port: a raw socket takes none
 			result_.skipped = fmt::format("cannot send pings: {}", std::strerror(errno));
-			echo_ = ProbeSocket(-1);
+			echo_ = OwnedFd();
 		}
 	}
 
@@ -322,7 +292,7 @@ private:
 			packet[2] = static_cast<std::uint8_t>(sum >> 8);
 			packet[3] = static_cast<std::uint8_t>(sum & 0xff);
 		}
-		::send(echo_.fd(), packet.data(), packet.size(), MSG_DONTWAIT); // repeated if it fails
+		::send(echo_.get(), packet.data(), packet.size(), MSG_DONTWAIT); // repeated if it fails
 	}
 
 	void take(const std::uint8_t *packet, std::size_t size)
@@ -349,7 +319,7 @@ private:
 
 	std::uint16_t id_;
 	ProbeAddress peer_;
-	ProbeSocket route_, echo_;
+	OwnedFd route_, echo_;
 	bool raw_ = false;
 	unsigned errors_ = 0;
 	PathProbe result_;
@@ -392,36 +362,25 @@ std::vector<PathProbe> probePaths(const std::vector<Controller> &controllers, st
 	std::vector<PathProbe> results;
 	std::vector<AddressProbe> probes;
 	std::map<std::tuple<std::string, std::string, std::string>, std::size_t> known; // controllers share an address
-	std::vector<std::size_t> probeOf;
-	for (const Controller &c : controllers) {
-		if (c.transport != "tcp" || isEnding(c.state))
-			continue;
-		const std::tuple key(c.traddr, c.hostTraddr, c.hostIface);
-		auto found = known.find(key);
-		PathProbe result;
-		result.controller = c.name;
-		if (found == known.end() && probes.size() == mostAddresses) {
-			result.skipped = fmt::format("only the first {} addresses are probed", mostAddresses);
-			probeOf.push_back(mostAddresses);
-		} else {
-			if (found == known.end()) {
-				found = known.emplace(key, probes.size()).first;
-				probes.emplace_back(c, static_cast<std::uint16_t>(static_cast<std::size_t>(::getpid()) +
-										  probes.size()));
-			}
-			probeOf.push_back(found->second);
-		}
-		results.push_back(result);
-	}
+	auto isProbed = [](const Controller &c) { return c.transport == "tcp" && !isEnding(c.state); };
+	auto keyOf = [](const Controller &c) { return std::tuple(c.traddr, c.hostTraddr, c.hostIface); };
+	for (const Controller &c : controllers)
+		if (isProbed(c) && probes.size() < mostAddresses && known.try_emplace(keyOf(c), probes.size()).second)
+			probes.emplace_back(
+				c, static_cast<std::uint16_t>(static_cast<std::size_t>(::getpid()) + probes.size()));
 	exchangeEchoes(probes, patience);
 	for (AddressProbe &probe : probes)
 		probe.finish();
-	for (std::size_t i = 0; i < results.size(); i++) {
-		if (probeOf[i] == mostAddresses)
+	for (const Controller &c : controllers) {
+		if (!isProbed(c))
 			continue;
-		const std::string name = results[i].controller;
-		results[i] = probes[probeOf[i]].result();
-		results[i].controller = name;
+		const auto found = known.find(keyOf(c));
+		if (found != known.end())
+			results.push_back(probes[found->second].result());
+		else
+			results.emplace_back().skipped =
+				fmt::format("only the first {} addresses are probed", mostAddresses);
+		results.back().controller = c.name;
 	}
 	return results;
 }

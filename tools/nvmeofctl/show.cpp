@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // show, list, list-subsys, and the names for completions.
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <ostream>
@@ -123,13 +124,15 @@ static Json warnOfLost(Context &context, const std::vector<Controller> &controll
 // Names each interface that has no carrier, or is down, and that controllers should be connected over.
 static void warnOfLinks(Context &context, const std::vector<Controller> &controllers)
 {
-	const nofctl::gpu::FolderTree tree;
+	std::map<std::array<std::string, 3>, std::string> known;  // of addresses, which many controllers share
 	std::map<std::string, std::vector<std::string>> troubles; // with the controllers
 	for (const Controller &one : controllers) {
 		if (one.state == ControllerState::live)
 			continue;
-		const std::string trouble =
-			interfaceTrouble(tree, interfaceOf(tree, one.hostIface, one.hostTraddr, one.traddr));
+		const auto [at, added] = known.try_emplace({one.hostIface, one.hostTraddr, one.traddr});
+		auto &trouble = at->second;
+		if (added)
+			trouble = networkInterfaceOf(one).trouble;
 		if (!trouble.empty())
 			troubles[trouble].push_back(one.name);
 	}

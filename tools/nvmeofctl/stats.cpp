@@ -36,7 +36,7 @@ NodeFacts nodeFacts()
 	for (const ModuleBuild &one : modules)
 		if (one.name == "nvmeof" && one.loaded)
 			facts.moduleVersion = one.loaded->version;
-	for (const BuildFinding &one : compareBuilds(tool, libraryBuild(), modules))
+	for (const BuildFinding &one : compareBuilds(tool, libraryBuild(), modules, InstalledBy::make))
 		facts.findings.push_back(one.code);
 	facts.daemonRuns = daemonRuns();
 	facts.daemonEnabled = unitEnabled("nvmeofd.service");
@@ -195,7 +195,7 @@ std::vector<std::string> counterRow(std::vector<std::string> head, const std::ve
 	return head;
 }
 
-std::string counters(const std::vector<const Path *> &paths, const Snapshot &all)
+std::string counters(const std::vector<const Path *> &paths, const Snapshot &all, const SlowPaths &slow)
 {
 	Table table({{"Path"},
 		     {"State"},
@@ -212,7 +212,7 @@ std::string counters(const std::vector<const Path *> &paths, const Snapshot &all
 		     {"In flight", Align::right}});
 	for (const Path *path : paths)
 		table.add(counterRow(
-			{path->name, conditionOf(*path, all.paths), formatAna(*path), formatSince(*path, all.time)},
+			{path->name, conditionOf(*path, slow), formatAna(*path), formatSince(*path, all.time)},
 			{path}));
 	table.add(counterRow({"total", "", "", ""}, paths));
 	return table.render();
@@ -243,7 +243,7 @@ std::string latencies(const std::vector<const Path *> &paths)
 	return table.render();
 }
 
-std::string section(const Namespace &ns, const Snapshot &all)
+std::string section(const Namespace &ns, const Snapshot &all, const SlowPaths &slow)
 {
 	std::vector<const Path *> paths = all.pathsOf(ns);
 	const Subsystem *subsystem = all.subsystem(ns.subsystem);
@@ -252,7 +252,7 @@ std::string section(const Namespace &ns, const Snapshot &all)
 					      ns.name, pathsNote(ns, all.time), ns.waiting, ns.held,
 					      subsystem ? subsystem->iopolicy : "-")) +
 		"\n\n";
-	return text + counters(paths, all) + "\n" + latencies(paths) + "\n";
+	return text + counters(paths, all, slow) + "\n" + latencies(paths) + "\n";
 }
 
 std::string controllers(const Snapshot &all)
@@ -277,8 +277,9 @@ std::string statsText(const Snapshot &snapshot)
 	if (snapshot.controllers.empty() && snapshot.namespaces.empty())
 		return "nothing is connected\n";
 	std::string text;
+	const SlowPaths slow = slowPaths(snapshot.paths);
 	for (const Namespace &ns : snapshot.namespaces)
-		text += section(ns, snapshot);
+		text += section(ns, snapshot, slow);
 	return text + controllers(snapshot);
 }
 

@@ -3,17 +3,18 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <map>
 #include <poll.h>
 #include <unistd.h>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
+
+#include <nvmeof/address.h>
 
 #include "context.h"
 #include "format.h"
 #include "latency.h"
+#include "when.h"
 
 using namespace nvmeof;
 
@@ -47,19 +48,13 @@ Tone toneOf(AnaState state)
 	}
 }
 
-std::string shortAddress(const Controller &c)
-{
-	bool brackets = c.traddr.find(':') != c.traddr.npos;
-	return (brackets ? "[" + c.traddr + "]" : c.traddr) + ":" + c.trsvcid;
-}
-
 TopRow rowOf(const Path &path, const Snapshot &all, const Rates &rates)
 {
 	TopRow row;
 	row.nameSpace = path.nameSpace;
 	row.path = path.name;
 	const Controller *controller = all.controller(path.controller);
-	row.address = controller ? shortAddress(*controller) : "-";
+	row.address = controller ? Address{controller->traddr, controller->trsvcid}.toString() : "-";
 	row.state = conditionOf(path);
 	row.stateTone = isLeftOut(path) ? Tone::warning : toneOf(path.controllerState);
 	row.ana = toString(path.anaState);
@@ -341,6 +336,6 @@ void TopSampler::fail(const Error &error)
 void TopSampler::stamp()
 {
 	model_.host = host_;
-	model_.clock = fmt::format("{:%H:%M:%S}", fmt::localtime(std::time(nullptr)));
+	model_.clock = clockTime(std::chrono::system_clock::now());
 	model_.event = event_;
 }

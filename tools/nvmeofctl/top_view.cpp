@@ -8,17 +8,13 @@
 
 #include "format.h"
 #include "latency.h"
+#include "libctl/base/text.h"
 #include "table.h"
 #include "when.h"
 
 namespace {
 
 constexpr std::size_t unlimited = static_cast<std::size_t>(-1);
-
-std::string many(std::size_t n, const char *what)
-{
-	return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-}
 
 TopLine titleLine(const TopModel &model, bool paused)
 {
@@ -35,10 +31,10 @@ TopLine titleLine(const TopModel &model, bool paused)
 TopLine countLine(const TopModel &model)
 {
 	Tone tone = model.total.usable < model.total.paths ? Tone::warning : Tone::normal;
-	return {{fmt::format("{}, {} ({} live), {}, ", many(model.subsystems, "subsystem"),
-			     many(model.controllers, "controller"), model.live,
-			     many(model.namespaces.size(), "namespace"))},
-		{fmt::format("{} ({} usable)", many(model.paths.size(), "path"), model.total.usable), tone}};
+	return {{fmt::format("{}, {} ({} live), {}, ", nofctl::counted(model.subsystems, "subsystem"),
+			     nofctl::counted(model.controllers, "controller"), model.live,
+			     nofctl::counted(model.namespaces.size(), "namespace"))},
+		{fmt::format("{} ({} usable)", nofctl::counted(model.paths.size(), "path"), model.total.usable), tone}};
 }
 
 TopLine totalLine(const TopModel &model)

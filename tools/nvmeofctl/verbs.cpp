@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "cdc.h"
 #include "options.h"
 
 using namespace opt;
@@ -221,7 +222,7 @@ std::vector<Command> daemonVerbs()
 
 std::vector<Option> withSocket(std::vector<Option> options = {})
 {
-	options.push_back(preset("/run/nvmeof-cdc/control",
+	options.push_back(preset(usualCdcSocket,
 				 value("", "--socket", "PATH", "The service's control socket", Completes::files)));
 	return options;
 }
@@ -260,9 +261,9 @@ Command cdcView(std::string name, std::string summary, std::string description, 
 }
 
 // The verb "list" of a kind of records
-Command cdcList(std::string summary, std::string description, int (*run)(Context &), std::vector<Example> examples = {})
+Command cdcList(std::string summary, std::string description, std::vector<Example> examples = {})
 {
-	return {"list", std::move(summary), std::move(description), withSocket(), run, std::move(examples)};
+	return {"list", std::move(summary), std::move(description), withSocket(), runCdcList, std::move(examples)};
 }
 
 std::vector<Option> withRemoval(std::vector<Option> options)
@@ -278,10 +279,10 @@ Command cdcHost()
 	host.verbs = {
 		cdcList("show hosts and their connections",
 			"Shows the hosts that are known, with their connections, zones and number of targets.",
-			runCdcHosts, {{"the generation that each host has read", "nvmeofctl cdc host list"}}),
+			{{"the generation that each host has read", "nvmeofctl cdc host list"}}),
 		{"remove", "remove the registration of a host",
 		 "Removes the registration of a host, which may register again.",
-		 withRemoval({required(positional("NAME", "NQN of the host"))}), runCdcRemoveHost},
+		 withRemoval({required(positional("NAME", "NQN of the host"))}), runCdcRemoveName},
 	};
 	return host;
 }
@@ -292,7 +293,7 @@ Command cdcTarget()
 		       "Shows, sets and removes the ports of subsystems. Records that are set override records of the "
 		       "configuration, of registrations and of other services until they are removed."};
 	target.verbs = {
-		cdcList("show targets", "Shows the ports of subsystems, and the source of each record.", runCdcTargets),
+		cdcList("show targets", "Shows the ports of subsystems, and the source of each record."),
 		{"set",
 		 "set ports of a subsystem",
 		 "Sets the given ports of a subsystem; its other ports remain. A change that hides more than half of a "
@@ -321,7 +322,7 @@ Command cdcZone()
 	Command zone{"zone", "show, set and remove zones",
 		     "Shows, sets and removes zones. A zone lists hosts, and the subsystems that they see."};
 	zone.verbs = {
-		cdcList("show zones", "Shows the zones with their hosts and targets.", runCdcZones),
+		cdcList("show zones", "Shows the zones with their hosts and targets."),
 		{"set",
 		 "set a zone, as a whole",
 		 "Replaces the hosts of a zone and the subsystems that they see. A change that hides more than half of "
@@ -341,7 +342,7 @@ Command cdcZone()
 		{"remove", "remove a zone",
 		 "Removes a zone. Its hosts then see only the targets of their other zones. A change that hides more "
 		 "than half of a host's targets from it needs --force.",
-		 withRemoval({required(positional("NAME", "Name of the zone"))}), runCdcRemoveZone},
+		 withRemoval({required(positional("NAME", "Name of the zone"))}), runCdcRemoveName},
 	};
 	return zone;
 }

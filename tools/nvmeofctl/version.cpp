@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // version: versions of this program and of the loaded modules.
 #include <ostream>
-#include <sys/utsname.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,17 +27,6 @@ Json arrayOf(const auto &all)
 	return array;
 }
 
-std::vector<BuildFinding> findings(const Build &tool, const std::vector<ModuleBuild> &modules)
-{
-	const InstalledBy by = installedBy();
-	std::vector<BuildFinding> found = compareBuilds(tool, libraryBuild(), modules, by);
-	utsname system{};
-	uname(&system);
-	for (const KernelGap &gap : kernelGaps("/", system.release))
-		found.push_back(gapFinding(gap, by));
-	return found;
-}
-
 } // namespace
 
 // Prints all versions found in any case. The exit code shows whether the module can be used.
@@ -48,7 +36,7 @@ int runVersion(Context &context)
 	Result<ModuleVersion> module = client ? client->version() : Result<ModuleVersion>(client.error());
 	Build tool = toolBuild();
 	std::vector<ModuleBuild> modules = moduleBuilds();
-	std::vector<BuildFinding> found = findings(tool, modules);
+	std::vector<BuildFinding> found = judgeMachine(modules);
 	if (context.json()) {
 		Json json = module ? versionDocument(*module)
 				   : Json{{"version", tool.version},

@@ -120,6 +120,11 @@ std::string localTime(const std::string &utc)
 	return fmt::format("{:%Y-%m-%d %H:%M:%S}.{}", local, utc.substr(utc.size() - 4, 3));
 }
 
+std::string clockTime(WallClock::time_point when)
+{
+	return fmt::format("{:%H:%M:%S}", fmt::localtime(WallClock::to_time_t(when)));
+}
+
 std::string formatSeconds(std::chrono::milliseconds time)
 {
 	return fmt::format("{:g} s", static_cast<double>(time.count()) / 1000);

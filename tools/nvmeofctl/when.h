@@ -20,6 +20,8 @@ nvmeof::Result<std::chrono::system_clock::time_point> parseWhen(std::string_view
 
 // "2026-11-27 05:14:10.123", local time, of "2026-11-27T05:14:10.123Z"; other text is returned unchanged.
 std::string localTime(const std::string &utc);
+// "05:14:10", local time
+std::string clockTime(std::chrono::system_clock::time_point when);
 // @utc: "2026-11-27T05:14:10.123Z"
 std::optional<std::chrono::system_clock::time_point> parseUtc(const std::string &utc);
 
