@@ -205,7 +205,7 @@ load_stop
 kill $monitor
 wait $monitor || true
 say "   Events from nvmeofctl monitor:"
-grep -E 'moved|non-opt|inacc|optimized|recovering|live' /run/monitor | head -50 | indent
+grep -E 'failed over|non-opt|inacc|optimized|recovering|live' /run/monitor | head -50 | indent
 
 begin_step "Discovery: nvmeofd follows a discovery service, and connects a new target"
 printf '[[discovery]]\naddress = "10.2.0.2:4420"\n' > /run/demo.toml
@@ -219,8 +219,8 @@ target_namespace $nqn-new 1 /run/new.img $uuid3
 say "   a new target appears in the log of the service"
 target_link 3 $nqn-new
 wait_for 10 by_uuid $uuid3 > /run/found
-show fio --name=new --filename="$(by_uuid $uuid3)" --rw=randwrite --bs=4k --size=16M --direct=1 --verify=crc32c \
-	--minimal --output=/run/new.fio
+show fio --name=new --filename="$(by_uuid $uuid3)" --rw=randwrite --bs=4k --size=16M --iodepth=16 \
+	--ioengine=libaio --direct=1 --verify=crc32c --minimal --output=/run/new.fio
 say "   16 MiB written and read back; messages of the daemon:"
 indent < /run/nvmeofd.log
 show nvmeofctl list
