@@ -7,39 +7,24 @@
 # Round 0 is a warm-up, which the report leaves out. Writes /results/samples, a line for each section of the plugin's
 # output, in its order: CASE DRIVER COUNT ROUND.
 
-uuid_of() {
-	case $1 in
-	ours) echo 00000000-0000-4000-8000-00000000000a ;;
-	intree) echo 00000000-0000-4000-8000-00000000000b ;;
-	tuned) echo 00000000-0000-4000-8000-00000000000c ;;
-	esac
-}
-
-prefix_of() {
-	case $1 in ours) echo nvmeof ;; *) echo nvme ;; esac
-}
+# shellcheck source=qemu/bench/stack.sh
+. /nvmeof/add/stack.sh
 
 connect_ours() {
-	modprobe nvmeof_tcp
-	nvmeofctl connect -t tcp -n nqn.2024-01.io.example:ours -a 127.0.0.1 -s 4420 --wait=ns
+	load_driver ours
+	connect_to ours tcp 127.0.0.1
 }
 
 connect_intree() {
-	modprobe nvme-tcp
-	[ "$(cat /sys/module/nvme_core/parameters/multipath)" = Y ] || fail "nvme_core has no native multipath"
-	intree_identity
-	nvme connect -t tcp -n nqn.2024-01.io.example:intree -a 127.0.0.1 -s 4420
+	load_driver intree
+	connect_to intree tcp 127.0.0.1
 }
 
 # Tuned as by its users: no SQ flow control, and no I/O scheduler for the hidden disk of the path
 connect_tuned() {
-	local disk nqn
-	nvme connect -t tcp -n nqn.2024-01.io.example:tuned -a 127.0.0.1 -s 4420 --disable-sqflow
-	wait_for 20 by_uuid "$(uuid_of tuned)" nvme > /run/found
-	for disk in /sys/block/nvme[0-9]*c[0-9]*n[0-9]*; do
-		read -r nqn < "$disk/device/subsysnqn"
-		[ "$nqn" != nqn.2024-01.io.example:tuned ] || echo none > "$disk/queue/scheduler"
-	done
+	nvme connect -t tcp -n "$(nqn_of tuned)" -a 127.0.0.1 -s 4420 --disable-sqflow
+	find_disk tuned
+	no_scheduler tuned
 }
 
 # sample CASE read|write BLOCKSIZE DEPTH COUNT ORDER SUBMISSION
@@ -66,18 +51,8 @@ case " $DRIVERS " in *' intree '*) drivers+=' tuned' ;; esac
 modprobe null_blk nr_devices=3 gb=4 bs=4096 queue_mode=2 irqmode=0 completion_nsec=0 submit_queues=1 hw_queue_depth=256
 target_modules
 target_port 1 127.0.0.1 4420
-n=0
-declare -A device
-for driver in $drivers; do
-	target_subsystem "nqn.2024-01.io.example:$driver"
-	target_namespace "nqn.2024-01.io.example:$driver" 1 "/dev/nullb$n" "$(uuid_of "$driver")"
-	target_link 1 "nqn.2024-01.io.example:$driver"
-	n=$((n + 1))
-	"connect_$driver"
-	wait_for 20 by_uuid "$(uuid_of "$driver")" "$(prefix_of "$driver")" > /run/found
-	device[$driver]=$(by_uuid "$(uuid_of "$driver")" "$(prefix_of "$driver")")
-	echo "bench: $driver is ${device[$driver]}"
-done
+# shellcheck disable=SC2086 # words
+share_port $drivers
 sleep 1
 for round in $(seq 0 "$REPS"); do
 	echo "bench: round $round"

@@ -6,29 +6,20 @@
 # by symbol, and the verbs calls and completions of the driver by kprobes in separate rounds. The in-tree driver runs
 # without an I/O scheduler. Writes /results/samples as cost.sh does, and /results/rdma: CASE DRIVER FIGURE.
 
-uuid_of() {
-	case $1 in
-	ours) echo 00000000-0000-4000-8000-00000000000a ;;
-	intree) echo 00000000-0000-4000-8000-00000000000b ;;
-	esac
-}
-
-prefix_of() {
-	case $1 in ours) echo nvmeof ;; *) echo nvme ;; esac
-}
+# shellcheck source=qemu/bench/stack.sh
+. /nvmeof/add/stack.sh
 
 connect_ours() {
 	modprobe nvmeof_rdma
-	nvmeofctl connect -t rdma -n nqn.2024-01.io.example:ours -a 10.60.0.1 -s 4420 --wait=ns
+	connect_to ours rdma 10.60.0.1
 }
 
 connect_intree() {
-	local disk
 	modprobe nvme-rdma
 	intree_identity
-	nvme connect -t rdma -n nqn.2024-01.io.example:intree -a 10.60.0.1 -s 4420
-	wait_for 20 by_uuid "$(uuid_of intree)" nvme > /run/found
-	for disk in /sys/block/nvme[0-9]*c[0-9]*n[0-9]*; do echo none > "$disk/queue/scheduler"; done
+	connect_to intree rdma 10.60.0.1
+	find_disk intree
+	no_scheduler intree
 }
 
 # sample CASE read|write BLOCKSIZE DEPTH COUNT ORDER SUBMISSION
@@ -79,18 +70,8 @@ modprobe null_blk nr_devices=2 gb=4 bs=4096 queue_mode=2 irqmode=0 completion_ns
 modprobe nvmet-rdma
 rdma_card
 target_port 1 10.60.0.1 4420 rdma
-n=0
-declare -A device
-for driver in $DRIVERS; do
-	target_subsystem "nqn.2024-01.io.example:$driver"
-	target_namespace "nqn.2024-01.io.example:$driver" 1 "/dev/nullb$n" "$(uuid_of "$driver")"
-	target_link 1 "nqn.2024-01.io.example:$driver"
-	n=$((n + 1))
-	"connect_$driver"
-	wait_for 20 by_uuid "$(uuid_of "$driver")" "$(prefix_of "$driver")" > /run/found
-	device[$driver]=$(by_uuid "$(uuid_of "$driver")" "$(prefix_of "$driver")")
-	echo "bench: $driver is ${device[$driver]}"
-done
+# shellcheck disable=SC2086 # words
+share_port $DRIVERS
 sleep 1
 for round in $(seq 0 "$REPS"); do
 	echo "bench: round $round"

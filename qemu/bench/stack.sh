@@ -1,11 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by jobs with several paths. A stack is a driver with its own subsystem. Its name is one of
+# Sourced by jobs that compare drivers. A stack is a driver with its own subsystem. Its name is one of
 #   ours    this driver
 #   intree  the in-tree driver
 #   tuned   the in-tree driver with a keep-alive of 1 s
-# Each stack has its own links to its own ports, so events on one stack do not affect the others. Path N of a stack is a
-# veth pair: STACKN on the host's side, and "far" in the network namespace STACKN, where nvmet's port listens.
+# With make_target, each stack has its own links to its own ports, so events on one stack do not affect the others. Path
+# N of a stack is a veth pair: STACKN on the host's side, and "far" in the network namespace STACKN, where nvmet's port
+# listens.
 # shellcheck source=qemu/guest/lib.sh
 . /nvmeof/guest/lib.sh
 
@@ -22,11 +23,8 @@ uuid_of() {
 	echo "00000000-0000-4000-8000-00000000010$(index "$1")"
 }
 
+# Of its disks and its classes in sysfs
 prefix_of() {
-	case $1 in ours) echo nvmeof ;; *) echo nvme ;; esac
-}
-
-class_of() {
 	case $1 in ours) echo nvmeof ;; *) echo nvme ;; esac
 }
 
@@ -114,7 +112,7 @@ connect_path() {
 # live STACK COUNT: so many of its controllers are live, with their I/O queues.
 live() {
 	local ctrl nqn state n=0
-	for ctrl in "/sys/class/$(class_of "$1")"/*; do
+	for ctrl in "/sys/class/$(prefix_of "$1")"/*; do
 		{ read -r nqn < "$ctrl/subsysnqn" && read -r state < "$ctrl/state"; } 2> /run/live.err || continue
 		if [ "$nqn" = "$(nqn_of "$1")" ] && [ "$state" = live ]; then n=$((n + 1)); fi
 	done
@@ -132,8 +130,15 @@ patiently() {
 	done
 }
 
-# connect_stack STACK PATHS: connects up to so many paths, existing ones included; sets device[STACK].
+# find_disk STACK: sets device[STACK]
 declare -A device
+find_disk() {
+	patiently 30 by_uuid "$(uuid_of "$1")" "$(prefix_of "$1")" > /run/found
+	device[$1]=$(by_uuid "$(uuid_of "$1")" "$(prefix_of "$1")")
+	echo "bench: $1 is ${device[$1]}"
+}
+
+# connect_stack STACK PATHS: connects up to so many paths, existing ones included.
 declare -A connected
 connect_stack() {
 	local path
@@ -141,9 +146,21 @@ connect_stack() {
 	for path in $(seq $((${connected[$1]:-0} + 1)) "$2"); do connect_path "$1" "$path"; done
 	connected[$1]=$2
 	patiently 30 live "$1" "$2"
-	patiently 30 by_uuid "$(uuid_of "$1")" "$(prefix_of "$1")" > /run/found
-	device[$1]=$(by_uuid "$(uuid_of "$1")" "$(prefix_of "$1")")
-	echo "bench: $1 is ${device[$1]}, with $2 paths"
+	find_disk "$1"
+}
+
+# share_port STACK...: serves a null_blk device for each stack behind port 1, and connects it by the job's function
+# connect_STACK.
+share_port() {
+	local stack n=0
+	for stack; do
+		target_subsystem "$(nqn_of "$stack")"
+		target_namespace "$(nqn_of "$stack")" 1 "/dev/nullb$n" "$(uuid_of "$stack")"
+		target_link 1 "$(nqn_of "$stack")"
+		n=$((n + 1))
+		"connect_$stack"
+		find_disk "$stack"
+	done
 }
 
 disconnect_stack() {
@@ -156,7 +173,7 @@ disconnect_stack() {
 
 subsystem_of() {
 	local entry nqn
-	for entry in "/sys/class/$(class_of "$1")-subsystem"/*; do
+	for entry in "/sys/class/$(prefix_of "$1")-subsystem"/*; do
 		read -r nqn < "$entry/subsysnqn"
 		[ "$nqn" != "$(nqn_of "$1")" ] || { echo "$entry"; return; }
 	done
