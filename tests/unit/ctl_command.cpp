@@ -18,7 +18,7 @@
 #include "when.h"
 #include "generate.h"
 #include "parse.h"
-#include "settings.h"
+#include "setting_texts.h"
 
 using namespace nvmeof;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "settings.h"
+#include "setting_texts.h"
 
 #include <fmt/format.h>
 
