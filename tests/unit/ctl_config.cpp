@@ -181,7 +181,8 @@ TEST_CASE("an error in a configuration has its line and a suggestion", "[config]
 	      "2: nqn: the pattern 'example*' matches no NQN: an NQN begins with 'nqn.'");
 	CHECK(problemOf("[[defaults]]\nspill-us = 99999999\n") ==
 	      "2: spill-us: '99999999' is not a number of microseconds from 0 to 60000000");
-	CHECK(problemOf("[[exclude]]\n") == "1: the exclusion is empty");
+	CHECK(problemOf("[[exclude]]\n") ==
+	      "1: the exclusion is empty: it needs at least one key, such as nqn or address");
 	CHECK(problemOf("[[exclude]]\naddress = \"host.example\"\n").starts_with("2: address: "));
 	CHECK(problemOf("[host]\nnqn = \"nqn.a\\u001bb\"\n") == "2: nqn: blanks or control characters in 'nqn.a?b'");
 	CHECK(problemOf("[host]\nnqn = \"nqn.a\"\nnqn = \"nqn.b\"\n").starts_with("3: "));
