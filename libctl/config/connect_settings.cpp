@@ -126,7 +126,7 @@ Result<void> putConnectSetting(ConnectSettings &settings, const ConnectSetting &
 	const bool never = setting.kind == SettingKind::timeOrNever && value == -1;
 	const bool time = setting.kind == SettingKind::time || setting.kind == SettingKind::timeOrNever;
 	if (!never && (value < setting.least || value > setting.most))
-		return nofctl::invalidError(std::to_string(value) + (time ? " ms" : "") + " is not from " +
+		return nofctl::invalidError(std::to_string(value) + (time ? " ms" : "") + " is out of range: " +
 					    std::to_string(setting.least) + " to " + std::to_string(setting.most));
 	std::visit([&](auto member) { putMember(settings.*member, value); }, setting.member);
 	return {};

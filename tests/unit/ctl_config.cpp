@@ -172,7 +172,7 @@ TEST_CASE("an error in a configuration has its line and a suggestion", "[config]
 	      "3: there is no key 'keep_alive_tmo' here; did you mean 'keep-alive-tmo'?");
 	CHECK(problemOf("[removal]\npolicy = \"nevr\"\n") ==
 	      "2: policy: 'nevr' is not one of never, own, all; did you mean 'never'?");
-	CHECK(problemOf("[limits]\n\nreferrals = -1\n") == "3: referrals: -1 is not from 0 to 1024");
+	CHECK(problemOf("[limits]\n\nreferrals = -1\n") == "3: referrals: -1 is out of range: 0 to 1024");
 	CHECK(problemOf("[limits]\nreferrals = \"many\"\n") == "2: referrals: expected an integer, not a string");
 	CHECK(problemOf("[[connection]]\naddress = \"10.0.0.1\"\n") == "1: nqn is missing");
 	CHECK(problemOf("\n[[discovery]]\n") == "2: address is missing");
