@@ -323,8 +323,8 @@ static void became_live(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state from)
 	note_missing_queues(ctrl);
 	if (!ctrl->recovery.reconnects && !ctrl->queues.nr_missing)
 		note_poll_queues(ctrl);
-	dev_info(&ctrl->dev, "live: %s %s, %u I/O queues (%u polled) of %u\n", ctrl->opts.transport, ctrl->opts.traddr,
-		 ctrl->queues.nr_io, ctrl->queues.nr_poll, ctrl->sqsize);
+	dev_info(&ctrl->dev, "live: %s %s, %u I/O queues of %u entries, %u of them polled\n", ctrl->opts.transport,
+		 ctrl->opts.traddr, ctrl->queues.nr_io, ctrl->sqsize, ctrl->queues.nr_poll);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, from);
 	nof_aer_start(ctrl);
 	nof_scan_start(ctrl);

@@ -114,8 +114,8 @@ Result<std::int64_t> numberOf(const toml::node &node, std::int64_t min, std::int
 	if (!number)
 		return wrongType(node, "an integer");
 	if (number->get() < min || number->get() > max)
-		return invalidError(std::to_string(number->get()) + " is not from " + std::to_string(min) + " to " +
-				    std::to_string(max));
+		return invalidError(std::to_string(number->get()) + " is out of range: " + std::to_string(min) +
+				    " to " + std::to_string(max));
 	return number->get();
 }
 

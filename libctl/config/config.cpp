@@ -177,8 +177,10 @@ void readPolicyFile(ConfigReading &reading, const std::filesystem::path &file)
 	}
 	for (const PolicyRule &rule : *rules)
 		reading.config.defaults.push_back({rule.pattern, {}, rule.settings, {file.string(), rule.line}, true});
-	reading.config.notes.push_back(file.string() +
-				       " is read as well, with its own order of rules; [[defaults]] can replace it");
+	reading.config.notes.push_back(
+		file.string() +
+		" is read, too: its rules follow all [[defaults]], and only the first that matches applies; "
+		"[[defaults]] can replace them");
 }
 
 } // namespace

@@ -497,7 +497,7 @@ void Parser::connection(const toml::table &table)
 	if (!table.contains("nqn"))
 		missing(table, "nqn");
 	if (!one.rail.empty() && !one.hostIface.empty())
-		wrong(table, "rail and host-iface must not be combined");
+		wrong(table, "rail and host-iface exclude each other: both select the interface");
 	if (!one.rail.empty() && one.rail != "all" && !isPciAddress(one.rail))
 		note(*table.get("rail"),
 		     "rail: '" + one.rail + "' is neither 'all' nor the PCI address of a GPU, such as 0000:07:00.0");
@@ -536,7 +536,7 @@ void Parser::exclude(const toml::table &table)
 	noteName(table, "host-iface", one.hostIface);
 	notePattern(table, one.nqn);
 	if (table.empty())
-		wrong(table, "the exclusion is empty");
+		wrong(table, "the exclusion is empty: it needs at least one key, such as nqn or address");
 	config_.exclusions.push_back(std::move(one));
 }
 
@@ -548,7 +548,7 @@ void Parser::checkStripe(const toml::table &table, const ConfigStripe &one)
 		if (!table.contains(key))
 			missing(table, key);
 	if (!one.members.empty() && (one.members.size() < min || one.members.size() > max))
-		wrong(table, "members: expected 2 to 256");
+		wrong(table, "members: a stripe has 2 to 256 members");
 	std::set<std::string> seen;
 	for (const ConfigStripe &other : config_.stripes) {
 		seen.insert(other.members.begin(), other.members.end());

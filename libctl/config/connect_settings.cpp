@@ -24,8 +24,8 @@ constexpr ConnectSetting all[] = {
 	 "Entries of each I/O queue"},
 	{"tags", &ConnectSettings::tags, SettingKind::number, 64, maxTags, "as many as fit into 16 MiB, at most 1024",
 	 "Outstanding requests per requested queue, over all disks and paths; set by the first connect to a subsystem"},
-	{"keep-alive-tmo", &ConnectSettings::keepAlive, SettingKind::time, 0, day, "5",
-	 "Keep-alive timeout; 0 for none"},
+	{"keep-alive-tmo", &ConnectSettings::keepAlive, SettingKind::time, 0, day, "5 or 2",
+	 "Keep-alive timeout; 0 for none. The default is 2 if the controller counts in steps of 2 s or less"},
 	{"reconnect-delay", &ConnectSettings::reconnectDelay, SettingKind::time, 1, day, "10",
 	 "Longest pause between attempts to reconnect"},
 	{"ctrl-loss-tmo", &ConnectSettings::ctrlLoss, SettingKind::timeOrNever, 0, anyTime, "600",
@@ -43,9 +43,12 @@ constexpr ConnectSetting all[] = {
 	{"retry-count", &ConnectSettings::retryCount, SettingKind::number, 0, 7, "7",
 	 "RDMA: retransmissions before the connection counts as lost"},
 	{"tos", &ConnectSettings::tos, SettingKind::number, 0, 255, "0", "IP type of service"},
-	{"hdr-digest", &ConnectSettings::hdrDigest, SettingKind::flag, 0, 1, "false", "Protect headers by a digest"},
-	{"data-digest", &ConnectSettings::dataDigest, SettingKind::flag, 0, 1, "false", "Protect data by a digest"},
-	{"sq-flow", &ConnectSettings::sqFlow, SettingKind::flag, 0, 1, "false", "Keep submission queue flow control"},
+	{"hdr-digest", &ConnectSettings::hdrDigest, SettingKind::flag, 0, 1, "false",
+	 "TCP: protect headers by a digest (CRC32C)"},
+	{"data-digest", &ConnectSettings::dataDigest, SettingKind::flag, 0, 1, "false",
+	 "TCP: protect data by a digest (CRC32C)"},
+	{"sq-flow", &ConnectSettings::sqFlow, SettingKind::flag, 0, 1, "false",
+	 "Use submission queue flow control, which is otherwise disabled"},
 };
 
 template <typename T> void putMember(std::optional<T> &member, std::int64_t value)
@@ -123,7 +126,7 @@ Result<void> putConnectSetting(ConnectSettings &settings, const ConnectSetting &
 	const bool never = setting.kind == SettingKind::timeOrNever && value == -1;
 	const bool time = setting.kind == SettingKind::time || setting.kind == SettingKind::timeOrNever;
 	if (!never && (value < setting.least || value > setting.most))
-		return nofctl::invalidError(std::to_string(value) + (time ? " ms" : "") + " is not from " +
+		return nofctl::invalidError(std::to_string(value) + (time ? " ms" : "") + " is out of range: " +
 					    std::to_string(setting.least) + " to " + std::to_string(setting.most));
 	std::visit([&](auto member) { putMember(settings.*member, value); }, setting.member);
 	return {};

@@ -84,7 +84,8 @@ void Comparison::want(std::size_t index, const PlannedConnection &wanted)
 		return;
 	}
 	if (own_ >= rules_.connections) {
-		change.reason = "not connected: the limit is " + std::to_string(rules_.connections);
+		change.reason = "not connected: the limit is " + std::to_string(rules_.connections) +
+				" connections ([limits] connections)";
 	} else {
 		own_++;
 		change.kind = Change::Kind::connect;

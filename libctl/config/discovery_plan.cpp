@@ -16,6 +16,7 @@ namespace {
 using State = PlannedService::State;
 
 constexpr std::size_t maxRefusals = 256;
+constexpr const char *configuredTwice = "configured twice; the first entry is used";
 
 std::string addressKey(const ConnectOptions &options)
 {
@@ -111,7 +112,7 @@ void Planner::addRoot(const ConnectOptions &options)
 	if (std::optional<std::string> why = excluded(options))
 		return refuse({}, nofctl::planText(options), *why);
 	if (services_.contains(serviceKey(options)))
-		return refuse({}, nofctl::planText(options), "is configured twice");
+		return refuse({}, nofctl::planText(options), configuredTwice);
 	add(options, {});
 	referred_.push_back(0);
 	led_.push_back(0);
@@ -122,7 +123,7 @@ void Planner::addFixed(const ConnectOptions &options)
 	if (std::optional<std::string> why = excluded(options))
 		return refuse({}, nofctl::planText(options), *why);
 	if (!connections_.emplace(connectionKey(options), plan_.connections.size()).second)
-		return refuse({}, nofctl::planText(options), "is configured twice");
+		return refuse({}, nofctl::planText(options), configuredTwice);
 	PlannedConnection connection{options, {}};
 	if (connection.options.owner.empty())
 		connection.options.owner = rules_.owner;
@@ -152,9 +153,11 @@ std::string Planner::referralLimit(std::size_t from) const
 {
 	const PlannedService &service = plan_.services[from];
 	if (service.depth >= rules_.limits.depth)
-		return "referrals: the limit is a depth of " + std::to_string(rules_.limits.depth);
+		return "the limit is a referral depth of " + std::to_string(rules_.limits.depth) +
+		       " ([limits] referral-depth)";
 	if (referred_[service.root] >= rules_.limits.referrals)
-		return "referrals: the limit for a configured service is " + std::to_string(rules_.limits.referrals);
+		return "the limit for a configured service is " + std::to_string(rules_.limits.referrals) +
+		       " referrals ([limits] referrals)";
 	return {};
 }
 
@@ -283,12 +286,12 @@ bool Planner::superseded(const PlannedService &service) const
 std::string Planner::limitFor(std::size_t root, const std::string &nqn) const
 {
 	if (led_[root] >= rules_.limits.connections)
-		return "connections: the limit for a configured service is " +
-		       std::to_string(rules_.limits.connections);
+		return "the limit for a configured service is " + std::to_string(rules_.limits.connections) +
+		       " connections ([limits] connections-per-service)";
 	auto paths = paths_.find(nqn);
 	if (paths != paths_.end() && paths->second >= rules_.limits.paths)
-		return "addresses of " + nofctl::shown(nqn) + ": the limit for a subsystem is " +
-		       std::to_string(rules_.limits.paths);
+		return "the limit for " + nofctl::shown(nqn) + " is " + std::to_string(rules_.limits.paths) +
+		       " addresses ([limits] paths-per-subsystem)";
 	return {};
 }
 
@@ -300,7 +303,8 @@ void Planner::addOverLimit(std::size_t index, const std::string &what)
 void Planner::reportOverLimit()
 {
 	for (const auto &[where, count] : overLimit_)
-		refuse(where.first, std::to_string(count) + " more", where.second);
+		refuse(where.first, std::to_string(count) + (count == 1 ? " more entry" : " more entries"),
+		       where.second);
 }
 
 void Planner::takeEntry(std::size_t index, const DiscoveryEntry &entry, bool present)

@@ -76,11 +76,11 @@ Result<void> putFencing(std::optional<Fencing> &to, const std::string &value)
 Result<void> putName(std::optional<std::string> &to, const std::string &value)
 {
 	if (value.empty())
-		return invalidError("the name of a policy is missing");
+		return invalidError("the name of a path selector is missing");
 	if (value.size() > NVMEOF_POLICY_MAX)
-		return invalidError("'" + value + "' is too long for the name of a policy");
+		return invalidError("'" + value + "' is too long for the name of a path selector");
 	if (!nofctl::isPlain(value))
-		return invalidError("blanks or control characters in the name of a policy");
+		return invalidError("blanks or control characters in the name of a path selector");
 	to = value;
 	return {};
 }

@@ -95,7 +95,7 @@ std::string refusalOf(const DiscoveryEntry &entry, const ConnectOptions &options
 	if (isLinkLocal(traddr) && traddr.find('%') == traddr.npos)
 		return "it is a link-local address without an interface";
 	if (!options.hostTraddr.empty() && isIpv6(options.hostTraddr) != isIpv6(traddr))
-		return "it cannot be reached from " + options.hostTraddr;
+		return "its address family differs from that of the local address " + options.hostTraddr;
 	// If a service on another machine lists addresses of this host, it is misconfigured or malicious.
 	if (!rules.connectSelf && isOwn(traddr, rules) && !isOwn(normalTraddr(service.address.traddr), rules))
 		return "it is an address of this host, reported by another host";

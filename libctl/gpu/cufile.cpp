@@ -76,7 +76,7 @@ std::string wrongWith(const CufileKey &key, const CufileJson &value)
 			return "expected an integer";
 		if (value.get<std::int64_t>() < key.min || value.get<std::int64_t>() > key.max)
 			return key.max == anyNumber ? fmt::format("expected at least {}", key.min)
-						    : fmt::format("it is not from {} to {}", key.min, key.max);
+						    : fmt::format("out of range: {} to {}", key.min, key.max);
 		return std::string_view(key.path).ends_with("max_direct_io_size_kb") && value.get<std::int64_t>() % 64
 			       ? "not a multiple of 64"
 			       : "";

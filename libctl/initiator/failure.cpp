@@ -51,7 +51,7 @@ std::string numberOf(const Failure &failure)
 	if (failure.reason != Reason::busy && failure.reason != Reason::status)
 		return {};
 	const char *name = statusName(static_cast<std::uint16_t>(failure.number));
-	return fmt::format(": {} (status 0x{:x})", name ? name : "another status", failure.number & st_type_and_code);
+	return fmt::format(": {} (status 0x{:x})", name ? name : "unknown status", failure.number & st_type_and_code);
 }
 
 } // namespace

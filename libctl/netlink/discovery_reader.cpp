@@ -71,7 +71,8 @@ std::optional<Error> DiscoveryLogRead::over() const
 		return errorFromErrno(EINTR, "interrupted");
 	if (left() > 0ms)
 		return std::nullopt;
-	return errorFromErrno(ETIMEDOUT, "not read after " + std::to_string(timeout_.count()) + " ms");
+	return errorFromErrno(ETIMEDOUT,
+			      "the discovery log was not read within " + std::to_string(timeout_.count()) + " ms");
 }
 
 // While the node is open, no other controller gets the name. Before that, the controller may have been removed and the

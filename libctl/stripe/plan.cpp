@@ -78,7 +78,7 @@ Result<void> checkMembers(const std::vector<Member> &members, const Wish &wish)
 			return invalidError(one.disk +
 					    " is zoned: a stripe would have no zones and could not be written");
 		if (one.wwid.empty())
-			return invalidError(one.disk + " has no identifier by which to find it later");
+			return invalidError(one.disk + " has no identifier by which it could be found again");
 		if (one.bytes == 0)
 			return invalidError(one.disk + " has no capacity");
 	}
@@ -98,8 +98,9 @@ Result<void> checkChunk(const std::vector<Member> &members, std::uint64_t chunk)
 						sizeText(maxChunk), sizeText(chunk)));
 	for (const Member &one : members) {
 		if (one.block && chunk % one.block)
-			return invalidError(fmt::format("{} has blocks of {} bytes, and {} is not a multiple", one.disk,
-							one.block, sizeText(chunk)));
+			return invalidError(
+				fmt::format("{} has blocks of {} bytes, of which the chunk size {} is no multiple",
+					    one.disk, one.block, sizeText(chunk)));
 		if (one.bytes < chunk)
 			return invalidError(one.disk + " is smaller than a chunk");
 	}
@@ -125,10 +126,12 @@ void addNotes(Layout &layout)
 				one.usable, one.usable == 1 ? "" : "s"));
 	for (const Member &one : layout.members)
 		if (one.optimal && layout.chunk % one.optimal)
-			layout.notes.push_back(fmt::format("{} prefers requests of {}, and a chunk is not a multiple",
-							   one.disk, sizeText(one.optimal)));
+			layout.notes.push_back(
+				fmt::format("{} prefers requests of {}, of which the chunk size is no multiple",
+					    one.disk, sizeText(one.optimal)));
 	if (layout.unused)
-		layout.notes.push_back(fmt::format("{} of larger members are not used", sizeText(layout.unused)));
+		layout.notes.push_back(
+			fmt::format("{} at the end of larger members are not used", sizeText(layout.unused)));
 	layout.notes.push_back("device mapper accepts no peer-to-peer pages: data to and from a GPU pass through CPU "
 			       "memory (gds check: stacked)");
 }

@@ -6,7 +6,7 @@
 
 #include "connect_plan.h"
 #include "parse.h"
-#include "settings.h"
+#include "setting_texts.h"
 
 using namespace nvmeof;
 

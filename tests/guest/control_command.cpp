@@ -408,7 +408,7 @@ TEST_CASE("a host name is resolved to its addresses", "[control][command]")
 	auto out = ctl(toTest + "-a target.example");
 	INFO(out.text);
 	CHECK(out.status == done);
-	CHECK(namesIt(out.text, "connect target.example: " + here() + ":4420"));
+	CHECK(namesIt(out.text, "connect target.example: resolves to " + here() + ":4420"));
 	CHECK(json(toTest + "-a target.example:4420 --idempotent 2>/dev/null")["results"][0]["host"] ==
 	      "target.example:4420");
 	CHECK(namesIt(ctl("discover -t " + transport() + " -a target.example:4420").text, testNqn));

@@ -515,7 +515,8 @@ TEST_CASE("a disk that is removed while a write is held for it", "[fencing][remo
 	scene.disk.reset();
 }
 
-TEST_CASE("with the last path and the disk goes what is held, at once", "[fencing][removal][unload][trap2][trap24]")
+TEST_CASE("a held write fails at once when the last path and the disk are removed",
+	  "[fencing][removal][unload][trap2][trap24]")
 {
 	Scene scene({.keepAlive = 20s});
 	auto pending = scene.stall(0, 7, "write-stalled-then-rst");

@@ -917,7 +917,7 @@ TEST_CASE("an avoided path is used again after one completion, even with other r
 	CHECK(write.status() == 0);
 }
 
-TEST_CASE("a path whose target accepts connections and says nothing any more", "[hostile][paths][silent][trap22]")
+TEST_CASE("a path whose target accepts connections and no longer answers", "[hostile][paths][silent][trap22]")
 {
 	Ports ports(std::vector<target::Config>(2));
 	auto list = ports.connectAll();

@@ -263,7 +263,7 @@ FioJob polledJob(const std::string &disk)
 
 } // namespace
 
-TEST_CASE("CPUs that go and come, two paths, several queue counts and kinds", "[limits][cpus][trap23]")
+TEST_CASE("CPUs go offline and online, two paths, several queue counts and kinds", "[limits][cpus][trap23]")
 {
 	auto cpus = hotpluggableCpus();
 	REQUIRE_FALSE(cpus.empty());

@@ -205,7 +205,7 @@ TEST_CASE("the transport is unloaded again and again while others connect", "[li
 	reloadModules(rig.host);
 }
 
-TEST_CASE("the core stays while something of it is open", "[limits][unload][trap24]")
+TEST_CASE("the core module is not unloaded while a disk, a node or a mount is open", "[limits][unload][trap24]")
 {
 	Rig rig;
 	auto c = rig.connect();

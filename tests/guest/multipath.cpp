@@ -809,7 +809,7 @@ TEST_CASE("delayed removal: waiting I/O fails when the delay ends", "[multipath]
 	CHECK(eventually([&] { return !exists(node); }, 5s));
 }
 
-TEST_CASE("delayed removal does not delay what was asked for", "[multipath][bounds][delayed]")
+TEST_CASE("delayed removal delays neither a disconnect nor unloading", "[multipath][bounds][delayed]")
 {
 	Multi rig;
 	rig.connectAll();

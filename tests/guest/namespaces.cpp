@@ -240,7 +240,7 @@ TEST_CASE("udev's stock rules create and remove links", "[namespace][udev][short
 	run("udevadm control --exit");
 }
 
-TEST_CASE("an open disk whose target goes: errors, then the last close frees it", "[namespace][trap19]")
+TEST_CASE("a disk that is removed while it is open fails its I/O, and its last close frees it", "[namespace][trap19]")
 {
 	Rig rig;
 	rig.connect();

@@ -172,7 +172,7 @@ TEST_CASE("the connection is re-established when its address moves within a bond
 	must("ip link del both && ip link del leg1 && ip link del leg2");
 }
 
-TEST_CASE("a head uses TCP and RDMA paths together", "[rdma][mixed]")
+TEST_CASE("a disk uses TCP and RDMA paths together", "[rdma][mixed]")
 {
 	Multi rig({.lanes = 3, .transports = {"tcp", "rdma", "rdma"}});
 	rig.connectAll();

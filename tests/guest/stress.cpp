@@ -104,7 +104,7 @@ TEST_CASE("several clients list, connect and disconnect at the same time", "[str
 	CHECK(lists.wait(60s).status == 0);
 }
 
-TEST_CASE("CPUs that go and come under verified load", "[stress][hotplug][trap23][short]")
+TEST_CASE("CPUs go offline and online under verified load", "[stress][hotplug][trap23][short]")
 {
 	const std::string cpu1 = "/sys/devices/system/cpu/cpu1/online";
 	REQUIRE(exists(cpu1));
@@ -168,7 +168,7 @@ TEST_CASE("a reconnect to nvmet with fewer queues works", "[stress][trap23]")
 	CHECK(result.good());
 }
 
-TEST_CASE("writeback under memory pressure goes on", "[stress][pressure][trap13][short]")
+TEST_CASE("writeback makes progress under memory pressure", "[stress][pressure][trap13][short]")
 {
 	Rig rig({.size = 256 * mib});
 	rig.connect();

@@ -229,7 +229,7 @@ TEST_CASE("cufile.json is written only with --write, and the old file is kept", 
 	must("echo '{\"properties\": {\"io_batchsize\": 0}}' > /run/cufile.json");
 	const Output wrong = run("nvmeofctl gds config --file /run/cufile.json");
 	CHECK(wrong.status == failed);
-	CHECK(namesIt(wrong.text, "io_batchsize: it is not from 1 to 256"));
+	CHECK(namesIt(wrong.text, "io_batchsize: out of range: 1 to 256"));
 	must("echo '{' > /run/cufile.json");
 	CHECK(run("nvmeofctl gds config --file /run/cufile.json --write").status == usage);
 	CHECK(must("cat /run/cufile.json") == "{\n");

@@ -118,7 +118,7 @@ TEST_CASE("one of two links is silent: an application that only reads waits for 
 }
 
 // Not over RDMA: queue pairs of rxe fail when they have to retransmit
-TEST_CASE("a link that is silent for less than a second costs no connection with writes", "[two][blip][tcp]")
+TEST_CASE("a link that is silent for less than a second loses no connection that carries writes", "[two][blip][tcp]")
 {
 	TwoMachines rig;
 	rig.connectAll();

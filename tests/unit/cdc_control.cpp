@@ -65,7 +65,7 @@ TEST_CASE("invalid requests are refused with a reason", "[control]")
 	CHECK(refusal(R"({"command": "status", "follow": true})") == "'follow' is not expected here");
 	CHECK(refusal(R"({"command": "changes", "follow": 1})") == "follow must be true or false");
 	CHECK(refusal(R"({"command": "set"})") == "the request names no record");
-	CHECK(refusal(R"({"command": "set", "targets": {}})") == "targets must be a list, and not too long");
+	CHECK(refusal(R"({"command": "set", "targets": {}})") == "targets must be a list of at most 10000 elements");
 	CHECK(refusal(R"({"command": "set", "targets": [1]})") == "a record must be an object");
 	CHECK(refusal(R"({"command": "set", "targets": [{"nqn": "nqn.a"}]})") == "target: traddr is missing");
 	CHECK(refusal(R"({"command": "set", "targets": [{"nqn": "nqn.a", "traddr": "10.0.0.1", "stat": "x"}]})") ==

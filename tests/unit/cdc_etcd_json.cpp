@@ -33,7 +33,7 @@ Event is(const std::string &key, const std::string &value, std::uint64_t revisio
 
 } // namespace
 
-TEST_CASE("base64 is encoded and decoded as RFC 4648 has it", "[cdc][etcd]")
+TEST_CASE("base64 is encoded and decoded as in RFC 4648", "[cdc][etcd]")
 {
 	const std::pair<std::string, std::string> known[] = {
 		{"", ""},
@@ -168,7 +168,7 @@ TEST_CASE("the generation is computed from etcd's keys alone", "[cdc][etcd]")
 	CHECK(view.apply({is("/p/base", "rubbish", 26)}).generation == 0);
 }
 
-TEST_CASE("marks tell the same etcd at a later revision from another or restored one", "[cdc][etcd]")
+TEST_CASE("marks distinguish the same etcd at a later revision from another or a restored etcd", "[cdc][etcd]")
 {
 	const View::Position before{{.cluster = 1, .revision = 20}, 1000, 2, 7};
 	CHECK(before.isContinuedBy(before));

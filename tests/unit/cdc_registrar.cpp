@@ -280,7 +280,7 @@ TEST_CASE("the number of registrations is limited", "[registrar]")
 	CHECK(registry.targets() == 2);
 }
 
-TEST_CASE("the journal has what a record was and becomes", "[registrar]")
+TEST_CASE("the journal has the old and the new content of a record", "[registrar]")
 {
 	Registry registry;
 	REQUIRE(registry.take(dim_register, hostRegistration()) == 0);

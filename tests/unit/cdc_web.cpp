@@ -346,7 +346,7 @@ TEST_CASE("a web server that does not start closes the sockets that it was given
 	CHECK(::fcntl(sockets->at(1), F_GETFD) == -1);
 }
 
-TEST_CASE("an address that cannot be listened at leaves no socket of the addresses before it", "[web]")
+TEST_CASE("if one address cannot be listened on, the sockets of the addresses before it are closed", "[web]")
 {
 	auto openSockets = [] {
 		int count = 0;

@@ -18,7 +18,7 @@
 #include "when.h"
 #include "generate.h"
 #include "parse.h"
-#include "settings.h"
+#include "setting_texts.h"
 
 using namespace nvmeof;
 
@@ -392,7 +392,7 @@ TEST_CASE("a host name stands for all its addresses, which connect prints", "[pa
 	std::ostringstream out, err;
 	Context context(*line.command, line.args, out, err);
 	noteNames(context, *p);
-	CHECK(err.str() == "nvmeofctl: connect target.example: 10.0.0.1:4421, [fd00::1]:4421\n");
+	CHECK(err.str() == "nvmeofctl: connect target.example: resolves to 10.0.0.1:4421, [fd00::1]:4421\n");
 	line = parse({"connect", "-n", "nqn.a", "-a", "nowhere.example"});
 	p = planConnect(line.args, {}, resolve);
 	REQUIRE_FALSE(p);
@@ -504,7 +504,11 @@ TEST_CASE("a failed connect has the next step", "[command]")
 	CHECK(step(ErrorCode::connectionRefused, controller) ==
 	      "check address and port, and that the target is running");
 	CHECK(step(ErrorCode::invalid, file) == "correct or remove the file");
-	CHECK(step(ErrorCode::failed, file) == "or give --hostnqn and --hostid");
+	CHECK(step(ErrorCode::failed, file) == "give --hostnqn and --hostid instead");
+	Error absent = errorFromErrno(ENOENT, "no host ID was given, and /etc/nvme/hostid does not exist");
+	absent.code = ErrorCode::invalid;
+	absent.object = file;
+	CHECK(connectNextStep(absent, options) == "create the file, or give --hostnqn and --hostid");
 	Error refused;
 	refused.code = ErrorCode::refused;
 	refused.nvmeStatus = 0x182;

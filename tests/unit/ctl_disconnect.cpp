@@ -146,7 +146,7 @@ TEST_CASE("an opener that cannot be seen counts beside udev's programs", "[disco
 	CHECK(withoutUdev(udev, 2).empty());
 	CHECK(withoutUdev(udev, 1).empty()); // it has closed one
 	REQUIRE(withoutUdev(udev, 3).size() == 1);
-	CHECK(withoutUdev(udev, 3)[0] == User{"unseen", "the kernel counts 1 that cannot be seen from here"});
+	CHECK(withoutUdev(udev, 3)[0] == User{"unseen", "1 opener not visible from here"});
 	CHECK(withoutUdev({}, 1).size() == 1);
 	CHECK(withoutUdev({}, 0).empty());
 }

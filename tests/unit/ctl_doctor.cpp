@@ -355,7 +355,8 @@ TEST_CASE("doctor: suspect, probation, degraded and slow paths", "[doctor]")
 	CHECK(text([](Path &) {}).empty());
 	CHECK(inFinding(degraded(&Path::suspect), "warning path_suspect nvmeof0c1: 10.0.0.1:4420 does not answer; no "
 						  "new I/O goes to nvmeof0c1n1"));
-	CHECK(inFinding(degraded(&Path::probation), "warning path_probation nvmeof0c1: lost repeatedly; nvmeof0c1n1"));
+	CHECK(inFinding(degraded(&Path::probation),
+			"warning path_probation nvmeof0c1: connection lost repeatedly; on probation: nvmeof0c1n1"));
 	CHECK(inFinding(degraded(&Path::degraded), "warning path_degraded nvmeof0c1n1: avoided as an outlier"));
 	CHECK(text([](Path &path) { giveTraffic(path, 10); }).empty()); // 4 times as long
 	const std::string slow = text([](Path &path) { giveTraffic(path, 14); });
@@ -607,7 +608,7 @@ TEST_CASE("doctor: trouble that nvmeofd reports", "[doctor]")
 	CHECK(inFinding(text(R"({"unresolved": {"target.example": "no such name"}})"),
 			"warning name_unresolved target.example: no address: no such name"));
 	CHECK(inFinding(text(R"({"stripes": [{"name": "scratch", "state": "failed", "error": "no disk"}]})"),
-			"warning stripe_failed scratch: the stripe cannot be made: no disk"));
+			"warning stripe_failed scratch: the stripe cannot be created: no disk"));
 }
 
 TEST_CASE("doctor: nvmeof-cdc that does not run, does not answer, or reports trouble", "[doctor]")
@@ -635,7 +636,7 @@ TEST_CASE("doctor: nvmeof-cdc that does not run, does not answer, or reports tro
 	};
 	CHECK(text(R"({"serving": true, "store": {"place": "/x"}, "counts": {"cloned": 0}})").empty());
 	CHECK(inFinding(text(R"({"serving": false})"), "warning cdc_not_serving nvmeof-cdc: "));
-	CHECK(inFinding(text(R"({"store": {"place": "http://etcd", "trouble": "refused", "aged_since": 1764216850}})"),
+	CHECK(inFinding(text(R"({"store": {"place": "http://etcd", "trouble": "refused", "stale_since": 1764216850}})"),
 			"warning cdc_store nvmeof-cdc: its store: refused; its records are 1:00 h old (check "
 			"http://etcd"));
 	CHECK(inFinding(text(R"({"counts": {"cloned": 2}})"),

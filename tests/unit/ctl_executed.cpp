@@ -66,7 +66,7 @@ TEST_CASE("shutdown succeeds without the module, with --json by a document", "[s
 	kernel.on(NVMEOF_CMD_VERSION_GET, [&](const Asked &asked) { kernel.fail(asked, ENOENT); });
 	Executed done = executed({"shutdown"});
 	CHECK(done.code == 0);
-	CHECK(done.out == "the module is not loaded\n");
+	CHECK(done.out == "the kernel module nvmeof is not loaded: no I/O waits\n");
 	done = executed({"shutdown", "--json"});
 	CHECK(done.code == 0);
 	const Json document = Json::parse(done.out, nullptr, false);

@@ -10,7 +10,7 @@
 
 #include "context.h"
 #include "parse.h"
-#include "settings.h"
+#include "setting_texts.h"
 #include "suggest.h"
 
 using namespace nvmeof;

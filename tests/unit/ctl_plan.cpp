@@ -108,7 +108,7 @@ TEST_CASE("configured services are read first", "[plan]")
 	Fabric fabric({"10.0.0.1", "10.0.0.2", "10.0.0.1"});
 	Plan plan = fabric.plan();
 	CHECK(unread(plan) == Strings{"10.0.0.1", "10.0.0.2"});
-	CHECK(reasonFor(plan, "10.0.0.1") == "is configured twice");
+	CHECK(reasonFor(plan, "10.0.0.1") == "configured twice; the first entry is used");
 	CHECK_FALSE(plan.complete);
 	fabric.tell("10.0.0.1", {});
 	fabric.at("10.0.0.2").failed = true;
@@ -172,8 +172,9 @@ TEST_CASE("referrals are bounded in depth and number", "[plan]")
 	const Plan plan = fabric.plan();
 	CHECK(plan.services.size() == 2 + fabric.rules.limits.depth + fabric.rules.limits.referrals);
 	CHECK_FALSE(plan.complete);
-	CHECK(reasonFor(plan, "9936 more") == "referrals: the limit for a configured service is 64");
-	CHECK(reasonFor(plan, "1 more") == "referrals: the limit is a depth of 4");
+	CHECK(reasonFor(plan, "9936 more") ==
+	      "the limit for a configured service is 64 referrals ([limits] referrals)");
+	CHECK(reasonFor(plan, "1 more entry") == "the limit is a referral depth of 4 ([limits] referral-depth)");
 }
 
 TEST_CASE("of services with the same entries one is read, and the next one if it fails", "[plan]")
@@ -340,7 +341,8 @@ TEST_CASE("the number of connections through one configured service is bounded",
 	fabric.tell("10.0.0.2", {disk("10.3.0.1", "nqn.other")});
 	const Plan plan = fabric.plan();
 	CHECK(plan.connections.size() == 1024 + 1);
-	CHECK(reasonFor(plan, "976 more") == "connections: the limit for a configured service is 1024");
+	CHECK(reasonFor(plan, "976 more") ==
+	      "the limit for a configured service is 1024 connections ([limits] connections-per-service)");
 	CHECK(plan.complete); // the entries exist, and their connections are not removed
 }
 
@@ -353,7 +355,7 @@ TEST_CASE("the addresses of one subsystem are bounded, and connections in use st
 	fabric.tell("10.0.0.1", many);
 	Plan plan = fabric.plan();
 	CHECK(plan.connections.size() == 64);
-	CHECK(reasonFor(plan, "936 more") == "addresses of nqn.s: the limit for a subsystem is 64");
+	CHECK(reasonFor(plan, "936 more") == "the limit for nqn.s is 64 addresses ([limits] paths-per-subsystem)");
 	fabric.rules.present = [](const ConnectOptions &options) { return options.address.traddr == "10.1.3.250"; };
 	plan = fabric.plan();
 	CHECK(plan.connections.size() == 64);
@@ -398,7 +400,8 @@ TEST_CASE("a connection uses the interface of its service and the settings for i
 	CHECK_FALSE(two.ctrlLoss);
 	fabric.roots[0].hostTraddr = "fe80::2%eth1";
 	fabric.known[serviceKey(fabric.roots[0])].log = {1, {disk("10.1.0.1", "nqn.t")}};
-	CHECK(reasonFor(fabric.plan(), "10.1.0.1") == "it cannot be reached from fe80::2%eth1");
+	CHECK(reasonFor(fabric.plan(), "10.1.0.1") ==
+	      "its address family differs from that of the local address fe80::2%eth1");
 }
 
 TEST_CASE("a configured connection is planned whether or not a service reports it", "[plan]")
@@ -412,7 +415,7 @@ TEST_CASE("a configured connection is planned whether or not a service reports i
 	REQUIRE(plan.connections.size() == 1);
 	CHECK(plan.connections[0].toldBy.empty());
 	CHECK(plan.connections[0].options.ioQueues == 3u);
-	CHECK(reasonFor(plan, "10.1.0.1") == "is configured twice");
+	CHECK(reasonFor(plan, "10.1.0.1") == "configured twice; the first entry is used");
 	fabric.tell("10.0.0.1", {disk("10.1.0.1")});
 	plan = fabric.plan();
 	REQUIRE(plan.connections.size() == 1);

@@ -5,7 +5,7 @@
 #include "libctl/netlink/message.h"
 #include "libctl/netlink/session.h"
 #include "policy.h"
-#include "settings.h"
+#include "setting_texts.h"
 
 #include <netlink/genl/genl.h>
 

@@ -21,7 +21,7 @@ TEST_CASE("a lock that is held is refused with the process that has it", "[daemo
 	CHECK(second.error().message == "nvmeofd is already running: process " + std::to_string(::getpid()));
 }
 
-TEST_CASE("a lock file that cannot be written is not locked any more", "[daemon][lock]")
+TEST_CASE("a lock file that cannot be written is unlocked", "[daemon][lock]")
 {
 	for (int i = 0; i < 2; i++) {
 		const auto failed = lockForLife("/dev/full"); // cannot be truncated

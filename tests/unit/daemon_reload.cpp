@@ -82,10 +82,10 @@ TEST_CASE("the report lists changes of the plan as lines and as JSON", "[daemon]
 	reloaded = {};
 	reloaded.changes.push_back({ConfigChange::Kind::added, "defaults", "*", {}, {"tags = 64"}});
 	reloaded.notes = {"f:1: worth knowing"};
-	CHECK(linesOf(reloaded) ==
-	      Lines{"added [defaults] *: tags = 64",
-		    "[defaults] apply to new connections; 'nvmeofctl apply-policy' applies them to existing subsystems",
-		    "note: f:1: worth knowing"});
+	CHECK(linesOf(reloaded) == Lines{"added [defaults] *: tags = 64",
+					 "[[defaults]] apply to new connections; 'nvmeofctl apply-policy' applies them "
+					 "to existing subsystems",
+					 "note: f:1: worth knowing"});
 	CHECK(toJson(reloaded)["changes"][0]["change"] == "added");
 	// lists are bounded
 	for (int i = 0; i < 1000; i++)

@@ -41,7 +41,7 @@ TEST_CASE("cufile.json with comments is read, and its problems are reported", "[
 		      "properties/rdma_load_balancing_policy: expected one of FirstFit MaxMinFit RoundRobin "
 		      "RoundRobinMaxMin Randomized",
 		      "properties/max_direct_io_size_kb: not a multiple of 64",
-		      "properties/io_batchsize: it is not from 1 to 256"});
+		      "properties/io_batchsize: out of range: 1 to 256"});
 	CHECK_FALSE(parseCufile("{"));
 	CHECK_FALSE(parseCufile("[]"));
 	CHECK_FALSE(parseCufile("{\"a\":" + std::string(40, '[') + std::string(40, ']') + "}"));

@@ -67,7 +67,7 @@ Result<std::filesystem::path> pathOf(const toml::node &node)
 {
 	Result<std::string> text = textOf(node);
 	if (text && !text->starts_with("/"))
-		return invalidError("'" + *text + "' does not begin with a slash");
+		return invalidError("'" + *text + "' is not an absolute path");
 	return text ? Result<std::filesystem::path>(*text) : Result<std::filesystem::path>(text.error());
 }
 
@@ -159,7 +159,7 @@ private:
 	{
 		return [this, read](const toml::node &node) -> Result<void> {
 			if (!node.is_table())
-				return invalidError("expected a table, not a value");
+				return invalidError("expected a table: [...]");
 			(this->*read)(*node.as_table());
 			return {};
 		};
@@ -168,7 +168,7 @@ private:
 	{
 		return [this, read](const toml::node &node) -> Result<void> {
 			if (!node.is_array_of_tables())
-				return invalidError("expected [[tables]], not a value");
+				return invalidError("it is a list of tables: write each as [[...]]");
 			for (const toml::node &element : *node.as_array())
 				(this->*read)(*element.as_table());
 			return {};
@@ -220,7 +220,7 @@ private:
 			.add("cache", pathOf, into(store.etcd.cache));
 		keys.read(table, file_, problems_);
 		if (store.engine == StoreRules::Engine::etcd && store.etcd.endpoints.empty())
-			makeError(table, "etcd needs endpoints");
+			makeError(table, "engine 'etcd' needs endpoints");
 	}
 
 	void pull(const toml::table &table)

@@ -77,8 +77,8 @@ Result<int> listenAt(const std::filesystem::path &path)
 	if (!address)
 		return address.error();
 	auto failed = [&](int error, const char *why) {
-		return nvmeof::errorFromErrno(error,
-					      fmt::format("cannot make the control socket {}: {}", path.string(), why));
+		return nvmeof::errorFromErrno(
+			error, fmt::format("cannot create the control socket {}: {}", path.string(), why));
 	};
 	if (somebodyAnswers(*address))
 		return failed(EADDRINUSE,
@@ -570,7 +570,8 @@ Result<void> checkMembers(const Plain &json, What what)
 		if (flag && !value.is_boolean())
 			return invalidError(name + " must be true or false");
 		if (!flag && name != "command" && (!value.is_array() || value.size() > maxRequestRecords))
-			return invalidError(name + " must be a list, and not too long");
+			return invalidError(
+				fmt::format("{} must be a list of at most {} elements", name, maxRequestRecords));
 	}
 	return {};
 }

@@ -459,7 +459,7 @@ constexpr std::size_t maxLineSize = 64 << 20;
 
 Answer strange(const std::string &what)
 {
-	return {.outcome = Outcome::lost, .trouble = what + ", which is not etcd's v3 JSON gateway"};
+	return {.outcome = Outcome::lost, .trouble = what + ": this is not etcd's v3 JSON gateway"};
 }
 
 // By gRPC status code, or by etcd's message where the code is ambiguous
@@ -486,7 +486,7 @@ Outcome outcomeOf(int code, const std::string &message)
 const char *adviceFor(const std::string &message)
 {
 	if (message.find("database space exceeded") != message.npos)
-		return "; compact and defragment it, and disarm its alarm: etcdctl";
+		return "; compact and defragment it, and disarm its alarm, with etcdctl";
 	if (message.find("permission denied") != message.npos)
 		return "; give the user's role readwrite permission on the whole prefix";
 	if (message.find("user name is empty") != message.npos)

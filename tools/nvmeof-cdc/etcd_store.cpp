@@ -251,10 +251,10 @@ void EtcdStore::reportUnreachable(const std::string &why)
 	trouble_ = why;
 	if (known)
 		return;
-	runtime::say(
-		LOG_WARNING,
-		fmt::format("etcd is unreachable: {}; hosts get the records of {}, and writes fail until it is back",
-			    why, timeText(staleSince_)));
+	const std::string served =
+		generation_ ? fmt::format("hosts get the records of {}, and writes fail", timeText(staleSince_))
+			    : "no records are known, so no host is served";
+	runtime::say(LOG_WARNING, fmt::format("etcd is unreachable: {}; {} until it is back", why, served));
 	writeCache();
 }
 
@@ -500,7 +500,8 @@ std::size_t sizeOf(const std::vector<Change> &changes)
 
 Writer::Writer(runtime::Loop &loop, Client &client, const View &view, std::function<void(std::string)> failed)
 	: client_(client), view_(view), failed_(std::move(failed)), patience_(loop, [this] {
-		  finish(makeError("written, but the connection to etcd failed before the change was seen"));
+		  finish(makeError("written, but etcd did not report the change within 10 s; the hosts of this "
+				   "instance do not see it yet"));
 		  next();
 	  })
 {

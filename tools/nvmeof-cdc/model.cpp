@@ -24,7 +24,7 @@ template <typename T> Result<T> read(const std::string &key, const Json &json)
 	Result<T> record = T::of(json);
 	if (record && record->key() != key) {
 		nvmeof::Error error;
-		error.message = "it has the key " + record->key();
+		error.message = "its content belongs to the key " + record->key();
 		return error;
 	}
 	return record;

@@ -92,7 +92,7 @@ Result<Prefix> Prefix::of(std::string_view text)
 	for (unsigned bit = prefix.bits; bit < ipv6Bits; bit++)
 		rest.bytes[bit / 8] &= static_cast<std::uint8_t>(~(0x80 >> bit % 8));
 	if (rest != *first)
-		return nofctl::invalidError("'" + std::string(text) + "' has bits set behind its prefix length");
+		return nofctl::invalidError("'" + std::string(text) + "' has bits set beyond its prefix length");
 	return prefix;
 }
 

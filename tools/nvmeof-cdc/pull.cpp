@@ -153,7 +153,9 @@ void Pull::addNode(Tree &tree, const std::string &address, unsigned depth)
 {
 	const auto endpoint = endpointOf(address);
 	if (!endpoint)
-		return runtime::say(LOG_WARNING, fmt::format("cannot read {}: the address is not reachable", address));
+		return runtime::say(
+			LOG_WARNING,
+			fmt::format("cannot read the discovery service {}: its address is not reachable", address));
 	const std::string owner = depth ? fmt::format("{}{}{}", address, via, tree.source.address.toString()) : address;
 	const std::string nqn = depth || tree.source.nqn.empty() ? nvmeof::discoveryNqn : tree.source.nqn;
 	Node node{owner, depth,

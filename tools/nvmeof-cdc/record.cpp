@@ -95,7 +95,8 @@ public:
 		if (!member)
 			return;
 		if (!member->is_array() || member->size() > maxListLength)
-			return fail(std::string(key) + " must be a list, and not too long");
+			return fail(std::string(key) + " must be a list of at most " + std::to_string(maxListLength) +
+				    " elements");
 		for (const Json &one : *member) {
 			if (!isText(one))
 				return fail(std::string("an element of ") + key + notText);

@@ -134,10 +134,10 @@ Result<void> RecordFile::check()
 	if (!id || !version)
 		return id ? version.error() : id.error();
 	if (*id && *id != idOf(purpose_))
-		return makeError(fmt::format("{}: this file is {}: configure another file", file_.string(),
-					     *id == idOf(Purpose::cache)   ? "a cache of etcd, not a store"
-					     : *id == idOf(Purpose::store) ? "a store, not a cache of etcd"
-									   : "another program's"));
+		return makeError(fmt::format("{}: this file {}: configure another file", file_.string(),
+					     *id == idOf(Purpose::cache)   ? "is a cache of etcd, not a store"
+					     : *id == idOf(Purpose::store) ? "is a store, not a cache of etcd"
+									   : "belongs to another program"));
 	Result<std::int64_t> tables = number("SELECT count(*) FROM sqlite_schema");
 	if (!tables)
 		return tables.error();

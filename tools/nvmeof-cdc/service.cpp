@@ -142,11 +142,10 @@ void Service::join()
 	const Result<std::vector<std::string>> found = addressesToAdvertise();
 	const std::vector<std::string> addresses = found ? *found : advertised_;
 	if (!found)
-		say(LOG_ERR, fmt::format("{}: the addresses advertised before stay", found.error().message));
+		say(LOG_ERR, fmt::format("{}; the addresses advertised before are kept", found.error().message));
 	else if (addresses.empty())
-		say(LOG_WARNING,
-		    "no address is advertised: no address of this machine fits 'advertise-networks', or is other "
-		    "than local; name one with 'advertise'");
+		say(LOG_WARNING, "no address is advertised, because this machine has only local addresses, or none in "
+				 "'advertise-networks': name one with 'advertise'");
 	else if (addresses != advertised_)
 		say(LOG_INFO, fmt::format("advertises {}", fmt::join(addresses, ", ")));
 	advertised_ = addresses;
@@ -354,7 +353,7 @@ void Service::renew(Connected connected)
 		ids.push_back(service.instance.id);
 	const double now = wall_();
 	if (const double jump = clock_.since(now, bootSeconds()); jump > jumpTolerated) {
-		say(LOG_NOTICE, fmt::format("the clock was set forward by {:.0f} s: no lease ends by that", jump));
+		say(LOG_NOTICE, fmt::format("the clock was set forward by {:.0f} s: all leases are renewed", jump));
 		renewAll_ = true;
 	}
 	connected.renewAll = renewAll_;
@@ -441,7 +440,7 @@ void Service::reload(Rules rules)
 	rules_.advertise = std::move(rules.advertise);
 	rules_.advertiseNetworks = std::move(rules.advertiseNetworks);
 	if (rules_.views.unzoned != rules.views.unzoned)
-		say(LOG_NOTICE, "'unzoned' changes only after a restart");
+		say(LOG_NOTICE, "the new value of 'unzoned' takes effect after a restart");
 	rules_.pulls = std::move(rules.pulls);
 	if (!views_)
 		return; // begin() does the rest
@@ -584,8 +583,8 @@ std::vector<InterfaceAddress> advertisableAddresses(const std::vector<InterfaceA
 		if (!one.loopback && !isLocalScope(one.address)) {
 			say(LOG_NOTICE,
 			    fmt::format(
-				    "advertises {} of {}, whose name is one of interfaces for containers or virtual "
-				    "machines: no other interface has an address; see 'advertise'",
+				    "advertises {} of {}, an interface for containers or virtual machines by its name, "
+				    "because no other interface has an address; 'advertise' names others",
 				    one.address, one.interface));
 			found.push_back(one);
 		}

@@ -113,7 +113,7 @@ grpc::Status ControllerService::unreadable(const std::string &volume) const
 grpc::Status ControllerService::checkVolume(const std::string &volume, const Texts &context) const
 {
 	if (context.empty() && !created_.read(volume))
-		return {grpc::StatusCode::NOT_FOUND, "no volume of that name was created here"};
+		return {grpc::StatusCode::NOT_FOUND, "this controller has created no volume of that name"};
 	if (context.empty())
 		return grpc::Status::OK;
 	Result<VolumeSpec> spec = parseVolume(context);

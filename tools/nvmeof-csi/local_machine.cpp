@@ -450,7 +450,7 @@ Result<void> runProgram(const std::vector<std::string> &words, int maxStatus)
 		;
 	if (WIFEXITED(status) && WEXITSTATUS(status) <= maxStatus)
 		return {};
-	error.message += said.empty() ? "it failed" : said;
+	error.message += said.empty() ? "failed without output" : said;
 	return error;
 }
 

@@ -92,7 +92,7 @@ int main(int argc, char **argv)
 	CLI::App app("Container Storage Interface for nvmeof");
 	app.add_option("--endpoint", options.endpoint, "Socket to listen on")->capture_default_str();
 	app.add_flag("--check", options.check,
-		     "Only check whether a plugin is serving there, ready or not (exit code 0 or 1)");
+		     "Only check whether a plugin serves at --endpoint, ready or not (exit code 0 or 1)");
 	app.add_option("--mode", options.mode, "Services besides Identity")
 		->check(CLI::IsMember({"all", "node", "controller"}))
 		->capture_default_str();
@@ -102,7 +102,8 @@ int main(int argc, char **argv)
 		->capture_default_str();
 	app.add_option(
 		"--service", options.services,
-		"NAME[=ADDR[:PORT]]: the node's topology has NAME; with an address, only if the node can reach it");
+		"NAME[=ADDR[:PORT]]: add csi.nvmeof/service-NAME to the node's topology; with an address, only if the "
+		"node can reach it");
 	app.add_option("--staged", options.node.staged, "Directory for records of staged volumes")
 		->capture_default_str();
 	app.add_option("--reached", options.node.reached, "Directory for records of reached services")

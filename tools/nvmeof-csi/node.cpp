@@ -291,7 +291,7 @@ Status NodeService::NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVo
 	const bool complete = before && before->complete;
 	if (complete && !same)
 		return {StatusCode::ALREADY_EXISTS,
-			volume + " is staged at " + before->path + " with another path or capability"};
+			volume + " is already staged at " + before->path + ", with another path or capability"};
 	if (before && !same) // the plugin was killed during an earlier stage
 		if (Result<VolumeSpec> old = parseVolume(before->context); old)
 			if (Status status = undo(volume, *before, *old); !status.ok())
@@ -491,7 +491,7 @@ Status NodeService::NodePublishVolume(grpc::ServerContext *, const v1::NodePubli
 	if (!samePlace(found.staged.path, request->staging_target_path()) ||
 	    found.staged.fileSystem.empty() != request->volume_capability().has_block())
 		return {StatusCode::FAILED_PRECONDITION,
-			volume + " is staged at " + found.staged.path + " with another path or capability"};
+			volume + " is staged at " + found.staged.path + ", with another path or capability"};
 	return publish(*request, found);
 }
 

@@ -151,7 +151,7 @@ void check(const Options &o)
 	if (o.push.socket.empty() != o.push.line.empty())
 		throw CLI::ValidationError("--push-socket", "--push-socket and --push-line require each other");
 	if (o.ramp > 0 && o.startTogether)
-		throw CLI::ValidationError("--ramp", "not with --start-together");
+		throw CLI::ValidationError("--ramp", "excludes --start-together");
 }
 
 } // namespace

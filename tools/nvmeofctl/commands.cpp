@@ -25,7 +25,7 @@ Option onlyOf()
 
 Option policyOption()
 {
-	return preset("/etc/nvmeof/nvmeof.toml, if it exists,",
+	return preset("the configuration",
 		      value("", "--policy-file", "FILE",
 			    "File with settings of subsystems; each line is NQN-PATTERN NAME=VALUE...",
 			    Completes::files));
@@ -164,7 +164,8 @@ std::vector<Command> connectionCommands()
 		 "Reads the logs of all discovery services in parallel, follows referrals, and connects to every "
 		 "reported address that is usable and not excluded, and to the connections of the configuration. "
 		 "Prints the result for each path, and the entries that were not used, with the reason. Exit code: 0 "
-		 "if all paths are connected, 6 if those missing timed out, else 1.",
+		 "if all paths are connected; 6 if all failures are timeouts; if no path is connected, the common "
+		 "code of the failures; else 1.",
 		 connectAllOptions(),
 		 runConnectAll,
 		 {{"everything that one service reports", "nvmeofctl connect-all -a 192.168.10.5"},
@@ -211,7 +212,7 @@ std::vector<Command> connectionCommands()
 		       "Show the controllers that would be disconnected, and the disks that would lose their last "
 		       "path")},
 		 runDisconnectAll,
-		 {{"all but the disk with the system on it",
+		 {{"all but the subsystem of the system disk",
 		   "nvmeofctl disconnect-all --except nqn.2024-01.com.example:boot"}}},
 	};
 }
@@ -298,7 +299,7 @@ std::vector<Command> changeCommands()
 				    value("", "--timeout", "SECONDS",
 					  "Maximum time to wait until the controllers are live again"))),
 		  flag("", "--dry-run", "Show which module would be loaded, or why it cannot be"),
-		  flag("", "--force", "Also if this build is loaded already")},
+		  flag("", "--force", "Replace the module even if this build is already loaded")},
 		 runUpgrade,
 		 {{"after a newer version was installed", "nvmeofctl upgrade tcp"},
 		  {"a build that is not installed", "nvmeofctl upgrade tcp --file /root/nvmeof_tcp.ko"}}},
@@ -352,9 +353,9 @@ std::vector<Command> statisticsCommands()
 			 "of command and modules, the clock, nvmeofd and nvmeof-cdc. Prints a line for each "
 			 "finding, the worst first, with the next step. Problem: I/O waits, or data is at risk. "
 			 "Warning: I/O works, but less safely or slower than it should, or not after the next "
-			 "boot. It changes nothing, and takes a few seconds at most. To find an MTU that differs "
-			 "on the way it sends pings to each TCP target.",
-		 .options = {flag("", "--no-probe", "Send no pings: leaves out the MTU")},
+			 "boot. It changes nothing, and takes a few seconds at most. It sends pings to each TCP "
+			 "target to find a smaller MTU on the way.",
+		 .options = {flag("", "--no-probe", "Send no pings, and skip the check of the MTU")},
 		 .run = runDoctor,
 		 .examples =
 			 {{"in a script: is anything wrong", "nvmeofctl doctor --no-probe"},
@@ -461,7 +462,8 @@ std::vector<Option> planOptions()
 		preset("0.0002 s", time(1, anyTime, value("", "--latency", "SECONDS", "Latency of a request"))),
 		quantity("--parameters", "N", "none", "Parameters of the model that a checkpoint saves, such as 10T"),
 		preset("900", time(1, anyTime, value("", "--window", "SECONDS", "Maximum duration of the checkpoint"))),
-		preset("1", number(1, many, value("", "--hosts", "N", "Hosts that share targets and state"))),
+		preset("1",
+		       number(1, many, value("", "--hosts", "N", "Hosts that share the targets and the checkpoint"))),
 		quantity("--target-connect-rate", "RATE", "none", "Connections a second that a target accepts"),
 		flag("", "--sources", "Show the source of each constant"),
 		flag("", "--compare",
@@ -481,8 +483,8 @@ std::vector<Command> storageCommands()
 		{"map",
 		 "show which network card serves which GPU",
 		 "Shows GPUs, network cards and local drives by socket and root port, the disk paths of each card, "
-		 "and the rails: the card of each GPU, the nearest that is left. 'connect --rail' connects over "
-		 "them.",
+		 "and the rails: the card assigned to each GPU, as near as possible, with the GPUs spread evenly over "
+		 "the cards. 'connect --rail' connects over them.",
 		 {gpuOption(), value("", "--svg", "FILE", "Write a picture", Completes::files), rootOption()},
 		 runMap,
 		 {{"as a picture", "nvmeofctl map --svg map.svg"}}},
@@ -513,7 +515,7 @@ std::vector<Command> setupCommands()
 		 {repeated(positional("FILE", "File to import; if not given, all that exist in the default locations",
 				      Completes::files)),
 		  value("", "--output", "FILE", "Write to a file instead", Completes::files),
-		  flag("", "--force", "Write over a file that is there")},
+		  flag("", "--force", "Overwrite an existing file")},
 		 runImport,
 		 {{"migrate; 'nvmeofctl connect-all --dry-run' then shows what would be connected",
 		   "nvmeofctl import --output /etc/nvmeof/nvmeof.toml"}}},

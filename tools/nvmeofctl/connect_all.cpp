@@ -422,7 +422,7 @@ void Report::refusals()
 		context_.note(one.what, "not connected: " + one.reason);
 	}
 	if (plan.moreRefusals)
-		context_.note(std::to_string(plan.moreRefusals) + " more", "not connected");
+		context_.note(std::to_string(plan.moreRefusals) + " more entries", "not connected");
 }
 
 int Report::finish(const Json &policies)

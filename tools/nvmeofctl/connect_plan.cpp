@@ -2,6 +2,7 @@
 #include "connect_plan.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <map>
 #include <poll.h>
@@ -105,8 +106,9 @@ Result<ConnectPlan> planConnect(const Args &args, const PlanDefaults &defaults, 
 static std::string fileStep(const Error &error)
 {
 	if (error.code == ErrorCode::invalid)
-		return "correct or remove the file";
-	return error.code == ErrorCode::failed ? "or give --hostnqn and --hostid" : "";
+		return error.sysErrno == ENOENT ? "create the file, or give --hostnqn and --hostid"
+						: "correct or remove the file";
+	return error.code == ErrorCode::failed ? "give --hostnqn and --hostid instead" : "";
 }
 
 void noteNames(Context &context, const ConnectPlan &plan)
@@ -121,7 +123,7 @@ void noteNames(Context &context, const ConnectPlan &plan)
 	}
 	for (const auto &[name, list] : addresses)
 		if (!name.empty())
-			context.note(name, list);
+			context.note(name, "resolves to " + list);
 }
 
 std::string nameStep(const Error &error)

@@ -9,7 +9,7 @@
 #include "context.h"
 #include "documents.h"
 #include "policy.h"
-#include "settings.h"
+#include "setting_texts.h"
 
 using namespace nvmeof;
 

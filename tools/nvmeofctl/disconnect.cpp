@@ -113,7 +113,7 @@ int refuseDisksInUse(Context &context, const std::vector<DiskInUse> &disks)
 {
 	constexpr std::size_t maxLines = 16;
 	constexpr const char *step =
-		"unmount it, or stop what uses it; --force disconnects all the same; nothing is disconnected";
+		"nothing was disconnected; unmount it, or stop what uses it; --force disconnects even so";
 	Error error;
 	for (std::size_t i = 0; i < std::min(disks.size(), maxLines); i++) {
 		error.message = nofctl::volume::toString(disks[i].users);
@@ -388,8 +388,7 @@ std::vector<User> withoutUdev(std::vector<User> users, std::size_t openers)
 		udev += ofUdev(user) ? user.descriptors : 0;
 	std::erase_if(users, ofUdev);
 	if (users.empty() && openers > udev)
-		users.push_back(
-			{"unseen", fmt::format("the kernel counts {} that cannot be seen from here", openers - udev)});
+		users.push_back({"unseen", nofctl::counted(openers - udev, "opener") + " not visible from here"});
 	return users;
 }
 

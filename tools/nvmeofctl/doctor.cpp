@@ -262,7 +262,7 @@ void Examination::examineMissing(const Namespace &ns)
 	warning("path_missing", ns.name,
 		fmt::format("{} of {} expected paths, though all controllers are live{}", ns.livePaths,
 			    ns.expectedPaths, without.empty() ? "" : fmt::format("; none through {}", listed(without))),
-		without.empty() ? "'nvmeofctl rescan' its controllers"
+		without.empty() ? "run 'nvmeofctl rescan' for each of its controllers"
 				: fmt::format("'nvmeofctl rescan {}'; check which namespaces the target offers there",
 					      without.front()));
 }
@@ -400,8 +400,10 @@ void Examination::examineCondition(const Controller &c)
 			fmt::format("check target and network: 'ping {}'", c.traddr));
 	if (!probation.empty())
 		warning("path_probation", c.name,
-			fmt::format("lost repeatedly; {} take single requests only, until eight are answered{}",
-				    listed(probation), last),
+			fmt::format(
+				"connection lost repeatedly; on probation: {}, each with one request at a time until "
+				"eight are answered{}",
+				listed(probation), last),
 			fmt::format("check the network to {}: MTU, errors in 'ip -s link'; history: 'nvmeofctl events "
 				    "{}'",
 				    c.traddr, c.name));
@@ -695,7 +697,7 @@ void Examination::examineDaemonStatus(const Json &status)
 	for (const Json &one : listOf(status, "stripes"))
 		if (textIn(one, "state") == "failed")
 			warning("stripe_failed", textIn(one, "name"),
-				fmt::format("the stripe cannot be made: {}", textIn(one, "error")),
+				fmt::format("the stripe cannot be created: {}", textIn(one, "error")),
 				"'nvmeofctl stripe show'; 'journalctl -u nvmeofd'");
 }
 
@@ -721,7 +723,7 @@ void Examination::examineCdcStatus(const Json &status)
 		warning("cdc_not_serving", "nvmeof-cdc", "has no records yet, and serves no host",
 			"'nvmeofctl cdc status'; check its store");
 	const Json &store = member(status, "store");
-	const auto since = static_cast<std::time_t>(numberOf(store, "aged_since"));
+	const auto since = static_cast<std::time_t>(numberOf(store, "stale_since"));
 	const auto age = facts_.now - std::chrono::system_clock::from_time_t(since);
 	if (const std::string trouble = textIn(store, "trouble"); !trouble.empty() || since)
 		warning("cdc_store", "nvmeof-cdc",
@@ -732,7 +734,7 @@ void Examination::examineCdcStatus(const Json &status)
 		warning("hostnqn_shared", "nvmeof-cdc",
 			fmt::format("{} used by more than one machine",
 				    cloned == 1 ? "1 host NQN is" : fmt::format("{:.0f} host NQNs are", cloned)),
-			"'nvmeofctl cdc hosts' names them; on a cloned machine remove /etc/nvme/hostnqn and "
+			"'nvmeofctl cdc host list' names them; on a cloned machine remove /etc/nvme/hostnqn and "
 			"/etc/nvme/hostid, and connect again");
 }
 

@@ -77,7 +77,7 @@ Result<void> knownDisks(const Args &args, const Node &node)
 {
 	for (const std::string &name : args.all("device"))
 		if (!node.disk(name)) {
-			Error error = usageError("--dev: there is no disk " + name);
+			Error error = usageError("--device: there is no disk " + name);
 			error.code = ErrorCode::noSuchObject;
 			return error;
 		}
@@ -200,7 +200,7 @@ void tell(Context &context, const Outcome &outcome)
 		context.note(outcome.file, problem);
 	if (!outcome.plan.failed.empty())
 		context.note("gds check",
-			     fmt::format("fails for {}: {}{}; what fails is not enabled here",
+			     fmt::format("fails for {}: {}{}; features that depend on it are not enabled",
 					 outcome.plan.failed.front().subject, outcome.plan.failed.front().what,
 					 outcome.plan.failed.size() > 1
 						 ? fmt::format(", and {} more", outcome.plan.failed.size() - 1)

@@ -14,7 +14,7 @@
 
 #include "command.h"
 #include "context.h"
-#include "settings.h"
+#include "setting_texts.h"
 
 std::vector<const Command *> shownCommands()
 {

@@ -103,7 +103,7 @@ void readLine(Import &into, const std::vector<std::string> &words, const ConfigP
 	for (std::size_t i = 0; i < words.size(); i++) {
 		std::optional<Word> option = optionOf(words[i]);
 		if (!option) {
-			into.notCarried.push_back({place, "a word", "not the value of an option"});
+			into.notCarried.push_back({place, "(a word)", "neither an option nor the value of one"});
 			continue;
 		}
 		if (!option->value && i + 1 < words.size() && !words[i + 1].starts_with('-'))
@@ -202,7 +202,7 @@ static Result<void> importKind(Import &into, std::string_view text, const std::s
 	if (first == '{' || first == '[')
 		return importing::readJson(into, text, file);
 	if (first != '-')
-		return usageError(file + ": not a file that can be imported");
+		return usageError(file + ": not in a format that 'nvmeofctl import' reads");
 	importing::readLines(into, text, file);
 	return {};
 }
@@ -260,7 +260,7 @@ struct Foreign {
 	const char *reason;
 };
 
-constexpr const char *secret = "a secret or key: this version supports neither authentication nor TLS";
+constexpr const char *secret = "this version supports neither authentication nor TLS";
 constexpr Foreign foreign[] = {
 	{"dhchap-key", secret},
 	{"dhchap-secret", secret},
@@ -276,9 +276,9 @@ constexpr Foreign foreign[] = {
 	{"ip-family", "the address determines IPv4 or IPv6"},
 	{"ignore-iface", "host-iface is always used if given"},
 	{"pleo", "logs are always read completely"},
-	{"tron", "not supported"},
-	{"symname", "this host does not register itself"},
-	{"hostsymname", "this host does not register itself"},
+	{"tron", "nvmeofd has no trace log"},
+	{"symname", "nvmeofd registers this host under its host name"},
+	{"hostsymname", "nvmeofd registers this host under its host name"},
 };
 
 bool isPlain(const std::string &value)
@@ -638,12 +638,12 @@ int runImport(Context &context)
 	if (files.empty())
 		files = importPlaces();
 	if (files.empty())
-		return context.fail("", usageError("no file to import found; give the files"));
+		return context.fail("", usageError("none of the default files exists; give the files to import"));
 	Import into;
 	for (const std::string &file : files) {
 		Result<std::string> text = read(file);
 		if (!text)
-			return context.fail("", text.error(), "give the files to import");
+			return context.fail("", text.error(), "give files that exist and can be read");
 		if (Result<void> done = importText(into, *text, file); !done)
 			return context.fail("", done.error());
 	}

@@ -81,7 +81,7 @@ std::string nbftHost(const nbft::BootTable &table)
 	if (host.selected)
 		fields.emplace_back("selected", "the primary table, if there are several");
 	for (const std::string &problem : table.problems)
-		fields.emplace_back("odd", problem);
+		fields.emplace_back("problem", problem);
 	return renderFields(fields);
 }
 

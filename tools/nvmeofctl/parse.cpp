@@ -17,7 +17,7 @@
 #include <nvmeof/client.h>
 
 #include "context.h"
-#include "settings.h"
+#include "setting_texts.h"
 #include "suggest.h"
 #include "table.h"
 #include "when.h"

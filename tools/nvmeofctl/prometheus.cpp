@@ -176,10 +176,11 @@ private:
 			out_.sample(labelsOf(n, all_), std::uint64_t(1));
 		eachNamespace("nvmeof_namespace_size_bytes", "Size of a namespace.",
 			      [](const Namespace &n) { return n.size; });
-		eachNamespace("nvmeof_namespace_generic_only",
-			      "1 if the driver does not know the command set of a namespace, which has a generic node "
-			      "and no block device then, else 0.",
-			      [](const Namespace &n) { return genericOnly(n); });
+		eachNamespace(
+			"nvmeof_namespace_generic_only",
+			"1 if a namespace has a generic node and no block device, because the driver does not know "
+			"its command set, else 0.",
+			[](const Namespace &n) { return genericOnly(n); });
 		eachNamespace("nvmeof_namespace_paths", "Paths of a namespace.",
 			      [](const Namespace &n) { return n.paths; });
 		eachNamespace("nvmeof_namespace_usable_paths", "Paths that are usable for I/O.",

@@ -90,7 +90,7 @@ int runShutdown(Context &context)
 		if (context.json())
 			context.print(shutdownDocument(limit, {}, {}));
 		else
-			context.out() << "the module is not loaded\n";
+			context.out() << "the kernel module nvmeof is not loaded: no I/O waits\n";
 		return 0;
 	}
 	if (!client)

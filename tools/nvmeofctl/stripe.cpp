@@ -71,7 +71,8 @@ Result<void> isNew(const Args &args, const std::string &name)
 	auto found = std::ranges::find(reading.config.stripes, name, &ConfigStripe::name);
 	return found == reading.config.stripes.end()
 		       ? Result<void>()
-		       : Result<void>(usageError("it is already configured, at " + found->place.toString()));
+		       : Result<void>(usageError("it is already configured, at " + found->place.toString() +
+						 ": remove it there, or choose another name"));
 }
 
 Result<void> make(Context &context, const std::string &name, const Layout &layout)
@@ -317,7 +318,7 @@ Result<std::vector<Member>> wantedMembers(const Args &args, const Snapshot &all)
 			if (::fnmatch(pattern.c_str(), one.subsystem.c_str(), 0) == 0)
 				found.push_back(one);
 	if (found.empty())
-		return usageError("no members: give disks, or subsystems with --nqn");
+		return usageError("no members: name disks, or give an --nqn that matches a connected subsystem");
 	return found;
 }
 

@@ -311,7 +311,8 @@ void TopSampler::show()
 	} else {
 		// The object may still appear.
 		model_ = TopModel();
-		model_.error = withNextStep(errorFromErrno(ENODEV, fmt::format("no '{}' (yet)", object_)), ": ", "");
+		model_.error =
+			withNextStep(errorFromErrno(ENODEV, fmt::format("there is no '{}' yet", object_)), ": ", "");
 	}
 	stamp();
 }

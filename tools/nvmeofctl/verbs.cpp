@@ -49,7 +49,7 @@ Command attachVerb()
 Command detachVerb()
 {
 	return {"detach",
-		"detach a volume, and disconnect after the last of a subsystem",
+		"detach a volume, and disconnect its subsystem after the last volume",
 		"Detaches the volume, unless its disk is in use (exit code 10). Disconnects the subsystem if none of "
 		"its volumes is attached and none of its disks is in use. Connections that 'volume attach' did not "
 		"create remain.",
@@ -99,7 +99,8 @@ std::vector<Command> stripeVerbs()
 		{"plan",
 		 "show the members that a stripe would have, in order",
 		 "Shows the members, their order and the chunk size, without changing anything. Adjacent members "
-		 "belong to different subsystems, and within one to different owners.",
+		 "belong to different subsystems, and within a subsystem to different owners: the controllers that "
+		 "have optimized paths.",
 		 layoutOptions(),
 		 runStripePlan,
 		 {{"over all disks of some subsystems",
@@ -182,7 +183,7 @@ std::vector<Command> gdsVerbs()
 		 "Records the files that 'gds check' and 'gds config' read, for use with --root on another machine.",
 		 {value("", "--output", "FILE", "Write to a file", Completes::files), rootOption()},
 		 runGdsRecord,
-		 {{"a machine to be looked at elsewhere", "nvmeofctl gds record --output node17.rec"}}},
+		 {{"to examine this machine on another one", "nvmeofctl gds record --output node17.rec"}}},
 	};
 }
 
@@ -412,7 +413,7 @@ std::vector<Command> configVerbs()
 Command volumeCommand()
 {
 	Command volume{"volume", "attach and detach volumes, for orchestrators",
-		       "Attaches a volume over all of its paths, and detaches it when it is not in use any more."};
+		       "Attaches a volume over all of its paths, and detaches it unless it is in use."};
 	volume.verbs = {attachVerb(),
 			detachVerb(),
 			{"list",
@@ -482,11 +483,10 @@ Command cdcCommand()
 		{"reload",
 		 "read its configuration again",
 		 "Makes the service read its configuration again. A configuration that hides more than half of a "
-		 "host's "
-		 "targets from it needs --force.",
+		 "host's targets from it needs --force.",
 		 withForce(),
 		 runCdcView,
-		 {{"show which hosts would lose targets by the changed configuration",
+		 {{"show which hosts would lose targets under the changed configuration",
 		   "nvmeofctl cdc reload --dry-run"}}},
 		cdcBefore("hosts", "cdc host list"),
 		cdcBefore("targets", "cdc target list"),

@@ -204,7 +204,7 @@ Result<LastKnown> parseLastKnown(std::string_view text)
 	} catch (const Json::exception &e) {
 		return damaged(e.what());
 	} catch (const Damaged &e) {
-		return damaged(std::string("no such ") + e.what);
+		return damaged(std::string("missing or invalid: ") + e.what);
 	}
 }
 

@@ -83,9 +83,8 @@ int main(int argc, char **argv)
 {
 	CLI::App app("Keeps this host connected to the controllers that its configuration and discovery services list");
 	Options options;
-	app.add_option(
-		   "--config", options.places.config.main,
-		   "configuration file; *.toml in the directory of the same name with .d for .toml are read as well")
+	app.add_option("--config", options.places.config.main,
+		       "configuration file NAME.toml; the files NAME.d/*.toml are read, too")
 		->capture_default_str();
 	app.add_option("--state", options.places.state, "directory for the last-known and event files")
 		->capture_default_str();

@@ -109,7 +109,7 @@ void Mdns::forgetAll()
 void Mdns::failed(const std::string &why)
 {
 	if (lastError_.empty())
-		say(LOG_WARNING, fmt::format("mDNS by Avahi: {}", why));
+		say(LOG_WARNING, fmt::format("mDNS through Avahi: {}", why));
 	lastError_ = why;
 }
 
@@ -206,7 +206,7 @@ bool Mdns::read(sd_bus_message *message, Name &name)
 void Mdns::appeared(const Name &name)
 {
 	if (all_.size() >= maxAnnounced && !all_.contains(name))
-		return failed(fmt::format("more than {} announcements", maxAnnounced));
+		return failed(fmt::format("more than {} services are announced; the others are ignored", maxAnnounced));
 	resolve(name, all_[name]);
 }
 

@@ -195,7 +195,7 @@ std::vector<std::string> linesOf(const Reloaded &reloaded)
 	if (lines.empty())
 		lines.emplace_back("no change");
 	if (std::ranges::find(reloaded.changes, "defaults", &ConfigChange::table) != reloaded.changes.end())
-		lines.emplace_back("[defaults] apply to new connections; 'nvmeofctl apply-policy' applies them to "
+		lines.emplace_back("[[defaults]] apply to new connections; 'nvmeofctl apply-policy' applies them to "
 				   "existing subsystems");
 	add(reloaded.notes, "note");
 	return lines;

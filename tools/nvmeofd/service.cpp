@@ -236,7 +236,7 @@ void Service::gone(const Controller &controller)
 		persistent_ = false;
 		say(LOG_NOTICE,
 		    fmt::format(
-			    "discovery service {}: refuses a persistent connection: polled every {} s", key(),
+			    "discovery service {}: refuses a persistent connection; its log is read every {} s", key(),
 			    std::chrono::seconds(std::chrono::duration_cast<std::chrono::seconds>(pollEvery)).count()),
 		    {.service = key()});
 	}

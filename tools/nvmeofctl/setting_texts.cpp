@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "settings.h"
+#include "setting_texts.h"
 
 #include <fmt/format.h>
 
@@ -26,11 +26,11 @@ namespace {
 
 constexpr SettingText ofSubsystem[] = {
 	{"iopolicy", "a path selector; 'nvmeofctl version' lists them", "numa",
-	 "how a path is selected for a request among the best ones"},
+	 "how the path of a request is selected among the usable paths in the best ANA state"},
 	{"spill-us", "0 to 60000000 us, 0 for off", "0",
 	 "use non-optimized paths, too, if the expected latency of every optimized path is longer than this"},
 	{"spill-depth", "0 to 1024 commands, 0 for off", "0",
-	 "likewise, if every optimized path has more commands outstanding on the queue of the CPU"},
+	 "use non-optimized paths, too, if every optimized path has more commands outstanding on the queue of the CPU"},
 	{"degrade", "on or off", "off", "avoid a path that is an outlier in latency or errors"},
 	{"fencing", "auto, immediate or safe", "auto",
 	 "when a request that modifies data may be retried after its connection was lost"},
