@@ -5,6 +5,8 @@
 #include "target/misbehaviour.h"
 #include "target/mutator.h"
 
+#include <thread>
+
 using namespace visiting;
 using target::Expect;
 using target::Misbehaviour;
@@ -94,12 +96,19 @@ TEST_CASE("the initiator survives random changes of a target's PDUs in every ste
 	server.subsystem().discovery().add(target::made(24));
 	server.mutate([&](bool alone) { return sessions.stream(alone); });
 	Runner runner(60s);
+	const target::Counters &count = server.counters();
 	int read = 0;
-	for (int i = 0; i < 60; i++) {
-		DiscoveryHost host(runner, server);
-		host.options.patience = 100ms;
-		host.options.digests = {i % 2 == 1, i % 2 == 1};
-		read += host.visit();
+	for (unsigned i = 0; i < 60; i++) {
+		{
+			DiscoveryHost host(runner, server);
+			host.options.patience = 100ms;
+			host.options.digests = {i % 2 == 1, i % 2 == 1};
+			read += host.visit();
+		}
+		// The next connection begins a session of its own once the target has noticed the end of this one.
+		for (int wait = 0; (count.connections <= i || count.open) && wait < 20000; wait++)
+			std::this_thread::sleep_for(1ms);
+		REQUIRE(count.open == 0);
 	}
 	CHECK(read > 0);
 	CHECK(read < 60);
