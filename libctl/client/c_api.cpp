@@ -682,6 +682,8 @@ constexpr Option table[] = {
 	{"host_traddr", toConnect<&ConnectOptions::hostTraddr>},
 	{"host_iface", toConnect<&ConnectOptions::hostIface>},
 	{"owner", toConnect<&ConnectOptions::owner>},
+	{"dhchap_key", toConnect<&ConnectOptions::dhchapKey>},
+	{"dhchap_ctrl_key", toConnect<&ConnectOptions::dhchapCtrlKey>},
 	{"io_queues", toConnect<&ConnectOptions::ioQueues>},
 	{"poll_queues", toConnect<&ConnectOptions::pollQueues>},
 	{"queue_size", toConnect<&ConnectOptions::queueSize>},
