@@ -175,4 +175,36 @@ Result<SecretBytes> readSecret(const KeySource &source)
 	return text;
 }
 
+Result<void> writeSecret(int fd, const std::string &name, const SecretBytes &text)
+{
+	auto writeAll = [fd](std::string_view rest) {
+		while (!rest.empty()) {
+			const ssize_t n = ::write(fd, rest.data(), rest.size());
+			if (n < 0 && errno != EINTR)
+				return false;
+			rest.remove_prefix(n > 0 ? static_cast<std::size_t>(n) : 0);
+		}
+		return true;
+	};
+	if (writeAll(text.text()) && writeAll("\n"))
+		return {};
+	return nvmeof::errorFromErrno(errno, name + ": " + std::strerror(errno));
+}
+
+Result<void> writeSecret(const std::string &file, const SecretBytes &text)
+{
+	const Descriptor fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+	if (fd.get() < 0 && errno == EEXIST)
+		return fileProblem(file,
+				   "exists already, and a key that is in use must not be lost; give another name");
+	if (fd.get() < 0)
+		return systemProblem(file, errno);
+	Result<void> done = writeSecret(fd.get(), file, text);
+	if (done && ::fsync(fd.get()) < 0)
+		done = systemProblem(file, errno);
+	if (!done)
+		::unlink(file.c_str());
+	return done;
+}
+
 } // namespace nofctl

@@ -46,4 +46,10 @@ nvmeof::Error secretError();
  */
 nvmeof::Result<SecretBytes> readSecret(const KeySource &source);
 
+// Creates @file with mode 0600, and writes @text and a newline. Errors: invalid, if the file exists; failed or
+// notPermitted, if it cannot be written: then it is removed.
+nvmeof::Result<void> writeSecret(const std::string &file, const SecretBytes &text);
+// The same into an open file
+nvmeof::Result<void> writeSecret(int fd, const std::string &name, const SecretBytes &text);
+
 } // namespace nofctl

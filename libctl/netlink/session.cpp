@@ -243,6 +243,13 @@ Request connectRequest(const ConnectOptions &options, const std::string &hostnqn
 	return request;
 }
 
+Result<DhchapKeys> connectKeys(const ConnectOptions &options, const std::string &hostnqn)
+{
+	if (options.dhchapKey.empty() && !options.dhchapCtrlKey.empty())
+		return invalidError("dhchap-ctrl-key needs dhchap-key: the host has to authenticate itself first");
+	return dhchapKeys(options.dhchapKey, options.dhchapCtrlKey, hostnqn, options.subsysnqn);
+}
+
 Result<Controller> Session::create(const ConnectOptions &options)
 {
 	if (Result<void> good = checkNqn(options.subsysnqn); !good)
@@ -250,11 +257,7 @@ Result<Controller> Session::create(const ConnectOptions &options)
 	Result<HostIdentity> identity = resolveIdentity(options.hostnqn, options.hostid, {}, options.identity);
 	if (!identity)
 		return identity.error();
-	if (options.dhchapKey.empty() && !options.dhchapCtrlKey.empty())
-		return invalidError("dhchap-ctrl-key needs dhchap-key: a host that does not authenticate itself cannot "
-				    "ask the controller to");
-	Result<DhchapKeys> keys =
-		dhchapKeys(options.dhchapKey, options.dhchapCtrlKey, identity->hostnqn, options.subsysnqn);
+	Result<DhchapKeys> keys = connectKeys(options, identity->hostnqn);
 	if (!keys)
 		return keys.error();
 	auto ask = [&] {
