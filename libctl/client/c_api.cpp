@@ -536,6 +536,13 @@ nvmeof_item itemOf(const Controller &controller)
 			{"last_errno", static_cast<std::uint64_t>(controller.lastErrno)}};
 	put(item, "last_status", controller.lastStatus);
 	put(item, "scans", controller.scans);
+	item.numbers["authenticated"] = controller.authentication.has_value();
+	if (controller.authentication) {
+		item.texts["auth_hash"] = controller.authentication->hash;
+		item.texts["auth_dhgroup"] = controller.authentication->dhGroup;
+		item.numbers["auth_mutual"] = controller.authentication->mutual;
+		item.numbers["auth_time"] = static_cast<std::uint64_t>(controller.authentication->at.count());
+	}
 	return item;
 }
 
