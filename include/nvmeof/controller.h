@@ -89,7 +89,7 @@ struct Controller {
 	// Complete namespace scans since the controller last became live. Not set: the module is too old to report it.
 	std::optional<std::uint32_t> scans;
 	std::optional<RdmaConnection> rdma; // while connected over RDMA
-	// Not set: this host has not authenticated itself, because it has no key or the target requires no authentication.
+	// Not set: this host has not authenticated itself: it has no key, or the target requires no authentication.
 	std::optional<Authentication> authentication;
 };
 

@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view prefix = "nvmeof:";
 constexpr const char *types[] = {"logon", "user"};
 
-// Root may list, update, find and revoke a key. Nobody may read it.
+// Root may list, update, find and revoke a key. No process may read it.
 constexpr key_perm_t permissions = KEY_POS_VIEW | KEY_POS_WRITE | KEY_POS_SEARCH | KEY_POS_LINK | KEY_POS_SETATTR |
 				   KEY_USR_VIEW | KEY_USR_WRITE | KEY_USR_SEARCH | KEY_USR_LINK | KEY_USR_SETATTR;
 

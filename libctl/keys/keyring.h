@@ -30,17 +30,17 @@ enum class KeyOwner { host, controller };
 std::string dhchapDescription(KeyOwner owner, const std::string &hostnqn, const std::string &subsysnqn);
 
 /*
- * Adds a key of type "logon", which no process can read. If there is one with that description already, it gets the new
- * payload and keeps its serial number: the driver uses it from the next authentication on. Errors: notPermitted; failed,
- * with the errno of add_key(2).
+ * Adds a key of type "logon", which no process can read. If there is one with that description already, it gets the
+ * new payload and keeps its serial number: the driver uses it from the next authentication on. Errors: notPermitted;
+ * failed, with the errno of add_key(2).
  */
 nvmeof::Result<KeySerial> insertKey(const std::string &description, const SecretBytes &payload);
 // A key of type "logon" or else "user". Errors: authentication, with ENOKEY, EKEYREVOKED or EKEYEXPIRED.
 nvmeof::Result<KeySerial> findKey(const std::string &description);
 // Keys whose description begins with "nvmeof:", sorted by description. Revoked and expired keys are left out.
 nvmeof::Result<std::vector<KeyringKey>> listKeys();
-// Authentications with the key fail from now on. Errors: like findKey(); invalid, if the description does not begin with
-// "nvmeof:".
+// Authentications with the key fail from now on. Errors: like findKey(); invalid, if the description does not begin
+// with "nvmeof:".
 nvmeof::Result<void> revokeKey(const std::string &description);
 
 // Reads a secret of DH-HMAC-CHAP from @source, and inserts it; of a source of kind keyring: finds the key.

@@ -45,7 +45,7 @@ void putLe32(std::uint32_t value, std::uint8_t *to)
 		to[i] = static_cast<std::uint8_t>(value >> 8 * i);
 }
 
-// What is between @prefix and the last colon: hash function and secret
+// Content of a text: hash function and secret
 struct Parsed {
 	KeyHash hash = KeyHash::none;
 	SecretBytes secret;
@@ -238,8 +238,10 @@ bool containsSecret(std::string_view text)
 		auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
 		return lower(a) == lower(b);
 	};
-	return !std::ranges::search(text, dhchapPrefix, same).empty() ||
-	       !std::ranges::search(text, tlsPrefix, same).empty();
+	auto has = [&](std::string_view prefix) {
+		return std::search(text.begin(), text.end(), prefix.begin(), prefix.end(), same) != text.end();
+	};
+	return has(dhchapPrefix) || has(tlsPrefix);
 }
 
 } // namespace nofctl

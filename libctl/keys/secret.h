@@ -46,9 +46,9 @@ const char *toString(KeyHash hash);                         // "none", "SHA-256"
 std::optional<KeyHash> parseKeyHash(std::string_view word); // "none", "sha256", ...
 
 /*
- * A secret of DH-HMAC-CHAP. Its text is "DHHC-1:HH:BASE64:", where HH is the hash function as two digits, and BASE64 has
- * the secret followed by its CRC-32, little endian (NVMe Base 2.0, 8.13.5.8). A secret has 32, 48 or 64 bytes: those of
- * its hash function's output, if there is one.
+ * A secret of DH-HMAC-CHAP. Its text is "DHHC-1:HH:BASE64:", where HH is the hash function as two digits, and BASE64
+ * has the secret followed by its CRC-32, little endian (NVMe Base 2.0, 8.13.5.8). A secret has 32, 48 or 64 bytes:
+ * those of its hash function's output, if there is one.
  *
  * Messages of errors contain no part of the text.
  */

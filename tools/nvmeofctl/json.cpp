@@ -73,7 +73,7 @@ void putSettings(Json &json, const Controller &controller)
 
 Json authenticationJson(const Authentication &is)
 {
-	return {{"hash", is.hash}, {"dh_group", is.dhGroup}, {"mutual", is.mutual}, {"time_ns", is.at.count()}};
+	return {{"hash", is.hash}, {"dh_group", is.dhGroup}, {"mutual", is.mutual}, {"since_ns", is.at.count()}};
 }
 
 std::string subsystemName(std::uint32_t id)

@@ -5,7 +5,7 @@
 #include "json.h"
 #include "libctl/keys/keyring.h"
 
-// What "generate" and "check" report of a key
+// A key, as "generate" and "check" report it
 struct KeyFacts {
 	std::string file;
 	std::string format; // prefix of its text: "DHHC-1", "NVMeTLSkey-1"
