@@ -152,15 +152,9 @@ Result<KeySerial> dhchapKey(const KeySource &source, KeyOwner owner, const std::
 {
 	if (source.kind() == KeySource::Kind::keyring)
 		return findKey(source.name());
-	Result<SecretBytes> text = readSecret(source);
+	Result<SecretBytes> text = readDhchapSecret(source);
 	if (!text)
 		return text.error();
-	if (Result<DhchapSecret> secret = DhchapSecret::parse(text->text()); !secret) {
-		Error error = secret.error();
-		error.message = source.toString() + ": " + error.message;
-		error.object = {nvmeof::ErrorObject::Kind::file, source.toString()};
-		return error;
-	}
 	return insertKey(dhchapDescription(owner, hostnqn, subsysnqn), *text);
 }
 

@@ -175,6 +175,16 @@ Result<SecretBytes> readSecret(const KeySource &source)
 	return text;
 }
 
+Result<SecretBytes> readDhchapSecret(const KeySource &source)
+{
+	Result<SecretBytes> text = readSecret(source);
+	if (!text)
+		return text;
+	if (Result<DhchapSecret> secret = DhchapSecret::parse(text->text()); !secret)
+		return fileProblem(source.toString(), secret.error().message);
+	return text;
+}
+
 Result<void> writeSecret(int fd, const std::string &name, const SecretBytes &text)
 {
 	auto writeAll = [fd](std::string_view rest) {

@@ -46,6 +46,9 @@ nvmeof::Error secretError();
  */
 nvmeof::Result<SecretBytes> readSecret(const KeySource &source);
 
+// The same for a secret of DH-HMAC-CHAP, which is checked.
+nvmeof::Result<SecretBytes> readDhchapSecret(const KeySource &source);
+
 // Creates @file with mode 0600, and writes @text and a newline. Errors: invalid, if the file exists; failed or
 // notPermitted, if it cannot be written: then it is removed.
 nvmeof::Result<void> writeSecret(const std::string &file, const SecretBytes &text);
