@@ -595,7 +595,7 @@ std::string helpOfAll()
 			titleWidth = std::max(titleWidth, command.group.size());
 			nameWidth = std::max(nameWidth, command.name.size());
 		}
-	std::string text = "Usage: nvmeofctl COMMAND [VERB] [OPTION]...\n\n", title;
+	std::string text = "Usage: nvmeofctl COMMAND [VERB] [OPTION]..., or nvmeofctl --version\n\n", title;
 	for (const Command &command : commands()) {
 		if (command.hidden)
 			continue;
@@ -603,9 +603,7 @@ std::string helpOfAll()
 				    command.name, nameWidth, command.summary);
 		title = command.group;
 	}
-	return text + "\n'nvmeofctl COMMAND --help' lists the verbs, options and examples of a command.\n"
-		      "'man nvmeofctl' describes files and "
-		      "exit codes; --version prints the version.\n";
+	return text + "\n'nvmeofctl COMMAND --help' describes a command, 'man nvmeofctl' the exit codes.\n";
 }
 
 int runHelp(Context &context)
