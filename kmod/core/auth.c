@@ -19,7 +19,7 @@
 #include "core/work.h"
 #include "wire/dhchap.h"
 
-/* key_lookup() is exported since the in-tree driver has its keyring. Without FFDHE only the NULL group would be left. */
+/* Kernels with the in-tree driver's keyring export key_lookup(). Without FFDHE there would be only the NULL group. */
 #define AUTH_SUPPORTED	(IS_ENABLED(CONFIG_NVME_KEYRING) && IS_ENABLED(CONFIG_CRYPTO_DH_RFC7919_GROUPS))
 
 #define AUTH_SPSP	1	/* SPSP0 and SPSP1 of DH-HMAC-CHAP (NVMe Base 2.0, figures 367 and 372) */
@@ -189,12 +189,12 @@ void nof_auth_use_keys(struct nof_ctrl *ctrl, struct nof_auth_keys *keys)
 	if (!keys->key && !keys->ctrl_key)
 		return;
 	find_algorithms();
-	mutex_lock(&auth->lock);
+	mutex_lock(&ctrl->auth.lock);
 	if (keys->key)
 		swap(keys->key, auth->key);
 	if (keys->ctrl_key)
 		swap(keys->ctrl_key, auth->ctrl_key);
-	mutex_unlock(&auth->lock);
+	mutex_unlock(&ctrl->auth.lock);
 	nof_auth_put_keys(keys);
 	if (READ_ONCE(auth->at))
 		queue_work(nof_wq, &auth->work);
@@ -232,8 +232,9 @@ static int exchange_message(struct auth_exchange *x, u8 fctype, u32 len)
 	cmd->write = fctype == nvme_fabrics_type_auth_send;
 	ret = exchange_exec(x, cmd);
 	if (ret > 0) {
-		nof_ctrl_note(x->ctrl, -EKEYREJECTED, ret, "authentication of queue %u failed: the controller rejected %s",
-			      x->qid, cmd->write ? "Authentication Send" : "Authentication Receive");
+		nof_ctrl_note(x->ctrl, -EKEYREJECTED, ret,
+			      "authentication of queue %u failed: the controller rejected %s", x->qid,
+			      cmd->write ? "Authentication Send" : "Authentication Receive");
 		ret = -EKEYREJECTED;
 	}
 	kfree(cmd);
@@ -252,7 +253,8 @@ static int exchange_receive(struct auth_exchange *x)
 	return exchange_message(x, nvme_fabrics_type_auth_receive, NOF_DHCHAP_MESSAGE_MAX);
 }
 
-static int hash_pieces(struct crypto_shash *tfm, const u8 *key, u32 key_len, const struct piece *pieces, u32 nr, u8 *out)
+static int hash_pieces(struct crypto_shash *tfm, const u8 *key, u32 key_len, const struct piece *pieces, u32 nr,
+		       u8 *out)
 {
 	SHASH_DESC_ON_STACK(desc, tfm);
 	int ret;
@@ -548,10 +550,10 @@ static struct auth_exchange *exchange_alloc(struct nof_ctrl *ctrl, struct nof_qu
 	x->qid = queue ? queue->qid : 0;
 	x->association = READ_ONCE(ctrl->association);
 	x->d.transaction = atomic_inc_return(&auth->transactions);
-	mutex_lock(&auth->lock);
+	mutex_lock(&ctrl->auth.lock);
 	x->key = auth->key ? key_get(auth->key) : NULL;
 	x->ctrl_key = auth->ctrl_key ? key_get(auth->ctrl_key) : NULL;
-	mutex_unlock(&auth->lock);
+	mutex_unlock(&ctrl->auth.lock);
 	x->d.hashes = READ_ONCE(auth_hashes);
 	x->d.groups = READ_ONCE(auth_groups);
 	x->d.mutual = x->ctrl_key;
@@ -577,8 +579,9 @@ static int authenticate(struct nof_ctrl *ctrl, struct nof_queue *queue)
 	int ret;
 
 	if (!AUTH_SUPPORTED) {
-		nof_ctrl_note(ctrl, -EOPNOTSUPP, 0, "the controller requires authentication, which this kernel does not "
-			      "support: CONFIG_NVME_KEYRING or CONFIG_CRYPTO_DH_RFC7919_GROUPS is missing");
+		nof_ctrl_note(ctrl, -EOPNOTSUPP, 0,
+			      "the controller requires authentication, which this kernel does not support: "
+			      "CONFIG_NVME_KEYRING or CONFIG_CRYPTO_DH_RFC7919_GROUPS is missing");
 		return -EOPNOTSUPP;
 	}
 	x = exchange_alloc(ctrl, queue);

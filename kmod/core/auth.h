@@ -66,8 +66,8 @@ void nof_auth_use_keys(struct nof_ctrl *ctrl, struct nof_auth_keys *keys);
 /* Cancels that, and waits for it; the queues have been cancelled. Context: process, sleeps */
 void nof_auth_stop(struct nof_ctrl *ctrl);
 /*
- * Authenticates a queue whose Connect has succeeded, if the controller requires it. Returns 0, or a negative errno, with
- * the error recorded. Context: process, sleeps.
+ * Authenticates a queue whose Connect has succeeded, if the controller requires it. Returns 0, or a negative errno. All
+ * but lack of memory and the end of the connection have been recorded. Context: process, sleeps.
  */
 int nof_auth_queue(struct nof_queue *queue);
 

@@ -138,7 +138,7 @@ wipe:
 	return why;
 }
 
-/* What all messages begin with */
+/* Each message begins with it */
 struct message_header {
 	u8	auth_type;
 	u8	auth_id;
@@ -230,7 +230,7 @@ static enum nof_dhchap_step receive_challenge(struct nof_dhchap *d, const void *
 	hash_len = nof_dhchap_hash_len(m->hashid);
 	if (!hash_len || !(d->hashes & 1U << m->hashid))
 		return fail(d, NVME_AUTH_DHCHAP_FAILURE_HASH_UNUSABLE);
-	/* the controller may choose what was offered only: it could be led to a weaker group by others on the network */
+	/* only what was offered: others on the network could lead the controller to a weaker group */
 	if (m->dhgid >= NOF_DHCHAP_NR_GROUPS || !(d->groups & 1U << m->dhgid))
 		return fail(d, NVME_AUTH_DHCHAP_FAILURE_DHGROUP_UNUSABLE);
 	dh_len = nof_dhchap_dh_len(m->dhgid);

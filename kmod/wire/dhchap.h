@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * DH-HMAC-CHAP (NVMe Base 2.0, 8.13.5): the messages of one authentication, in their order. Pure logic, also compiled in
- * userspace: the caller computes hashes and exchanges the messages.
+ * DH-HMAC-CHAP (NVMe Base 2.0, 8.13.5): the messages of one authentication, in their order. Pure logic, also compiled
+ * in userspace: the caller computes hashes and exchanges the messages.
  */
 #ifndef NOF_WIRE_DHCHAP_H
 #define NOF_WIRE_DHCHAP_H
@@ -43,7 +43,7 @@ struct nof_dhchap_secret {
  */
 const char *nof_dhchap_parse_secret(const char *text, size_t len, struct nof_dhchap_secret *secret);
 
-/* What the caller has to do next */
+/* The caller's next step */
 enum nof_dhchap_step {
 	NOF_DHCHAP_SEND_REPLY,		/* compute @response and, with a DH group, @own_dh; then send the reply */
 	NOF_DHCHAP_CHECK_RESPONSE,	/* compare @peer_response, then send success2 or failure2 */

@@ -14,7 +14,8 @@ nof_dhchap_step receive(nof_dhchap &d, Bytes message)
 {
 	const nof_dhchap_step step = nof_dhchap_receive(&d, exact(message).get(), static_cast<u32>(message.size()));
 	expect(step != NOF_DHCHAP_DONE || (d.replied && !d.mutual), "only a host alone is done with success1");
-	expect(step != NOF_DHCHAP_CHECK_RESPONSE || (d.replied && d.mutual), "a response follows a challenge of the host");
+	expect(step != NOF_DHCHAP_CHECK_RESPONSE || (d.replied && d.mutual),
+	       "a response follows a challenge of the host");
 	expect(step != NOF_DHCHAP_FAILED || d.reason, "a failure has a reason");
 	expect(*nof_dhchap_reason(d.reason), "each reason has a text");
 	return step;
@@ -51,7 +52,8 @@ void exchange(Input &in)
 void secret(Bytes text)
 {
 	nof_dhchap_secret decoded;
-	const char *why = nof_dhchap_parse_secret(reinterpret_cast<const char *>(exact(text).get()), text.size(), &decoded);
+	const char *why =
+		nof_dhchap_parse_secret(reinterpret_cast<const char *>(exact(text).get()), text.size(), &decoded);
 	const bool empty = std::all_of(std::begin(decoded.key), std::end(decoded.key), [](u8 byte) { return !byte; });
 	expect(!why || (empty && !decoded.len), "nothing is left of a text that is refused");
 	expect(why || decoded.len == 32 || decoded.len == 48 || decoded.len == 64, "length of a secret");

@@ -38,8 +38,22 @@ void append(Bytes &to, std::size_t count, u8 first)
 Bytes challenge(u8 hash, u8 group)
 {
 	const u32 hashLength = nof_dhchap_hash_len(hash), dhLength = nof_dhchap_dh_len(group);
-	Bytes m{1, 1, 0, 0, 0x34, 0x12, static_cast<u8>(hashLength), 0, hash, group, static_cast<u8>(dhLength),
-		static_cast<u8>(dhLength >> 8), 0x78, 0x56, 0x34, 0x12};
+	Bytes m{1,
+		1,
+		0,
+		0,
+		0x34,
+		0x12,
+		static_cast<u8>(hashLength),
+		0,
+		hash,
+		group,
+		static_cast<u8>(dhLength),
+		static_cast<u8>(dhLength >> 8),
+		0x78,
+		0x56,
+		0x34,
+		0x12};
 	append(m, hashLength, 1);
 	append(m, dhLength, 7);
 	return m;
@@ -87,9 +101,10 @@ std::string parse(std::string text, nof_dhchap_secret &secret)
 }
 
 // Secrets of bytes 0, 1, 2, ...; encoded by Python's base64 and zlib
-const std::string secret32 = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh+KfiaR:",
-		  secret48 = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vcSEgBQ==:",
-		  secret64 = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4OTo7PD0+P4zODhA=:";
+const std::string
+	secret32 = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh+KfiaR:",
+	secret48 = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vcSEgBQ==:",
+	secret64 = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4OTo7PD0+P4zODhA=:";
 
 } // namespace
 
@@ -101,8 +116,8 @@ TEST_CASE("DH-HMAC-CHAP: secrets are decoded")
 		u8 hash;
 		u8 length;
 	} good[] = {
-		{"DHHC-1:00:" + secret32, 0, 32},	 {"DHHC-1:01:" + secret32, 1, 32},
-		{"DHHC-1:02:" + secret48, 2, 48},	 {"DHHC-1:03:" + secret64, 3, 64},
+		{"DHHC-1:00:" + secret32, 0, 32},        {"DHHC-1:01:" + secret32, 1, 32},
+		{"DHHC-1:02:" + secret48, 2, 48},        {"DHHC-1:03:" + secret64, 3, 64},
 		{"DHHC-1:00:" + secret64 + "\n", 0, 64}, {"DHHC-1:00:" + secret48 + std::string("\n\0", 2), 0, 48},
 	};
 	for (const auto &one : good) {
@@ -132,8 +147,8 @@ TEST_CASE("DH-HMAC-CHAP: other texts are refused, and leave nothing behind")
 		"DHHC-1:00:" + secret32.substr(1),
 		"DHHC-1:00:" + secret32 + ":",
 		"DHHC-1:00: " + secret32,
-		"DHHC-1:00:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8AAAAA:",		   // wrong checksum
-		"DHHC-1:00:BAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh+KfiaR:",		   // mistyped
+		"DHHC-1:00:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8AAAAA:",             // wrong checksum
+		"DHHC-1:00:BAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh+KfiaR:",             // mistyped
 		"DHHC-1:00:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJzwupg0=:", // 40 bytes
 		"DHHC-1:00:AAECAwQFBgcICQoLDA0O\nxAREhMUFRYXGBkaGxwdHh+KfiaR:",
 		"DHHC-1:02:" + secret48.substr(0, secret48.size() - 4) + "Q===:",
@@ -182,8 +197,22 @@ TEST_CASE("DH-HMAC-CHAP: an authentication of the host, with each hash function 
 				CHECK(d.dh[d.dh_len - 1] == static_cast<u8>(7 + d.dh_len - 1));
 			std::memset(d.response, 0xaa, sizeof(d.response));
 			std::memset(d.own_dh, 0xbb, sizeof(d.own_dh));
-			Bytes expected{1, 2, 0, 0, 0x34, 0x12, static_cast<u8>(d.hash_len), 0, 0, 0, static_cast<u8>(d.dh_len),
-				       static_cast<u8>(d.dh_len >> 8), 0, 0, 0, 0};
+			Bytes expected{1,
+				       2,
+				       0,
+				       0,
+				       0x34,
+				       0x12,
+				       static_cast<u8>(d.hash_len),
+				       0,
+				       0,
+				       0,
+				       static_cast<u8>(d.dh_len),
+				       static_cast<u8>(d.dh_len >> 8),
+				       0,
+				       0,
+				       0,
+				       0};
 			expected.resize(16 + d.hash_len, 0xaa);
 			expected.resize(16 + 2 * d.hash_len, 0);
 			expected.resize(16 + 2 * d.hash_len + d.dh_len, 0xbb);
