@@ -68,7 +68,12 @@ struct ConnectOptions {
 	std::optional<std::chrono::milliseconds> connectTimeout;
 	// How long to retry a failed first connect. 0 or not set: a single attempt; negative: no limit
 	std::optional<std::chrono::milliseconds> firstConnect;
-	std::string owner; // program that manages the controller; stored with it; empty: none
+	// Keys of DH-HMAC-CHAP: "/etc/nvmeof/keys/host.key", "credential:NAME" or "keyring:DESCRIPTION", never the
+	// secret; see Documentation/authentication.md. They are read at each connect. Empty: no authentication, or that
+	// of the host only. The second one needs the first one.
+	std::string dhchapKey;     // the host's
+	std::string dhchapCtrlKey; // the controller's
+	std::string owner;         // program that manages the controller; stored with it; empty: none
 	std::optional<std::chrono::milliseconds> stallTimeout; // silence after which the path is suspect; 0: off
 	std::optional<std::uint8_t> tos;
 	std::optional<std::chrono::milliseconds> ackTimeout; // RDMA: timeout of a packet

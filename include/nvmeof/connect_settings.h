@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -32,6 +33,8 @@ struct ConnectSettings {
 	std::optional<bool> hdrDigest;
 	std::optional<bool> dataDigest;
 	std::optional<bool> sqFlow;
+	std::optional<std::string> dhchapKey;
+	std::optional<std::string> dhchapCtrlKey;
 
 	bool operator==(const ConnectSettings &) const = default;
 	// Copies values that are not set here from @other.
@@ -46,13 +49,15 @@ enum class SettingKind {
 	milliseconds, // whole number of milliseconds
 	time,         // seconds, see parseSeconds()
 	timeOrNever,  // seconds, or -1 for no limit
+	keySource,    // text: where a key is, see ConnectOptions::dhchapKey
 };
 
 // Description of one setting. For times, the bounds are in milliseconds.
 struct ConnectSetting {
 	using Member =
 		std::variant<std::optional<bool> ConnectSettings::*, std::optional<std::uint32_t> ConnectSettings::*,
-			     std::optional<std::chrono::milliseconds> ConnectSettings::*>;
+			     std::optional<std::chrono::milliseconds> ConnectSettings::*,
+			     std::optional<std::string> ConnectSettings::*>;
 
 	const char *name; // "nr-io-queues"
 	Member member;
@@ -67,9 +72,12 @@ std::span<const ConnectSetting> connectSettings();
 // Null: unknown name.
 const ConnectSetting *findConnectSetting(std::string_view name);
 
-// @value: 0 or 1, a number, or milliseconds. Errors: invalid, if it is out of bounds.
+// @value: 0 or 1, a number, or milliseconds. Errors: invalid, if it is out of bounds, or the setting is a text.
 Result<void> putConnectSetting(ConnectSettings &settings, const ConnectSetting &setting, std::int64_t value);
-// Empty if it is not set.
+// Empty if it is not set, or a text.
 std::optional<std::int64_t> getConnectSetting(const ConnectSettings &settings, const ConnectSetting &setting);
+// The same for a setting of kind keySource. Errors: invalid; the message does not contain @text, which may be a secret.
+Result<void> putConnectText(ConnectSettings &settings, const ConnectSetting &setting, const std::string &text);
+std::optional<std::string> getConnectText(const ConnectSettings &settings, const ConnectSetting &setting);
 
 } // namespace nvmeof

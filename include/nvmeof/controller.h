@@ -36,6 +36,14 @@ struct RdmaConnection {
 	std::uint64_t remoteInvalidations = 0;
 };
 
+// In-band authentication by DH-HMAC-CHAP; NVMe Base 2.0, 8.13.5.
+struct Authentication {
+	std::string hash;               // "SHA-256", "SHA-384", "SHA-512"; "unknown" for a value of a newer module
+	std::string dhGroup;            // "NULL", "ffdhe2048", "ffdhe3072", ...; likewise
+	bool mutual = false;            // the controller has authenticated itself, too
+	std::chrono::nanoseconds at{0}; // CLOCK_BOOTTIME of the last authentication of the admin queue
+};
+
 struct Controller {
 	std::uint32_t subsystem = 0; // id of its subsystem
 	std::uint32_t id = 0;        // the 1 of nvmeof0c1
@@ -81,6 +89,8 @@ struct Controller {
 	// Complete namespace scans since the controller last became live. Not set: the module is too old to report it.
 	std::optional<std::uint32_t> scans;
 	std::optional<RdmaConnection> rdma; // while connected over RDMA
+	// Not set: this host has not authenticated itself: it has no key, or the target requires no authentication.
+	std::optional<Authentication> authentication;
 };
 
 } // namespace nvmeof

@@ -20,6 +20,8 @@ struct ControllerSettings {
 	std::optional<std::chrono::milliseconds> fastIoFail;   // negative: off
 	std::optional<std::chrono::milliseconds> stallTimeout; // 0: off
 	std::optional<std::string> owner;                      // see ConnectOptions::owner; empty: none
+	std::optional<std::string> dhchapKey;                  // see ConnectOptions::dhchapKey; not empty
+	std::optional<std::string> dhchapCtrlKey;
 
 	bool operator==(const ControllerSettings &) const = default;
 };
@@ -43,8 +45,8 @@ SubsystemSettings defaultSettings();
 
 /*
  * Parses words such as "iopolicy=latency", "spill-us=500", "degrade=on"; see Documentation/operations.md. Errors:
- * invalid; the message names the word or lists the valid names. A name must not be given twice. The iopolicy is not
- * checked here: only the module knows its path selectors.
+ * invalid; the message names the word, unless it may be a secret, or lists the valid names. A name must not be given
+ * twice. The iopolicy is not checked here: only the module knows its path selectors.
  */
 Result<ControllerSettings> parseControllerSettings(std::span<const std::string> words);
 Result<SubsystemSettings> parseSubsystemSettings(std::span<const std::string> words);

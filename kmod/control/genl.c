@@ -8,6 +8,7 @@
 #include "control/genl_attrs.h"
 #include "control/genl_policy.h"
 #include "control/opts.h"
+#include "core/auth.h"
 #include "core/ctrl.h"
 #include "core/subsys.h"
 #include "core/transport.h"
@@ -300,6 +301,12 @@ static int set_times(struct nof_ctrl *ctrl, struct genl_info *info)
 	return err;
 }
 
+/* Serial number of a key; 0: not given */
+static u32 key_of(struct genl_info *info, int attr)
+{
+	return info->attrs[attr] ? nla_get_u32(info->attrs[attr]) : 0;
+}
+
 static void set_owner(struct nof_ctrl *ctrl, const char *owner)
 {
 	unsigned long flags;
@@ -313,6 +320,7 @@ static int genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *owner_attr = info->attrs[NVMEOF_A_OWNER];
 	char owner[NVMEOF_NAME_MAX + 1] = "";
+	struct nof_auth_keys keys = {};
 	struct nof_ctrl *ctrl;
 	int err = 0;
 
@@ -324,8 +332,14 @@ static int genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
 	ctrl = genl_ctrl_find(info);
 	if (IS_ERR(ctrl))
 		return PTR_ERR(ctrl);
-	err = set_times(ctrl, info);
-	if (!err) {
+	err = nof_auth_find_keys(ctrl, key_of(info, NVMEOF_A_DHCHAP_KEY), key_of(info, NVMEOF_A_DHCHAP_CTRL_KEY), &keys,
+				 info->extack);
+	if (!err)
+		err = set_times(ctrl, info);
+	if (err) {
+		nof_auth_put_keys(&keys);
+	} else {
+		nof_auth_use_keys(ctrl, &keys);
 		if (owner_attr)
 			set_owner(ctrl, owner);
 		nof_events->ctrl(ctrl, NVMEOF_EVENT_CHANGED, nof_ctrl_state(ctrl));

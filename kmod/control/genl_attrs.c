@@ -173,6 +173,20 @@ static int put_counts(struct sk_buff *skb, const struct nof_transport_info *info
 	       put_u64(skb, NVMEOF_A_REMOTE_INVALIDATIONS, info->remote_invalidations);
 }
 
+/* Puts nothing unless the admin queue is authenticated. */
+static int put_auth(struct sk_buff *skb, const struct nof_ctrl *ctrl)
+{
+	const struct nof_ctrl_auth *auth = &ctrl->auth;
+	u64 at = READ_ONCE(auth->at);
+
+	if (!at)
+		return 0;
+	return nla_put_u8(skb, NVMEOF_A_AUTH_HASH, READ_ONCE(auth->hash)) ?:
+	       nla_put_u8(skb, NVMEOF_A_AUTH_DHGROUP, READ_ONCE(auth->group)) ?:
+	       put_flag(skb, NVMEOF_A_AUTH_MUTUAL, READ_ONCE(auth->mutual)) ?:
+	       put_u64(skb, NVMEOF_A_AUTH_AT, at);
+}
+
 /* Puts nothing unless the controller is connected by a transport that has an info operation. */
 static int put_connection(struct sk_buff *skb, struct nof_ctrl *ctrl)
 {
@@ -258,6 +272,7 @@ int nof_put_ctrl(struct sk_buff *skb, struct nof_ctrl *ctrl)
 	       nla_put_u32(skb, NVMEOF_A_INFLIGHT, nof_ctrl_inflight(ctrl)) ?:
 	       nla_put_u32(skb, NVMEOF_A_NR_PATHS, READ_ONCE(ctrl->nr_paths)) ?:
 	       nla_put_u32(skb, NVMEOF_A_SCANS, READ_ONCE(ctrl->scan.done)) ?:
+	       put_auth(skb, ctrl) ?:
 	       put_connection(skb, ctrl) ?:
 	       put_owner(skb, ctrl);
 }

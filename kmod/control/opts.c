@@ -44,6 +44,8 @@ static const struct field numbers[] = {
 	FIELD_OF(NVMEOF_A_FIRST_CONNECT_TMO, first_connect_tmo_ms, 0),
 	FIELD_OF(NVMEOF_A_ACK_TMO, ack_tmo_ms, NOF_OPT_ACK),
 	FIELD_OF(NVMEOF_A_RETRY_COUNT, retry_count, NOF_OPT_ACK),
+	FIELD_OF(NVMEOF_A_DHCHAP_KEY, dhchap_key, 0),
+	FIELD_OF(NVMEOF_A_DHCHAP_CTRL_KEY, dhchap_ctrl_key, 0),
 };
 
 static void set_defaults(struct nof_opts *opts)

@@ -96,15 +96,7 @@ static void driver_end(struct nof_ctrl *ctrl)
 	atomic_dec(&ctrl->slots.driver);
 }
 
-/**
- * ctrl_exec() - send one admin command and wait for it
- * @ctrl:	with a connected admin queue, or -ENOTCONN is returned
- * @cmd:	sqe, buf, len and write set
- * @timeout_ms:	0 for the default; when it passes, recovery is started and the command fails
- * Return: 0, a positive NVMe status, or a negative errno if the command did not complete.
- * Context: process, sleeps.
- */
-static int ctrl_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
+int nof_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
 {
 	int ret;
 
@@ -181,7 +173,7 @@ int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf)
 		return -ENOMEM;
 	cmd->sqe.identify.nsid = cpu_to_le32(nsid);
 	cmd->sqe.identify.cns = cns;
-	ret = ctrl_exec(ctrl, cmd, 0);
+	ret = nof_admin_exec(ctrl, cmd, 0);
 	kfree(cmd);
 	return ret;
 }
@@ -311,7 +303,7 @@ static int get_log(struct nof_ctrl *ctrl, u8 lid, u8 lsp, u8 csi, u64 offset, vo
 	cmd->sqe.get_log_page.lpol = cpu_to_le32(lower_32_bits(offset));
 	cmd->sqe.get_log_page.lpou = cpu_to_le32(upper_32_bits(offset));
 	cmd->sqe.get_log_page.csi = csi;
-	ret = ctrl_exec(ctrl, cmd, 0);
+	ret = nof_admin_exec(ctrl, cmd, 0);
 	kfree(cmd);
 	return ret;
 }
@@ -336,7 +328,7 @@ static int admin_features(struct nof_ctrl *ctrl, u8 opcode, u8 fid, u32 dword11,
 	cmd->write = buf;
 	cmd->sqe.features.fid = cpu_to_le32(fid);
 	cmd->sqe.features.dword11 = cpu_to_le32(dword11);
-	ret = ctrl_exec(ctrl, cmd, 0);
+	ret = nof_admin_exec(ctrl, cmd, 0);
 	if (!ret && result)
 		*result = le32_to_cpu(cmd->result.u32);
 	kfree(cmd);
@@ -470,10 +462,11 @@ static int check_connect(struct nof_queue *queue, struct nof_cmd *cmd, int ret)
 	}
 	if (ret)
 		return ret;
-	if (le32_to_cpu(cmd->result.u32) & (NVME_CONNECT_AUTHREQ_ASCR | NVME_CONNECT_AUTHREQ_ATR)) {
-		nof_ctrl_note(ctrl, -EKEYREJECTED, 0, "target requires in-band authentication, which is not supported");
+	if (le32_to_cpu(cmd->result.u32) & NVME_CONNECT_AUTHREQ_ASCR) {
+		nof_ctrl_note(ctrl, -EKEYREJECTED, 0, "target requires a secure channel, which is not supported");
 		return -EKEYREJECTED;
 	}
+	queue->must_authenticate = le32_to_cpu(cmd->result.u32) & NVME_CONNECT_AUTHREQ_ATR;
 	/* SQHD FFFFh: the controller has disabled flow control (NVMe Base 2.0, 6.3) */
 	if (!ctrl->opts.sq_flow && queue->sq_head == 0xffff)
 		queue->sq_flow = false;
@@ -526,7 +519,7 @@ int nof_property_get(struct nof_ctrl *ctrl, u32 offset, bool wide, u64 *value)
 	cmd->sqe.prop_get.fctype = nvme_fabrics_type_property_get;
 	cmd->sqe.prop_get.attrib = wide;
 	cmd->sqe.prop_get.offset = cpu_to_le32(offset);
-	ret = ctrl_exec(ctrl, cmd, property_tmo_ms(ctrl));
+	ret = nof_admin_exec(ctrl, cmd, property_tmo_ms(ctrl));
 	*value = le64_to_cpu(cmd->result.u64);
 	if (!wide)
 		*value = lower_32_bits(*value);
@@ -545,7 +538,7 @@ int nof_property_set(struct nof_ctrl *ctrl, u32 offset, u32 value, bool *sent)
 	cmd->sqe.prop_set.fctype = nvme_fabrics_type_property_set;
 	cmd->sqe.prop_set.offset = cpu_to_le32(offset);
 	cmd->sqe.prop_set.value = cpu_to_le64(value);
-	ret = ctrl_exec(ctrl, cmd, property_tmo_ms(ctrl));
+	ret = nof_admin_exec(ctrl, cmd, property_tmo_ms(ctrl));
 	if (sent)
 		*sent = ret != -ECONNRESET || cmd->maybe_executed;
 	kfree(cmd);

@@ -3,6 +3,7 @@
 #include <linux/netlink.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
+#include "core/auth.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/state.h"
@@ -18,6 +19,7 @@ static void ctrl_release(struct device *dev)
 
 	nof_mpath.ctrl_exit(ctrl);
 	nof_control.ctrl_release(ctrl);
+	nof_auth_exit(ctrl);
 	if (ctrl->subsys) {
 		ida_free(&ctrl->subsys->ctrl_ids, ctrl->id);
 		nof_subsys_put(ctrl->subsys);
@@ -43,6 +45,7 @@ static struct nof_ctrl *ctrl_alloc(const struct nof_opts *opts)
 	init_waitqueue_head(&ctrl->state_wq);
 	mutex_init(&ctrl->queues.stop_lock);
 	mutex_init(&ctrl->queues.lock);
+	nof_auth_init(ctrl);
 	nof_connect_init(ctrl);
 	nof_recovery_init(ctrl);
 	nof_scan_init(ctrl);
@@ -145,11 +148,16 @@ static int join_subsys(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 struct nof_ctrl *nof_ctrl_create(const struct nof_opts *opts, char *found, struct netlink_ext_ack *extack)
 {
 	struct nof_ctrl *ctrl = ctrl_alloc(opts);
+	struct nof_auth_keys keys = {};
 	int ret;
 
 	if (!ctrl)
 		return ERR_PTR(-ENOMEM);
 	get_net(ctrl->opts.net);
+	ret = nof_auth_find_keys(ctrl, opts->dhchap_key, opts->dhchap_ctrl_key, &keys, extack);
+	if (ret)
+		goto put;
+	nof_auth_use_keys(ctrl, &keys);
 	ret = join_subsys(ctrl, extack);
 	if (!ret)
 		ret = attach_transport(ctrl, extack);

@@ -14,6 +14,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <uapi/linux/nvmeof.h>
+#include "core/auth.h"
 #include "core/probation.h"
 #include "core/queue.h"
 #include "wire/effects.h"
@@ -64,6 +65,8 @@ struct nof_opts {
 	s32		first_connect_tmo_ms;
 	u32		ack_tmo_ms;
 	u32		retry_count;
+	u32		dhchap_key;		/* serial numbers of keys; 0: none */
+	u32		dhchap_ctrl_key;
 	u8		tos;
 	bool		hdr_digest;
 	bool		data_digest;
@@ -442,6 +445,7 @@ struct nof_ctrl {
 
 	struct nof_ctrl_queues	queues;
 	struct nof_admin_slots	slots;
+	struct nof_ctrl_auth	auth;
 	u32			nr_paths;
 
 	u64			cap;

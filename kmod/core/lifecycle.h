@@ -11,6 +11,12 @@ int nof_admin_init(struct nof_ctrl *ctrl);
 /* True if the driver's own commands are outstanding or wait for a slot, and none has completed for @ms. */
 bool nof_admin_stuck(const struct nof_ctrl *ctrl, u32 ms);
 /*
+ * Sends a command of the driver, with sqe, buf, len and write set, and waits for it. When @timeout_ms (0: the default)
+ * passes, recovery is started and the command fails. Returns 0, a positive NVMe status, or a negative errno if the
+ * command did not complete: -ENOTCONN without a connected admin queue. Context: process, sleeps.
+ */
+int nof_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms);
+/*
  * Submits without waiting; cmd->done must be set. -ENOTCONN without a live queue; -EBUSY without a free slot, -EAGAIN
  * or -ENOMEM without resources of the transport.
  */

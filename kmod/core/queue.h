@@ -99,6 +99,7 @@ struct nof_starved {
  * @used:	bitmap of the slots in use
  * @next:	where to search for a free slot: an identifier is reused as late as possible
  * @deadline:	jiffies by which start_queue() must return
+ * @must_authenticate: the response to Connect requires in-band authentication
  * @sq_flow:	cleared when the controller agreed to disable submission queue flow control
  * @sq_head:	last SQHD received
  * @inflight:	commands in @slots
@@ -119,6 +120,7 @@ struct nof_queue {
 	u16			qid;
 	u8			type;
 	bool			sq_flow;
+	bool			must_authenticate;
 	int			cpu;
 	unsigned long		flags;
 	u32			size;

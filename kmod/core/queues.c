@@ -4,6 +4,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/srcu.h>
+#include "core/auth.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/queue.h"
@@ -43,7 +44,7 @@ static const char *no_connection(int err)
 	}
 }
 
-/* Establishes the connection and sends Connect. After this the queue carries commands. */
+/* Establishes the connection, sends Connect, and authenticates. After this the queue carries commands. */
 static int queues_start_queue(struct nof_queue *queue)
 {
 	int ret = queue->ctrl->transport->start_queue(queue);
@@ -61,7 +62,7 @@ static int queues_start_queue(struct nof_queue *queue)
 		clear_bit(NOF_Q_LIVE, &queue->flags);
 		return -ECANCELED;
 	}
-	ret = nof_fabrics_connect(queue);
+	ret = nof_fabrics_connect(queue) ?: nof_auth_queue(queue);
 	if (!ret)
 		set_bit(NOF_Q_CONNECTED, &queue->flags);
 	if (!ret && queue->type == NOF_QUEUE_POLL)

@@ -5,6 +5,7 @@
  */
 #include <linux/netlink.h>
 #include <linux/random.h>
+#include "core/auth.h"
 #include "core/backoff.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
@@ -277,6 +278,7 @@ static void stop_works(struct nof_ctrl *ctrl)
 	/* after the works that queue it */
 	cancel_work_sync(&ctrl->recovery.lost_work);
 	nof_aer_end(ctrl);
+	nof_auth_stop(ctrl);
 	cancel_work_sync(&ctrl->ana.work);
 	cancel_delayed_work_sync(&ctrl->scan.work);
 	cancel_delayed_work_sync(&ctrl->ana.backoff_work);

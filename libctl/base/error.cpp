@@ -98,6 +98,11 @@ static ErrorCode codeFromErrno(int sysErrno)
 		return ErrorCode::alreadyConnected;
 	case ETIMEDOUT:
 		return ErrorCode::timedOut;
+	case ENOKEY:
+	case EKEYEXPIRED:
+	case EKEYREVOKED:
+	case EKEYREJECTED:
+		return ErrorCode::authentication;
 	case ECANCELED:
 	case EINTR:
 		return ErrorCode::cancelled;

@@ -536,6 +536,13 @@ nvmeof_item itemOf(const Controller &controller)
 			{"last_errno", static_cast<std::uint64_t>(controller.lastErrno)}};
 	put(item, "last_status", controller.lastStatus);
 	put(item, "scans", controller.scans);
+	item.numbers["authenticated"] = controller.authentication.has_value();
+	if (controller.authentication) {
+		item.texts["auth_hash"] = controller.authentication->hash;
+		item.texts["auth_dhgroup"] = controller.authentication->dhGroup;
+		item.numbers["auth_mutual"] = controller.authentication->mutual;
+		item.numbers["auth_time"] = static_cast<std::uint64_t>(controller.authentication->at.count());
+	}
 	return item;
 }
 
@@ -682,6 +689,8 @@ constexpr Option table[] = {
 	{"host_traddr", toConnect<&ConnectOptions::hostTraddr>},
 	{"host_iface", toConnect<&ConnectOptions::hostIface>},
 	{"owner", toConnect<&ConnectOptions::owner>},
+	{"dhchap_key", toConnect<&ConnectOptions::dhchapKey>},
+	{"dhchap_ctrl_key", toConnect<&ConnectOptions::dhchapCtrlKey>},
 	{"io_queues", toConnect<&ConnectOptions::ioQueues>},
 	{"poll_queues", toConnect<&ConnectOptions::pollQueues>},
 	{"queue_size", toConnect<&ConnectOptions::queueSize>},

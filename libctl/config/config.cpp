@@ -288,6 +288,8 @@ private:
 void Writer::settings(const ConnectSettings &settings)
 {
 	for (const ConnectSetting &setting : connectSettings()) {
+		if (std::optional<std::string> value = getConnectText(settings, setting))
+			text(setting.name, *value);
 		std::optional<std::int64_t> value = getConnectSetting(settings, setting);
 		if (!value)
 			continue;

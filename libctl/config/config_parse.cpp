@@ -16,6 +16,7 @@
 #include "libctl/base/toml.h"
 #include "libctl/discovery/plan_entry.h"
 #include "libctl/discovery/resolve.h"
+#include "libctl/keys/source.h"
 
 namespace nofctl {
 
@@ -165,6 +166,18 @@ template <typename T> auto into(std::optional<T> &to)
 	return [&to](T value) { to = std::move(value); };
 }
 
+// The error must not contain the value, which may be a secret. A relative path would depend on the directory from which
+// a program is started.
+Result<std::string> keySourceOf(const toml::node &node)
+{
+	const auto *text = node.as_string();
+	Result<KeySource> source = KeySource::parse(text ? text->get() : "");
+	if (!source)
+		return source.error();
+	return source->relative() ? Result<std::string>(invalidError("the path is not absolute: " + source->name()))
+				  : Result<std::string>(text->get());
+}
+
 Result<std::int64_t> settingOf(const toml::node &node, const ConnectSetting &setting)
 {
 	if (setting.kind == SettingKind::flag) {
@@ -182,6 +195,10 @@ void addSettings(Keys &keys, ConnectSettings &to)
 {
 	for (const ConnectSetting &setting : connectSettings())
 		keys.add(setting.name, [&](const toml::node &node) -> Result<void> {
+			if (setting.kind == SettingKind::keySource) {
+				Result<std::string> text = keySourceOf(node);
+				return text ? putConnectText(to, setting, *text) : Result<void>(text.error());
+			}
 			Result<std::int64_t> value = settingOf(node, setting);
 			return value ? putConnectSetting(to, setting, *value) : Result<void>(value.error());
 		});

@@ -2,8 +2,10 @@
 #include <nvmeof/connect_settings.h>
 
 #include <string>
+#include <type_traits>
 
 #include "libctl/base/invalid_error.h"
+#include "libctl/keys/source.h"
 
 namespace nvmeof {
 
@@ -49,6 +51,11 @@ constexpr ConnectSetting all[] = {
 	 "TCP: protect data by a digest (CRC32C)"},
 	{"sq-flow", &ConnectSettings::sqFlow, SettingKind::flag, 0, 1, "false",
 	 "Use submission queue flow control, which is otherwise disabled"},
+	{"dhchap-key", &ConnectSettings::dhchapKey, SettingKind::keySource, 0, 0, "no authentication",
+	 "File with the key by which this host authenticates itself, or credential:NAME, or keyring:DESCRIPTION"},
+	{"dhchap-ctrl-key", &ConnectSettings::dhchapCtrlKey, SettingKind::keySource, 0, 0,
+	 "no authentication of the controller",
+	 "Likewise, the key by which the controller has to authenticate itself; needs dhchap-key"},
 };
 
 template <typename T> void putMember(std::optional<T> &member, std::int64_t value)
@@ -56,15 +63,21 @@ template <typename T> void putMember(std::optional<T> &member, std::int64_t valu
 	member = static_cast<T>(value);
 }
 
-std::int64_t numberOf(milliseconds value)
+void putMember(std::optional<std::string> &, std::int64_t) {} // putConnectSetting() has refused it
+
+template <typename T> std::optional<std::int64_t> numberIn(const std::optional<T> &member)
 {
-	return value.count();
+	if (!member)
+		return std::nullopt;
+	if constexpr (std::is_same_v<T, milliseconds>)
+		return member->count();
+	else if constexpr (std::is_same_v<T, std::string>)
+		return std::nullopt;
+	else
+		return *member;
 }
 
-template <typename T> std::int64_t numberOf(T value)
-{
-	return value;
-}
+using TextMember = std::optional<std::string> ConnectSettings::*;
 
 // Assigns @value if it is set.
 template <typename T, typename S> void applyOne(const std::optional<T> &value, S &to)
@@ -106,6 +119,8 @@ void ConnectSettings::apply(ConnectOptions &options) const
 	applyOne(hdrDigest, options.hdrDigest);
 	applyOne(dataDigest, options.dataDigest);
 	applyOne(sqFlow, options.sqFlow);
+	applyOne(dhchapKey, options.dhchapKey);
+	applyOne(dhchapCtrlKey, options.dhchapCtrlKey);
 }
 
 std::span<const ConnectSetting> connectSettings()
@@ -123,6 +138,8 @@ const ConnectSetting *findConnectSetting(std::string_view name)
 
 Result<void> putConnectSetting(ConnectSettings &settings, const ConnectSetting &setting, std::int64_t value)
 {
+	if (setting.kind == SettingKind::keySource)
+		return nofctl::invalidError(std::string(setting.name) + " is not a number");
 	const bool never = setting.kind == SettingKind::timeOrNever && value == -1;
 	const bool time = setting.kind == SettingKind::time || setting.kind == SettingKind::timeOrNever;
 	if (!never && (value < setting.least || value > setting.most))
@@ -134,11 +151,24 @@ Result<void> putConnectSetting(ConnectSettings &settings, const ConnectSetting &
 
 std::optional<std::int64_t> getConnectSetting(const ConnectSettings &settings, const ConnectSetting &setting)
 {
-	return std::visit(
-		[&](auto member) {
-			return settings.*member ? std::optional(numberOf(*(settings.*member))) : std::nullopt;
-		},
-		setting.member);
+	return std::visit([&](auto member) { return numberIn(settings.*member); }, setting.member);
+}
+
+Result<void> putConnectText(ConnectSettings &settings, const ConnectSetting &setting, const std::string &text)
+{
+	const TextMember *member = std::get_if<TextMember>(&setting.member);
+	if (!member)
+		return nofctl::invalidError(std::string(setting.name) + " is not a text");
+	if (Result<nofctl::KeySource> source = nofctl::KeySource::parse(text); !source)
+		return source.error();
+	settings.*(*member) = text;
+	return {};
+}
+
+std::optional<std::string> getConnectText(const ConnectSettings &settings, const ConnectSetting &setting)
+{
+	const TextMember *member = std::get_if<TextMember>(&setting.member);
+	return member ? settings.*(*member) : std::nullopt;
 }
 
 } // namespace nvmeof

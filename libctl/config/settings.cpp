@@ -11,6 +11,7 @@
 
 #include "libctl/base/invalid_error.h"
 #include "libctl/base/text.h"
+#include "libctl/keys/source.h"
 
 namespace nvmeof {
 
@@ -85,6 +86,14 @@ Result<void> putName(std::optional<std::string> &to, const std::string &value)
 	return {};
 }
 
+Result<void> putKeySource(std::optional<std::string> &to, const std::string &value)
+{
+	if (Result<nofctl::KeySource> source = nofctl::KeySource::parse(value); !source)
+		return source.error();
+	to = value;
+	return {};
+}
+
 const Key<SubsystemSettings> subsystemKeys[] = {
 	{"iopolicy", [](auto &settings, auto &value) { return putName(settings.iopolicy, value); }},
 	{"spill-us",
@@ -116,6 +125,8 @@ const Key<ControllerSettings> controllerKeys[] = {
 	 [](auto &settings, auto &value) { return putTime(settings.fastIoFail, value, Never::allowed); }},
 	{"stall-tmo",
 	 [](auto &settings, auto &value) { return putTime(settings.stallTimeout, value, Never::refused); }},
+	{"dhchap-key", [](auto &settings, auto &value) { return putKeySource(settings.dhchapKey, value); }},
+	{"dhchap-ctrl-key", [](auto &settings, auto &value) { return putKeySource(settings.dhchapCtrlKey, value); }},
 };
 
 template <typename S> using Keys = std::span<const Key<S>>;
@@ -143,6 +154,8 @@ template <typename S> Result<S> parseWords(std::span<const std::string> words, K
 	auto known = [&] { return std::string("; a ") + owner + " has: " + namesOf(keys); };
 	for (const std::string &word : words) {
 		std::size_t equals = word.find('=');
+		if (nofctl::containsSecret(word.substr(0, equals))) // it has no name; messages below repeat the word
+			return nofctl::secretError();
 		if (equals == word.npos)
 			return invalidError("'" + word + "' is not NAME=VALUE" + known());
 		std::string name = word.substr(0, equals);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <arpa/inet.h>
+#include <array>
 #include <cstring>
 #include <limits>
 
@@ -245,6 +246,23 @@ static void decodeRdma(AttributeReader &in, nvmeof::Controller &controller)
 	controller.rdma = std::move(rdma);
 }
 
+static void decodeAuthentication(AttributeReader &in, nvmeof::Controller &controller)
+{
+	constexpr std::array<const char *, 4> hashes{"none", "SHA-256", "SHA-384", "SHA-512"};
+	constexpr std::array<const char *, 6> groups{"NULL",      "ffdhe2048", "ffdhe3072",
+						     "ffdhe4096", "ffdhe6144", "ffdhe8192"};
+	const std::optional<std::uint8_t> hash = in.maybe<std::uint8_t>(NVMEOF_A_AUTH_HASH);
+	if (!hash)
+		return;
+	const std::uint8_t group = in.number<std::uint8_t>(NVMEOF_A_AUTH_DHGROUP);
+	nvmeof::Authentication authentication;
+	authentication.hash = *hash < hashes.size() ? hashes[*hash] : "unknown";
+	authentication.dhGroup = group < groups.size() ? groups[group] : "unknown";
+	authentication.mutual = in.flag(NVMEOF_A_AUTH_MUTUAL);
+	authentication.at = in.nanoseconds(NVMEOF_A_AUTH_AT);
+	controller.authentication = std::move(authentication);
+}
+
 Result<nvmeof::Controller> decodeController(const Attributes &attributes)
 {
 	AttributeReader in(attributes);
@@ -262,6 +280,7 @@ Result<nvmeof::Controller> decodeController(const Attributes &attributes)
 	decodeSettings(in, controller);
 	decodeCondition(in, controller);
 	decodeRdma(in, controller);
+	decodeAuthentication(in, controller);
 	return in.finish(std::move(controller));
 }
 

@@ -9,6 +9,7 @@
 #include <nvmeof/identity.h>
 
 #include "decode.h"
+#include "libctl/base/invalid_error.h"
 #include "module.h"
 
 namespace nofctl {
@@ -104,6 +105,14 @@ void putTimes(Request &request, const ConnectOptions &options)
 	putUnsigned(request, NVMEOF_A_STALL_TMO, options.stallTimeout);
 	putSigned(request, NVMEOF_A_FIRST_CONNECT_TMO, options.firstConnect);
 	putUnsigned(request, NVMEOF_A_ACK_TMO, options.ackTimeout);
+}
+
+void putKeys(Request &request, const DhchapKeys &keys)
+{
+	if (keys.host)
+		request.u32(NVMEOF_A_DHCHAP_KEY, static_cast<std::uint32_t>(*keys.host));
+	if (keys.controller)
+		request.u32(NVMEOF_A_DHCHAP_CTRL_KEY, static_cast<std::uint32_t>(*keys.controller));
 }
 
 Error wrongApi(const ModuleVersion &version)
@@ -205,7 +214,8 @@ Result<Path> Session::path(const std::string &name)
 	return one(socket_.call(named(NVMEOF_CMD_PATH_GET, NVMEOF_A_PATH_NAME, name), due()), decodePath);
 }
 
-Request connectRequest(const ConnectOptions &options, const std::string &hostnqn, const Uuid &hostid)
+Request connectRequest(const ConnectOptions &options, const std::string &hostnqn, const Uuid &hostid,
+		       const DhchapKeys &keys)
 {
 	Request request(NVMEOF_CMD_CTRL_NEW);
 	request.text(NVMEOF_A_TRANSPORT, options.transport)
@@ -229,7 +239,15 @@ Request connectRequest(const ConnectOptions &options, const std::string &hostnqn
 		.flag(NVMEOF_A_DATA_DIGEST, options.dataDigest)
 		.flag(NVMEOF_A_SQ_FLOW, options.sqFlow)
 		.flag(NVMEOF_A_DUPLICATE_CONNECT, options.duplicateConnect);
+	putKeys(request, keys);
 	return request;
+}
+
+Result<DhchapKeys> connectKeys(const ConnectOptions &options, const std::string &hostnqn)
+{
+	if (options.dhchapKey.empty() && !options.dhchapCtrlKey.empty())
+		return invalidError("dhchap-ctrl-key needs dhchap-key: the host has to authenticate itself first");
+	return dhchapKeys(options.dhchapKey, options.dhchapCtrlKey, hostnqn, options.subsysnqn);
 }
 
 Result<Controller> Session::create(const ConnectOptions &options)
@@ -239,8 +257,11 @@ Result<Controller> Session::create(const ConnectOptions &options)
 	Result<HostIdentity> identity = resolveIdentity(options.hostnqn, options.hostid, {}, options.identity);
 	if (!identity)
 		return identity.error();
+	Result<DhchapKeys> keys = connectKeys(options, identity->hostnqn);
+	if (!keys)
+		return keys.error();
 	auto ask = [&] {
-		return one(socket_.call(connectRequest(options, identity->hostnqn, identity->hostid), due()),
+		return one(socket_.call(connectRequest(options, identity->hostnqn, identity->hostid, *keys), due()),
 			   decodeController);
 	};
 	Result<Controller> made = ask();
@@ -300,6 +321,16 @@ Result<void> Session::set(const std::string &controller, const ControllerSetting
 	putUnsigned(request, NVMEOF_A_STALL_TMO, settings.stallTimeout);
 	if (settings.owner)
 		request.text(NVMEOF_A_OWNER, *settings.owner);
+	if (settings.dhchapKey || settings.dhchapCtrlKey) {
+		Result<Controller> of = this->controller(controller);
+		Result<DhchapKeys> keys =
+			of ? dhchapKeys(settings.dhchapKey.value_or(""), settings.dhchapCtrlKey.value_or(""),
+					of->hostnqn, of->subsysnqn)
+			   : Result<DhchapKeys>(of.error());
+		if (!keys)
+			return keys.error();
+		putKeys(request, *keys);
+	}
 	return act(std::move(request), due());
 }
 

@@ -4,6 +4,7 @@
 
 #include <nvmeof/client.h>
 
+#include "libctl/keys/keyring.h"
 #include "socket.h"
 
 namespace nofctl {
@@ -57,8 +58,11 @@ private:
 	std::chrono::milliseconds answer_;
 };
 
+// Reads the keys of @options, and inserts them into the keyring. A separate function for tests.
+nvmeof::Result<DhchapKeys> connectKeys(const nvmeof::ConnectOptions &options, const std::string &hostnqn);
 // The CTRL_NEW request for @options. A separate function for tests.
-Request connectRequest(const nvmeof::ConnectOptions &options, const std::string &hostnqn, const nvmeof::Uuid &hostid);
+Request connectRequest(const nvmeof::ConnectOptions &options, const std::string &hostnqn, const nvmeof::Uuid &hostid,
+		       const DhchapKeys &keys = {});
 // The SUBSYS_SET request, for tests too.
 Request settingsRequest(std::uint32_t subsystem, const nvmeof::SubsystemSettings &settings);
 

@@ -23,5 +23,9 @@ inline std::vector<std::string> wordsOf(const nvmeof::ControllerSettings &s)
 		words.push_back("fast-io-fail-tmo=" + milliseconds(*s.fastIoFail));
 	if (s.stallTimeout)
 		words.push_back("stall-tmo=" + milliseconds(*s.stallTimeout));
+	if (s.dhchapKey)
+		words.push_back("dhchap-key=" + *s.dhchapKey);
+	if (s.dhchapCtrlKey)
+		words.push_back("dhchap-ctrl-key=" + *s.dhchapCtrlKey);
 	return words;
 }

@@ -29,6 +29,7 @@ NAMES = {
     "rdev -> lock": "rdev->lock",
     "scan . lock": "ctrl->scan.lock",
     "ana . lock": "ctrl->ana.lock",
+    "ctrl -> auth . lock": "ctrl->auth.lock",
     "queues . lock": "ctrl->queues.lock",
     "queues . stop_lock": "ctrl->queues.stop_lock",
     "show . lock": "head->show.lock",

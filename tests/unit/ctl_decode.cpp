@@ -44,6 +44,39 @@ TEST_CASE("a controller with all attributes is decoded", "[decode]")
 	CHECK(c->tos == 8);
 }
 
+TEST_CASE("how a controller was authenticated is decoded", "[decode][keys]")
+{
+	Payload p;
+	putController(p);
+	CHECK_FALSE(decodeController(p.attributes())->authentication);
+	p.u8(NVMEOF_A_AUTH_HASH, 2).u8(NVMEOF_A_AUTH_DHGROUP, 1).u64(NVMEOF_A_AUTH_AT, 5000);
+	SECTION("by the host only")
+	{
+		Result<Controller> c = decodeController(p.attributes());
+		REQUIRE(c);
+		REQUIRE(c->authentication);
+		CHECK(c->authentication->hash == "SHA-384");
+		CHECK(c->authentication->dhGroup == "ffdhe2048");
+		CHECK_FALSE(c->authentication->mutual);
+		CHECK(c->authentication->at.count() == 5000);
+	}
+	SECTION("by both")
+	{
+		p.flag(NVMEOF_A_AUTH_MUTUAL);
+		CHECK(decodeController(p.attributes())->authentication->mutual);
+	}
+}
+
+TEST_CASE("hash functions and groups of a newer module are unknown", "[decode][keys]")
+{
+	Payload p;
+	putController(p).u8(NVMEOF_A_AUTH_HASH, 4).u8(NVMEOF_A_AUTH_DHGROUP, 6).u64(NVMEOF_A_AUTH_AT, 1);
+	Result<Controller> c = decodeController(p.attributes());
+	REQUIRE(c);
+	CHECK(c->authentication->hash == "unknown");
+	CHECK(c->authentication->dhGroup == "unknown");
+}
+
 TEST_CASE("a controller without its subsystem NQN is refused", "[decode]")
 {
 	Payload p;

@@ -179,6 +179,10 @@ TEST_CASE("doctor: a controller without a connection is named with its error, di
 	};
 	CHECK(inFinding(step([](Controller &c) { c.lastErrno = EHOSTUNREACH; }), "'ping 10.0.0.1'"));
 	CHECK(inFinding(step([](Controller &c) { c.lastStatus = 0x184; }), "the target refuses"));
+	auto authentication = [&](int sysErrno) { return step([&](Controller &c) { c.lastErrno = sysErrno; }); };
+	CHECK(inFinding(authentication(ENOKEY), "'nvmeofctl set nvmeof0c1 dhchap-key=FILE'"));
+	CHECK(inFinding(authentication(EKEYREVOKED), "give it a new key"));
+	CHECK(inFinding(authentication(EKEYREJECTED), "compare the keys"));
 	const std::string lost = step([](Controller &c) { c.state = ControllerState::lost; });
 	CHECK(inFinding(lost, "warning controller_lost nvmeof0c1: "));
 	CHECK(inFinding(lost, lostNextStep("nvmeof0c1")));

@@ -19,6 +19,7 @@
 #include "golden.h"
 #include "gds.h"
 #include "gpu_machine.h"
+#include "key.h"
 #include "nbft.h"
 #include "policy.h"
 #include "reload.h"
@@ -83,6 +84,7 @@ Controller wholeController()
 	c.paths = 1;
 	c.scans = 4;
 	c.owner = "nvmeofd";
+	c.authentication = Authentication{"SHA-256", "ffdhe2048", true, 800s};
 	return c;
 }
 
@@ -468,6 +470,11 @@ doctor::Diagnosis wholeDiagnosis()
 	return diagnosis;
 }
 
+nofctl::KeyringKey wholeKey()
+{
+	return {205230604, "logon", "nvmeof:dhchap:host:nqn.host:nqn.2024-01.com.example:flash1"};
+}
+
 std::vector<Golden> all()
 {
 	Snapshot s = wholeSnapshot();
@@ -527,6 +534,11 @@ std::vector<Golden> all()
 		{"volume", "volume-list.json",
 		 pretty(volumesDocument(
 			 {{wholeVolume().entry, wholeNamespace(), wholeVolume().byId, {{"mount", "/data"}}}}))},
+		{"key", "key-check.json",
+		 pretty(keyDocument({"/etc/nvmeof/keys/host.key", "DHHC-1", nofctl::KeyHash::sha256, 32}))},
+		{"key", "key-insert.json", pretty(insertedKeyDocument(wholeKey()))},
+		{"key", "key-list.json", pretty(keysDocument({wholeKey()}))},
+		{"key", "key-revoke.json", pretty(doneDocument(wholeKey().description, "revoked"))},
 		{"gen-hostnqn", "gen-hostnqn.json", pretty(hostnqnDocument("nqn.host"))},
 		{"show-hostnqn", "show-hostnqn.json", pretty(hostnqnDocument("nqn.host"))},
 		{"version", "version.json", pretty(versionOfNow())},

@@ -444,6 +444,15 @@ TEST_CASE("connect settings override the defaults, and are bounded", "[plan]")
 		ConnectSettings one;
 		CAPTURE(setting.name);
 		CHECK_FALSE(getConnectSetting(one, setting));
+		CHECK_FALSE(getConnectText(one, setting));
+		if (setting.kind == SettingKind::keySource) {
+			CHECK_FALSE(putConnectSetting(one, setting, 0));
+			CHECK(putConnectText(one, setting, "/etc/nvmeof/keys/host.key"));
+			CHECK(getConnectText(one, setting) == "/etc/nvmeof/keys/host.key");
+			CHECK_FALSE(getConnectSetting(one, setting));
+			continue;
+		}
+		CHECK_FALSE(putConnectText(one, setting, "/etc/nvmeof/keys/host.key"));
 		CHECK(putConnectSetting(one, setting, setting.most));
 		CHECK(getConnectSetting(one, setting) == setting.most);
 	}

@@ -58,6 +58,7 @@ TEST_CASE("metrics of a snapshot have the right names and values", "[prometheus]
 	s.namespaces[0].expectedPaths = 2;
 	s.namespaces[0].openers = 1;
 	s.namespaces[0].noPathSince = 987500ms;
+	s.controllers[0].authentication = Authentication{"SHA-512", "ffdhe8192", false, 800s};
 	std::string text = prometheusText(s, {.bootOffset = 1700000000s, .node = {}, .lost = {}});
 	INFO(text);
 	ExpositionChecker read(text);
@@ -78,6 +79,14 @@ TEST_CASE("metrics of a snapshot have the right names and values", "[prometheus]
 	CHECK(read.value("nvmeof_path_ana_state", pathNamed("nvmeof0c1n1", {{"state", "optimized"}})) == 0);
 	CHECK(read.value("nvmeof_path_ana_change_timestamp_seconds", pathNamed("nvmeof0c1n1")) == 1700000900);
 	CHECK_FALSE(read.value("nvmeof_path_ana_change_timestamp_seconds", pathNamed("nvmeof0c2n1")));
+	CHECK(read.value("nvmeof_controller_authenticated", {{"controller", "nvmeof0c1"}}) == 1);
+	CHECK(read.value("nvmeof_controller_authenticated", {{"controller", "nvmeof0c2"}}) == 0);
+	CHECK(read.value("nvmeof_controller_authentication_info", {{"controller", "nvmeof0c1"},
+								   {"hash", "SHA-512"},
+								   {"dh_group", "ffdhe8192"},
+								   {"mutual", "no"}}) == 1);
+	CHECK(read.value("nvmeof_controller_authentication_timestamp_seconds", {{"controller", "nvmeof0c1"}}) ==
+	      1700000800);
 	CHECK(read.value("nvmeof_controller_state", {{"controller", "nvmeof0c2"}, {"state", "connecting"}}) == 1);
 	CHECK(read.value("nvmeof_controller_state", {{"controller", "nvmeof0c2"}, {"state", "live"}}) == 0);
 	CHECK(read.value("nvmeof_controller_reconnects_total", {{"controller", "nvmeof0c2"}}) == 4);
@@ -136,8 +145,8 @@ TEST_CASE("latencies without histograms keep names and type", "[prometheus]")
 		return lines - comments;
 	};
 	// the numbers that operations.md and CHANGELOG.md state
-	CHECK(series(prometheusText(one, without)) == 84);
-	CHECK(series(prometheusText(one, {})) == 176);
+	CHECK(series(prometheusText(one, without)) == 86);
+	CHECK(series(prometheusText(one, {})) == 178);
 }
 
 TEST_CASE("metrics of the machine have the right values", "[prometheus]")

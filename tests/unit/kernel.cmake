@@ -24,8 +24,8 @@ endif()
 
 set(kmod ${PROJECT_SOURCE_DIR}/kmod)
 add_library(nof_pure STATIC
-	${kmod}/wire/ana_log.c ${kmod}/wire/ccr_log.c ${kmod}/wire/effects.c ${kmod}/wire/identify.c
-	${kmod}/wire/reservation.c ${kmod}/wire/status.c ${kmod}/wire/zone.c
+	${kmod}/wire/ana_log.c ${kmod}/wire/ccr_log.c ${kmod}/wire/dhchap.c ${kmod}/wire/effects.c
+	${kmod}/wire/identify.c ${kmod}/wire/reservation.c ${kmod}/wire/status.c ${kmod}/wire/zone.c
 	${kmod}/core/backoff.c ${kmod}/core/probation.c ${kmod}/core/state.c ${kmod}/mpath/repeat.c ${kmod}/tcp/pdu.c)
 set_target_properties(nof_pure PROPERTIES C_STANDARD 11)
 target_compile_options(nof_pure PRIVATE -Wall $<$<BOOL:${NVMEOF_WERROR}>:-Werror>)
@@ -36,8 +36,8 @@ target_compile_definitions(nof_pure PUBLIC
 	NOF_KERNEL_NVME_TCP_H="${NVMEOF_KERNEL_INCLUDE}/linux/nvme-tcp.h")
 
 add_executable(unit_kernel
-	k_ana_log.cpp k_backoff.cpp k_ccr_log.cpp k_effects.cpp k_identify_ctrl.cpp k_identify_ns.cpp k_latency.cpp
-	k_pdu.cpp k_probation.cpp k_repeat.cpp k_reservation.cpp k_state.cpp k_status.cpp k_zone.cpp)
+	k_ana_log.cpp k_backoff.cpp k_ccr_log.cpp k_dhchap.cpp k_effects.cpp k_identify_ctrl.cpp k_identify_ns.cpp
+	k_latency.cpp k_pdu.cpp k_probation.cpp k_repeat.cpp k_reservation.cpp k_state.cpp k_status.cpp k_zone.cpp)
 target_link_libraries(unit_kernel PRIVATE nof_pure nvmeof_test_flags nvmeof_catch)
 target_compile_options(unit_kernel PRIVATE -Wall)
 # The kernel's header names its anonymous structures freely.

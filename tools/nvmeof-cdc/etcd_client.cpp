@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "etcd_client.h"
 
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -214,19 +213,7 @@ using Outcome = Answer::Outcome;
 
 namespace {
 
-constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr int maxDepth = 4;
-
-constexpr std::array<std::uint8_t, 256> valuesOf(std::string_view alphabet)
-{
-	std::array<std::uint8_t, 256> values;
-	values.fill(0xff);
-	for (std::size_t i = 0; i < alphabet.size(); i++)
-		values[static_cast<std::uint8_t>(alphabet[i])] = static_cast<std::uint8_t>(i);
-	return values;
-}
-
-constexpr auto values = valuesOf(digits);
 
 // Reads members; a member of the wrong type makes the whole message invalid.
 class JsonReader {
@@ -335,45 +322,6 @@ const JsonValue &resultOf(JsonReader &reader, const JsonValue &answer)
 }
 
 } // namespace
-
-std::string toBase64(std::string_view bytes)
-{
-	std::string text;
-	text.reserve((bytes.size() + 2) / 3 * 4);
-	for (std::size_t i = 0; i < bytes.size(); i += 3) {
-		const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
-		std::uint32_t group = 0;
-		for (std::size_t j = 0; j < 3; j++)
-			group = group << 8 | (j < count ? static_cast<std::uint8_t>(bytes[i + j]) : 0);
-		for (std::size_t j = 0; j < 4; j++)
-			text += j <= count ? digits[group >> (18 - 6 * j) & 63] : '=';
-	}
-	return text;
-}
-
-std::optional<std::string> ofBase64(std::string_view text)
-{
-	if (text.size() % 4)
-		return {};
-	for (int i = 0; i < 2 && text.ends_with('='); i++)
-		text.remove_suffix(1);
-	std::string bytes;
-	bytes.reserve(text.size() * 3 / 4);
-	std::uint32_t group = 0;
-	unsigned bits = 0;
-	for (const char c : text) {
-		const std::uint8_t digit = values[static_cast<std::uint8_t>(c)];
-		if (digit == 0xff)
-			return {};
-		group = group << 6 | digit;
-		bits += 6;
-		if (bits >= 8) {
-			bits -= 8;
-			bytes += static_cast<char>(group >> bits & 0xff);
-		}
-	}
-	return bytes;
-}
 
 std::string endOf(std::string prefix)
 {

@@ -18,6 +18,7 @@
 
 #include <nvmeof/result.h>
 
+#include "libctl/base/base64.h"
 #include "libctl/runtime/loop.h"
 
 namespace cdc {
@@ -113,8 +114,8 @@ class Client;
 
 using JsonValue = nlohmann::json;
 
-std::string toBase64(std::string_view bytes);
-std::optional<std::string> ofBase64(std::string_view text);
+using nofctl::ofBase64;
+using nofctl::toBase64;
 
 // The end of the range of all keys that begin with @prefix
 std::string endOf(std::string prefix);

@@ -107,6 +107,11 @@ Result<ConnectSettings> Reader::settings()
 		const std::string text = take(setting.name);
 		if (text.empty())
 			continue;
+		if (setting.kind == SettingKind::keySource) {
+			if (Result<void> done = putConnectText(settings, setting, text); !done)
+				return invalidSpec(std::string(setting.name) + ": " + done.error().message);
+			continue;
+		}
 		std::optional<std::int64_t> value = valueOf(setting, text);
 		if (!value || !putConnectSetting(settings, setting, *value))
 			return invalidSpec(std::string(setting.name) + ": '" + text + "' is not valid");

@@ -506,6 +506,7 @@ std::vector<Command> setupCommands()
 {
 	return {
 		configCommand(),
+		keyCommand(),
 		{"import",
 		 "import the configuration of nvme-cli or nvme-stas",
 		 "Reads discovery.conf, config.json and nvme-fabrics.conf of nvme-cli, stafd.conf, stacd.conf, "

@@ -9,6 +9,7 @@
 
 #include "context.h"
 #include "documents.h"
+#include "libctl/keys/source.h"
 #include "table.h"
 
 using namespace nvmeof;
@@ -47,6 +48,30 @@ bool hasInterface(const std::string &name)
 	return std::filesystem::exists("/sys/class/net/" + name, error);
 }
 
+// Files of keys that a connect would refuse. Credentials and the keyring are those of another program.
+std::vector<std::string> keyNotes(const Config &config)
+{
+	std::vector<std::string> notes;
+	auto check = [&](const ConfigPlace &place, const char *name, const std::optional<std::string> &text) {
+		Result<nofctl::KeySource> source = nofctl::KeySource::parse(text.value_or(""));
+		if (!source || source->kind() != nofctl::KeySource::Kind::file)
+			return;
+		Result<nofctl::SecretBytes> secret = nofctl::readDhchapSecret(*source);
+		if (!secret && secret.error().code == ErrorCode::invalid) // a user other than root may not read it
+			notes.push_back(fmt::format("{}: {}: {}", place.toString(), name, secret.error().message));
+	};
+	auto checkBoth = [&](const ConfigPlace &place, const ConnectSettings &settings) {
+		check(place, "dhchap-key", settings.dhchapKey);
+		check(place, "dhchap-ctrl-key", settings.dhchapCtrlKey);
+	};
+	for (const auto *targets : {&config.services, &config.connections})
+		for (const ConfigTarget &one : *targets)
+			checkBoth(one.place, one.settings);
+	for (const ConfigDefaults &one : config.defaults)
+		checkBoth(one.place, one.connect);
+	return notes;
+}
+
 // Interfaces that do not exist now. No error: the configuration may be for another machine, or a device may come later.
 std::vector<std::string> absences(const Config &config)
 {
@@ -69,6 +94,8 @@ std::vector<std::string> absences(const Config &config)
 int check(Context &context, ConfigReading reading)
 {
 	for (std::string &note : absences(reading.config))
+		reading.config.notes.push_back(std::move(note));
+	for (std::string &note : keyNotes(reading.config))
 		reading.config.notes.push_back(std::move(note));
 	for (const ConfigProblem &one : reading.problems) {
 		Error error;

@@ -70,9 +70,14 @@ WaitFor waitOf(const std::string &word)
 ConnectSettings settingsOf(const Args &args)
 {
 	ConnectSettings settings;
-	for (const ConnectSetting &setting : connectSettings())
-		if (std::optional<std::int64_t> value = valueOf(args, setting)) // the parser has checked the range
+	for (const ConnectSetting &setting : connectSettings()) { // the parser has checked the values
+		if (setting.kind == SettingKind::keySource) {
+			if (std::optional<std::string> text = args.text(setting.name))
+				static_cast<void>(putConnectText(settings, setting, *text));
+		} else if (std::optional<std::int64_t> value = valueOf(args, setting)) {
 			static_cast<void>(putConnectSetting(settings, setting, *value));
+		}
+	}
 	if (args.has("keep-trying") && !settings.firstConnect) // the same limit as for reconnects
 		settings.firstConnect = settings.ctrlLoss.value_or(defaultCtrlLoss);
 	return settings;
@@ -139,8 +144,24 @@ static std::string linkStep(const ConnectOptions &options, const nofctl::gpu::Tr
 	return trouble.empty() ? "" : trouble + ": check its cable, the port of the switch, and 'ip link'";
 }
 
+static std::string authenticationStep(const Error &error, const ConnectOptions &options)
+{
+	if (options.dhchapKey.empty())
+		return "give the key of this host: --dhchap-key FILE; TLS is not supported";
+	if (error.sysErrno == ENOKEY)
+		return ""; // the message says which key is missing
+	if (error.sysErrno == EKEYREVOKED || error.sysErrno == EKEYEXPIRED)
+		return "'nvmeofctl key insert' adds a new key";
+	return options.dhchapCtrlKey.empty() ? "compare the key with the one that the target has for this host"
+					     : "compare both keys with those that the target has for this host";
+}
+
 std::string connectNextStep(const Error &error, const ConnectOptions &options, const nofctl::gpu::Tree &tree)
 {
+	const std::string &file = error.object.kind == ErrorObject::Kind::file ? error.object.name : "";
+	if (!file.empty() && (file == options.dhchapKey || file == options.dhchapCtrlKey))
+		return error.code == ErrorCode::notPermitted ? ""
+							     : fmt::format("'nvmeofctl key check {}' checks it", file);
 	if (error.object.kind == ErrorObject::Kind::file)
 		return fileStep(error);
 	if (error.left == ControllerState::live)
@@ -173,7 +194,7 @@ std::string connectNextStep(const Error &error, const ConnectOptions &options, c
 	case ErrorCode::nameResolution:
 		return "check the name";
 	case ErrorCode::authentication:
-		return "the target requires authentication or TLS, which this version does not support";
+		return authenticationStep(error, options);
 	default:
 		return {};
 	}

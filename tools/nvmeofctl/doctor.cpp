@@ -99,6 +99,7 @@ private:
 	bool isSuspect(const Controller &c) const;
 	std::string failureOf(const Controller &c) const;
 	std::string thinDisks(const Controller &c) const;
+	std::string authenticationAdvice(const Controller &c) const;
 	std::string connectAdvice(const Controller &c) const;
 
 	const Facts &facts_;
@@ -348,6 +349,18 @@ std::string Examination::thinDisks(const Controller &c) const
 	return listed(disks);
 }
 
+std::string Examination::authenticationAdvice(const Controller &c) const
+{
+	if (c.lastErrno == ENOKEY)
+		return fmt::format("give the key that the target has for {}: 'nvmeofctl set {} dhchap-key=FILE'",
+				   c.hostnqn, c.name);
+	if (c.lastErrno == EKEYREVOKED || c.lastErrno == EKEYEXPIRED)
+		return fmt::format("give it a new key: 'nvmeofctl set {} dhchap-key=FILE'", c.name);
+	return fmt::format("compare the keys of this host and of the target; 'nvmeofctl set {} dhchap-key=FILE' reads "
+			   "a changed file (Documentation/authentication.md)",
+			   c.name);
+}
+
 std::string Examination::connectAdvice(const Controller &c) const
 {
 	if (const PathProbe *probe = probeOf(c); probe && probe->routeErrno)
@@ -356,7 +369,9 @@ std::string Examination::connectAdvice(const Controller &c) const
 		return fmt::format("{} has no carrier, or is down: check cable, switch port and 'ip link'",
 				   probe->interface);
 	std::string step;
-	if (c.lastStatus)
+	if (connectCodeOf(c.lastErrno) == ErrorCode::authentication)
+		step = authenticationAdvice(c);
+	else if (c.lastStatus)
 		step = fmt::format("the target refuses: check that it has {} and allows {}", c.subsysnqn, c.hostnqn);
 	else if (c.lastErrno == ECONNREFUSED)
 		step = fmt::format("check that the target listens on {}", portOf(c));

@@ -83,6 +83,16 @@ void addSettings(Fields &fields, const Controller &controller)
 		fields.emplace_back("zero copy", controller.copies ? "no, data are copied" : "yes");
 }
 
+// "no", or "host, 5 min ago, by SHA-256 and ffdhe2048"
+std::string authenticationNote(const Controller &controller, std::chrono::nanoseconds now)
+{
+	if (!controller.authentication)
+		return "no";
+	const Authentication &is = *controller.authentication;
+	return fmt::format("{}, {} ago, by {} and DH group {}", is.mutual ? "host and controller" : "host",
+			   formatAge(now - is.at), is.hash, is.dhGroup);
+}
+
 // @object: a controller, or a path, which has the values of its controller
 template <typename T> void addFailure(Fields &fields, const T &object)
 {
@@ -361,7 +371,7 @@ std::string lostNextStep(const std::string &controller)
 			   controller);
 }
 
-Fields fieldsOf(const Controller &controller)
+Fields fieldsOf(const Controller &controller, std::chrono::nanoseconds now)
 {
 	Fields fields{{"name", controller.name}, {"kind", "controller"}, {"nqn", controller.subsysnqn}};
 	addText(fields, "hostnqn", controller.hostnqn);
@@ -373,6 +383,7 @@ Fields fieldsOf(const Controller &controller)
 	addText(fields, "serial", controller.serial);
 	addText(fields, "firmware", controller.firmware);
 	addSettings(fields, controller);
+	fields.emplace_back("authenticated", authenticationNote(controller, now));
 	addNumber(fields, "reconnects", controller.reconnects);
 	addNumber(fields, "attempts", controller.attempts);
 	if (controller.lossLeft)

@@ -55,7 +55,8 @@ std::string formatSince(const nvmeof::Path &path, std::chrono::nanoseconds now);
 std::string formatEvent(const nvmeof::Event &event, const std::optional<nvmeof::AnaBefore> &before = {});
 
 Fields fieldsOf(const nvmeof::Subsystem &subsystem);
-Fields fieldsOf(const nvmeof::Controller &controller);
+// @now: CLOCK_BOOTTIME
+Fields fieldsOf(const nvmeof::Controller &controller, std::chrono::nanoseconds now = nvmeof::bootTime());
 // @now: CLOCK_BOOTTIME
 Fields fieldsOf(const nvmeof::Namespace &ns, std::chrono::nanoseconds now = nvmeof::bootTime());
 // @now: CLOCK_BOOTTIME

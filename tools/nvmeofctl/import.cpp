@@ -260,18 +260,20 @@ struct Foreign {
 	const char *reason;
 };
 
-constexpr const char *secret = "this version supports neither authentication nor TLS";
+constexpr const char *secret = "a secret: write it into a file with mode 0600, and set dhchap-key to its path";
+constexpr const char *ctrlSecret = "a secret: write it into a file with mode 0600, and set dhchap-ctrl-key to its path";
+constexpr const char *tls = "this version does not support TLS";
 constexpr Foreign foreign[] = {
 	{"dhchap-key", secret},
 	{"dhchap-secret", secret},
-	{"dhchap-ctrl-key", secret},
-	{"dhchap-ctrl-secret", secret},
-	{"key", secret},
-	{"tls", secret},
-	{"tls-key", secret},
-	{"tls-key-identity", secret},
-	{"keyring", secret},
-	{"concat", secret},
+	{"dhchap-ctrl-key", ctrlSecret},
+	{"dhchap-ctrl-secret", ctrlSecret},
+	{"key", tls},
+	{"tls", tls},
+	{"tls-key", tls},
+	{"tls-key-identity", tls},
+	{"keyring", tls},
+	{"concat", tls},
 	{"nr-write-queues", "separate write queues are not supported"},
 	{"ip-family", "the address determines IPv4 or IPv6"},
 	{"ignore-iface", "host-iface is always used if given"},
@@ -411,6 +413,10 @@ bool takeSetting(ConnectSettings &settings, const std::string &key, const std::s
 			name = alias.ours;
 	const ConnectSetting *setting = findConnectSetting(name);
 	if (!setting) {
+		reason = reasonOf(key);
+		return false;
+	}
+	if (setting->kind == SettingKind::keySource) { // in those files, it is the secret itself
 		reason = reasonOf(key);
 		return false;
 	}

@@ -71,6 +71,11 @@ void putSettings(Json &json, const Controller &controller)
 		json["zero_copy"] = !controller.copies;
 }
 
+Json authenticationJson(const Authentication &is)
+{
+	return {{"hash", is.hash}, {"dh_group", is.dhGroup}, {"mutual", is.mutual}, {"since_ns", is.at.count()}};
+}
+
 std::string subsystemName(std::uint32_t id)
 {
 	return ObjectName{id, {}, {}}.toString();
@@ -137,6 +142,8 @@ Json toJson(const Controller &controller)
 	putText(json, "serial", controller.serial);
 	putText(json, "firmware", controller.firmware);
 	putSettings(json, controller);
+	if (controller.authentication)
+		json["authentication"] = authenticationJson(*controller.authentication);
 	json["reconnects"] = controller.reconnects;
 	json["attempts"] = controller.attempts;
 	if (controller.lossLeft)

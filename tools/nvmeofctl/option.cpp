@@ -11,6 +11,7 @@
 #include <nvmeof/uuid.h>
 
 #include "libctl/config/config_parse.h"
+#include "libctl/keys/source.h"
 #include "suggest.h"
 #include "when.h"
 
@@ -85,6 +86,8 @@ std::optional<std::string> notOfItsType(const Option &option, const std::string 
 		return notAUuid(value);
 	case Type::address:
 		return messageOf(parseTraddr(value));
+	case Type::keySource:
+		return messageOf(nofctl::KeySource::parse(value));
 	case Type::stripeName:
 		return nofctl::isStripeName(value)
 			       ? std::optional<std::string>()

@@ -20,6 +20,7 @@ enum class Type {
 	nqn,
 	uuid,
 	address,    // numeric, without a port
+	keySource,  // checked by libctl/keys/source.h
 	stripeName, // checked by libctl/config/config_parse.h
 };
 

@@ -163,6 +163,10 @@ Option setting(std::string shortName, const std::string &name, const std::string
 	case nvmeof::SettingKind::timeOrNever:
 		option.type = Type::timeOrNever;
 		break;
+	case nvmeof::SettingKind::keySource:
+		option.type = Type::keySource;
+		option.completes = Completes::files;
+		break;
 	}
 	return option;
 }
@@ -190,6 +194,8 @@ std::vector<Option> settingOptions()
 		setting("", "ack-tmo-ms", "MS"),
 		setting("", "retry-count", "N"),
 		setting("", "sq-flow", ""),
+		setting("", "dhchap-key", "FILE"),
+		setting("", "dhchap-ctrl-key", "FILE"),
 	};
 }
 

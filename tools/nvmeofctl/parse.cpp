@@ -17,6 +17,7 @@
 #include <nvmeof/client.h>
 
 #include "context.h"
+#include "libctl/keys/source.h"
 #include "setting_texts.h"
 #include "suggest.h"
 #include "table.h"
@@ -175,9 +176,9 @@ CommandLine answer(std::string text, int exitCode = 0)
 CommandLine usage(const Command *command, const std::string &message)
 {
 	const std::string name = command ? command->path + ": " : "", help = command ? command->path + " " : "";
-	return answer(
-		fmt::format("nvmeofctl: {}{} (see 'nvmeofctl {}--help')\n", name, nofctl::printable(message), help),
-		static_cast<int>(ExitCode::usage));
+	const std::string said = nofctl::containsSecret(message) ? nofctl::secretError().message : message;
+	return answer(fmt::format("nvmeofctl: {}{} (see 'nvmeofctl {}--help')\n", name, nofctl::printable(said), help),
+		      static_cast<int>(ExitCode::usage));
 }
 
 // Must not repeat a value in @word, which may be a secret.
@@ -405,16 +406,16 @@ struct UnsupportedName {
 	const char *instead;
 };
 
-constexpr const char *noKeys = "authentication is not supported yet: allow this host at the target by its NQN, which "
-			       "'nvmeofctl show-hostnqn' prints, and keep the network closed to others";
+constexpr const char *keyFile = "write the secret into a file with mode 0600, and use --dhchap-key FILE";
+constexpr const char *ctrlKeyFile = "write the secret into a file with mode 0600, and use --dhchap-ctrl-key FILE";
 constexpr const char *noTls = "encryption is not supported yet: use a trusted network, or IPsec";
 constexpr const char *noFile = "the configuration is in /etc/nvmeof/nvmeof.toml: 'nvmeofctl import' converts such a "
 			       "file, 'nvmeofctl connect-all' connects its targets";
 constexpr const char *byIoctl = "use nvme-cli for it: its commands work on /dev/nvmeof0c1 and /dev/nvmeof0n1";
 
 constexpr UnsupportedName options[] = {
-	{"-S", "--dhchap-secret", noKeys},
-	{"-C", "--dhchap-ctrl-secret", noKeys},
+	{"-S", "--dhchap-secret", keyFile},
+	{"-C", "--dhchap-ctrl-secret", ctrlKeyFile},
 	{"", "--tls", noTls},
 	{"", "--tls-key", noTls},
 	{"", "--tls-key-identity", noTls},
@@ -594,7 +595,7 @@ std::string helpOfAll()
 			titleWidth = std::max(titleWidth, command.group.size());
 			nameWidth = std::max(nameWidth, command.name.size());
 		}
-	std::string text = "Usage: nvmeofctl COMMAND [VERB] [OPTION]...\n\n", title;
+	std::string text = "Usage: nvmeofctl COMMAND [VERB] [OPTION]..., or nvmeofctl --version\n\n", title;
 	for (const Command &command : commands()) {
 		if (command.hidden)
 			continue;
@@ -602,9 +603,7 @@ std::string helpOfAll()
 				    command.name, nameWidth, command.summary);
 		title = command.group;
 	}
-	return text + "\n'nvmeofctl COMMAND --help' lists the verbs, options and examples of a command.\n"
-		      "'man nvmeofctl' describes files and "
-		      "exit codes; --version prints the version.\n";
+	return text + "\n'nvmeofctl COMMAND --help' describes a command, 'man nvmeofctl' the exit codes.\n";
 }
 
 int runHelp(Context &context)

@@ -160,6 +160,36 @@ private:
 			       [](const Controller &c) { return c.attempts; });
 		eachController("nvmeof_controller_inflight_commands", MetricType::gauge,
 			       "Commands in flight to a controller.", [](const Controller &c) { return c.inflight; });
+		authentication();
+	}
+
+	void authentication()
+	{
+		eachController("nvmeof_controller_authenticated", MetricType::gauge,
+			       "1 if this host has authenticated itself to a controller (DH-HMAC-CHAP), else 0.",
+			       [](const Controller &c) { return c.authentication.has_value(); });
+		out_.family("nvmeof_controller_authentication_info", MetricType::gauge,
+			    "How a controller was authenticated; mutual: it has authenticated itself, too; always 1.");
+		for (const Controller &c : all_.controllers)
+			if (const auto &is = c.authentication) {
+				Labels labels = labelsOf(c, all_);
+				labels.insert(labels.end(), {{"hash", is->hash},
+							     {"dh_group", is->dhGroup},
+							     {"mutual", is->mutual ? "yes" : "no"}});
+				out_.sample(labels, std::uint64_t(1));
+			}
+		out_.family("nvmeof_controller_authentication_timestamp_seconds", MetricType::gauge,
+			    "Unix time of the last authentication of a controller.");
+		for (const Controller &c : all_.controllers)
+			if (c.authentication)
+				out_.sample(labelsOf(c, all_), unixTime(c.authentication->at));
+	}
+
+	// The clocks drift against each other: a finer value would change with each sample.
+	double unixTime(std::chrono::nanoseconds at) const
+	{
+		const std::chrono::duration<double> when = at + options_.bootOffset;
+		return std::round(when.count() * 100) / 100;
 	}
 
 	void eachNamespace(const char *name, const char *help, auto value)
@@ -269,11 +299,8 @@ private:
 			    "Unix time at which a path entered its ANA state.");
 		for (const Path &p : all_.paths) {
 			std::optional<Labels> labels = labelsOf(p, all_);
-			if (!labels || !p.anaSince)
-				continue;
-			// The clocks drift against each other: a finer value would change with each sample.
-			std::chrono::duration<double> when = *p.anaSince + options_.bootOffset;
-			out_.sample(*labels, std::round(when.count() * 100) / 100);
+			if (labels && p.anaSince)
+				out_.sample(*labels, unixTime(*p.anaSince));
 		}
 	}
 

@@ -49,6 +49,9 @@ constexpr SettingText ofController[] = {
 	 "time without a connection after which waiting I/O fails"},
 	{"stall-tmo", "0 (off) to 86400 s; 300ms is 0.3", "0.3",
 	 "time without an answer after which the path is suspect"},
+	{"dhchap-key", "FILE, credential:NAME or keyring:DESCRIPTION", "none",
+	 "key by which this host authenticates itself; a live controller is authenticated again"},
+	{"dhchap-ctrl-key", "likewise", "none", "key by which the controller has to authenticate itself"},
 };
 
 } // namespace

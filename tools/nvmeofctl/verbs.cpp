@@ -408,7 +408,91 @@ std::vector<Command> configVerbs()
 	};
 }
 
+// ---- keys
+
+std::vector<Option> generateOptions()
+{
+	return {
+		preset("sha256", oneOf({"none", "sha256", "sha384", "sha512"},
+				       value("", "--hash", "HASH",
+					     "Hash function that transforms the key, or none; with --tls, that derives "
+					     "it: sha256 or sha384"))),
+		preset("that of the hash function, or 32",
+		       oneOf({"32", "48", "64"}, value("", "--length", "BYTES", "Length of the key"))),
+		flag("", "--tls", "Generate a pre-shared key of TLS instead"),
+		required(value("", "--output", "FILE",
+			       "File to create, with mode 0600; - for stdout, unless it is a terminal",
+			       Completes::files)),
+	};
+}
+
+std::vector<Command> keyVerbs()
+{
+	return {
+		{"generate",
+		 "generate a key, and write it into a file",
+		 "Generates a random key of DH-HMAC-CHAP, and writes it into a new file, which only its owner can "
+		 "access. Does not overwrite a file. The key itself is never displayed.",
+		 generateOptions(),
+		 runKeyGenerate,
+		 {{"a key of this host", "nvmeofctl key generate --output /etc/nvmeof/keys/host.key"},
+		  {"onto a target", "nvmeofctl key generate --output - | ssh target 'umask 77; cat > host.key'"}}},
+		{"check",
+		 "check the file of a key",
+		 "Checks owner, mode, format and checksum of a file with a key of DH-HMAC-CHAP or TLS, and prints its "
+		 "hash function and length. The key itself is never displayed.",
+		 {required(positional("FILE", "File with the key", Completes::files))},
+		 runKeyCheck,
+		 {{"before using a file from somewhere else", "nvmeofctl key check /etc/nvmeof/keys/host.key"}}},
+		{"insert",
+		 "insert a key into the kernel's keyring",
+		 "Reads a key of DH-HMAC-CHAP and inserts it into the user keyring, as a key of type logon, which no "
+		 "process can read. Prints its description; 'connect --dhchap-key keyring:DESCRIPTION' uses it. If "
+		 "there is a key with that description, it is replaced, and controllers that use it authenticate "
+		 "themselves with the new one from their next connect on. 'connect --dhchap-key FILE' needs no "
+		 "'insert': it does the same.",
+		 {required(of(Type::keySource, positional("SOURCE",
+							  "File with the key, which begins with / or ./, or "
+							  "credential:NAME in a systemd unit",
+							  Completes::files))),
+		  of(Type::nqn,
+		     value("-q", "--hostnqn", "NQN", "NQN of this host; from /etc/nvme/hostnqn if not given")),
+		  preset("all subsystems",
+			 of(Type::nqn, value("-n", "--subsysnqn", "NQN", "NQN of the subsystem", Completes::nqns))),
+		  flag("", "--controller", "It is the key of the controller, for --dhchap-ctrl-key")},
+		 runKeyInsert,
+		 {{"a key for all subsystems", "nvmeofctl key insert /etc/nvmeof/keys/host.key"},
+		  {"a changed key, for controllers that are connected",
+		   "nvmeofctl key insert /etc/nvmeof/keys/host.key -n nqn.2024-01.com.example:flash1"}}},
+		{"list",
+		 "list keys in the kernel's keyring",
+		 "Lists the keys of this driver in the user keyring, by description. Keys in other keyrings, and keys "
+		 "whose description does not begin with 'nvmeof:', are not listed: see keyctl(1).",
+		 {},
+		 runKeyList,
+		 {{"descriptions, for a program", "nvmeofctl key list --json | jq -r '.keys[].description'"}}},
+		{"revoke",
+		 "revoke a key in the kernel's keyring",
+		 "Revokes a key and removes it from the user keyring. Controllers that use it stay connected, but "
+		 "cannot connect again until 'nvmeofctl set NAME dhchap-key=SOURCE' gives them another key.",
+		 {required(positional("DESCRIPTION", "Description of the key, as 'key list' prints it"))},
+		 runKeyRevoke,
+		 {{"a key that others may have read",
+		   "nvmeofctl key revoke nvmeof:dhchap:host:nqn.2014-08.org.nvmexpress:uuid:"
+		   "11111111-2222-3333-4444-555555555555:nqn.2024-01.com.example:flash1"}}},
+	};
+}
+
 } // namespace
+
+Command keyCommand()
+{
+	Command key{"key", "generate, check and insert keys for authentication",
+		    "Generates and checks the keys by which hosts and controllers authenticate themselves "
+		    "(DH-HMAC-CHAP), and shows and changes those in the kernel's keyring."};
+	key.verbs = keyVerbs();
+	return key;
+}
 
 Command volumeCommand()
 {

@@ -10,3 +10,4 @@ Command cdcCommand();
 Command gdsCommand();
 Command stripeCommand();
 Command configCommand();
+Command keyCommand();

@@ -21,7 +21,7 @@
  * CTRL_NEW      do, admin: TRANSPORT, TRADDR, SUBSYSNQN, HOSTNQN, HOSTID (req), TRSVCID, HOST_TRADDR, HOST_IFACE,
  *               NR_IO_QUEUES, NR_POLL_QUEUES, QUEUE_SIZE, KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO,
  *               CONNECT_TMO, STALL_TMO, TOS, HDR_DIGEST, DATA_DIGEST, SQ_FLOW, DUPLICATE_CONNECT, OWNER,
- *               FIRST_CONNECT_TMO, TAGS, ACK_TMO, RETRY_COUNT (opt)
+ *               FIRST_CONNECT_TMO, TAGS, ACK_TMO, RETRY_COUNT, DHCHAP_KEY, DHCHAP_CTRL_KEY (opt)
  *                                     -> a controller object, in state "connecting". The connect runs in the
  *               background; CTRL_NTF events report the result. -EALREADY with CTRL_NAME of the existing controller if
  *               the same host already has a controller at this address.
@@ -31,7 +31,8 @@
  *               result.
  * CTRL_RESCAN   do, admin: CTRL_NAME (req). Acknowledged when the scan is done.
  *               CTRL_DEL, CTRL_RESCAN: later requests of the same socket may be answered before this acknowledgement.
- * CTRL_SET      do, admin: CTRL_NAME (req), RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, STALL_TMO, OWNER (opt)
+ * CTRL_SET      do, admin: CTRL_NAME (req), RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, STALL_TMO, OWNER,
+ *               DHCHAP_KEY, DHCHAP_CTRL_KEY (opt). New keys are used from the next authentication on.
  * CTRL_GET      do: CTRL_NAME (req)   -> a controller object
  *               dump; SUBSYS_ID (opt) -> all controllers (of that subsystem)
  *   a controller object: SUBSYS_ID, CTRL_ID, CTRL_NAME, SUBSYSNQN, HOSTNQN, TRANSPORT, TRADDR, TRSVCID, [HOST_TRADDR],
@@ -39,7 +40,8 @@
  *   QUEUE_SIZE (granted), KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, CONNECT_TMO, STALL_TMO, TOS,
  *   [HDR_DIGEST], [DATA_DIGEST], [SQ_FLOW], [COPIES], RECONNECTS (successful), ATTEMPTS (since the controller
  *   was last live), [LOSS_LEFT], [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS], INFLIGHT, NR_PATHS, SCANS, [OWNER],
- *   WANTED_POLL_QUEUES, [FIRMWARE_LEFT], FIRST_CONNECT_TMO, and over RDMA while connected: RDMA_DEVICE, RDMA_PORT,
+ *   WANTED_POLL_QUEUES, [FIRMWARE_LEFT], FIRST_CONNECT_TMO, if it was authenticated AUTH_HASH, AUTH_DHGROUP,
+ *   [AUTH_MUTUAL], AUTH_AT, and over RDMA while connected: RDMA_DEVICE, RDMA_PORT,
  *   RDMA_GID, ACK_TMO, RETRY_COUNT, IN_CAPSULE, and sums over the current connections: POSTS, WORK_REQUESTS, CQES,
  *   REGISTRATIONS, INVALIDATIONS, REMOTE_INVALIDATIONS
  *
@@ -244,6 +246,12 @@ enum nvmeof_attr {
 	NVMEOF_A_HOLD_ASKED,		/* string: controller asked for a Cross-Controller Reset of it */
 	NVMEOF_A_FIRMWARE_LEFT,		/* u32, ms to the deadline of a firmware activation; no I/O meanwhile */
 	NVMEOF_A_CSI,			/* u8: command set identifier: 0 NVM, 1 Key Value, 2 zoned, ... */
+	NVMEOF_A_DHCHAP_KEY,		/* u32: serial number of a key of type "logon" or "user": the host's secret */
+	NVMEOF_A_DHCHAP_CTRL_KEY,	/* u32: likewise, the controller's secret: it has to authenticate itself, too */
+	NVMEOF_A_AUTH_HASH,		/* u8: hash function: 1 SHA-256, 2 SHA-384, 3 SHA-512 */
+	NVMEOF_A_AUTH_DHGROUP,		/* u8: DH group: 0 NULL, 1 to 5: 2048, 3072, 4096, 6144, 8192 bits */
+	NVMEOF_A_AUTH_MUTUAL,		/* flag: the controller has authenticated itself, too */
+	NVMEOF_A_AUTH_AT,		/* u64, CLOCK_BOOTTIME ns: when the admin queue was last authenticated */
 
 	__NVMEOF_A_MAX,
 	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1

@@ -77,7 +77,7 @@ nof_head_publish@p(...)
 |
 nof_ctrl_publish@p(...)
 |
-ctrl_exec@p(...)
+nof_admin_exec@p(...)
 )
 
 @script:python@
@@ -155,7 +155,7 @@ nof_head_publish@p(...)
 |
 nof_ctrl_publish@p(...)
 |
-ctrl_exec@p(...)
+nof_admin_exec@p(...)
 )
 
 @script:python@

@@ -75,7 +75,7 @@ mutex_lock@p(&e->ana.lock)
 |
 mutex_lock@p(&e->change.lock)
 |
-ctrl_exec@p(...)
+nof_admin_exec@p(...)
 |
 nof_queue_exec@p(...)
 |

@@ -10,7 +10,7 @@ void network(struct nof_ctrl *ctrl, struct nof_cmd *cmd)
 {
 	mutex_lock(&ctrl->subsys->lock);
 	if (!ctrl->nr_paths)
-		ctrl_exec(ctrl, cmd, 0);	/* BAD */
+		nof_admin_exec(ctrl, cmd, 0);	/* BAD */
 	mutex_unlock(&ctrl->subsys->lock);
 }
 

@@ -4,4 +4,6 @@
 
 #include <string.h>
 
+#define memzero_explicit(p, n) explicit_bzero(p, n)
+
 #endif

@@ -1,0 +1,666 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* In-band authentication: keys, hashes, and the exchange of messages; wire/dhchap.c has their format and order. */
+#include <crypto/hash.h>
+#include <crypto/kpp.h>
+#include <crypto/utils.h>
+#include <keys/user-type.h>
+#include <linux/key.h>
+#include <linux/netlink.h>
+#include <linux/nvme.h>
+#include <linux/random.h>
+#include <linux/scatterlist.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include "core/auth.h"
+#include "core/ctrl.h"
+#include "core/lifecycle.h"
+#include "core/queue.h"
+#include "core/work.h"
+#include "wire/dhchap.h"
+
+/* Kernels with the in-tree driver's keyring export key_lookup(). Without FFDHE there would be only the NULL group. */
+#define AUTH_SUPPORTED	(IS_ENABLED(CONFIG_NVME_KEYRING) && IS_ENABLED(CONFIG_CRYPTO_DH_RFC7919_GROUPS))
+
+#define AUTH_SPSP	1	/* SPSP0 and SPSP1 of DH-HMAC-CHAP (NVMe Base 2.0, figures 367 and 372) */
+
+/* Names in the crypto API, by identifier */
+static const char *const hash_names[] = { NULL, "sha256", "sha384", "sha512" };
+static const char *const hmac_names[] = { NULL, "hmac(sha256)", "hmac(sha384)", "hmac(sha512)" };
+static const char *const group_names[] = {
+	NULL, "ffdhe2048(dh)", "ffdhe3072(dh)", "ffdhe4096(dh)", "ffdhe6144(dh)", "ffdhe8192(dh)",
+};
+static_assert(ARRAY_SIZE(hmac_names) == NOF_DHCHAP_NR_HASHES + 1);
+static_assert(ARRAY_SIZE(group_names) == NOF_DHCHAP_NR_GROUPS);
+
+/**
+ * struct auth_exchange - one authentication of a queue
+ * @queue:	the queue, which is being connected; NULL: the admin queue is authenticated again
+ * @qid:	its number
+ * @association: of the controller
+ * @key, @ctrl_key: references
+ * @d:		state of the protocol
+ * @hmac:	of the hash function chosen by the controller
+ * @session:	session key, with a DH group (8.13.5.2): hash_len bytes
+ * @message:	NOF_DHCHAP_MESSAGE_MAX bytes
+ */
+struct auth_exchange {
+	struct nof_ctrl		*ctrl;
+	struct nof_queue	*queue;
+	u16			qid;
+	u32			association;
+	struct key		*key;
+	struct key		*ctrl_key;
+	struct nof_dhchap	d;
+	struct crypto_shash	*hmac;
+	u8			session[NOF_DHCHAP_HASH_MAX];
+	void			*message;
+};
+
+/* A piece of what is hashed */
+struct piece {
+	const void	*data;
+	u32		len;
+};
+
+#define PIECE_OF_STRING(s)	{ s, strlen(s) }
+
+/* Identifiers that this kernel supports, as bitmaps; set with the first key */
+static u8 auth_hashes, auth_groups;
+
+/*
+ * Algorithms are loaded when keys are set, without a lock. Never later: then modprobe may have to read from a disk that
+ * waits for the controller.
+ */
+static void find_algorithms(void)
+{
+	u8 hashes = 0, groups = BIT(NVME_AUTH_DHGROUP_NULL), i;
+
+	if (READ_ONCE(auth_hashes))
+		return;
+	for (i = 1; i < NOF_DHCHAP_NR_GROUPS; i++)
+		if (crypto_has_kpp(group_names[i], 0, 0))
+			groups |= BIT(i);
+	for (i = 1; i <= NOF_DHCHAP_NR_HASHES; i++)
+		if (crypto_has_shash(hmac_names[i], 0, 0))
+			hashes |= BIT(i);
+	WRITE_ONCE(auth_groups, groups);
+	WRITE_ONCE(auth_hashes, hashes);
+}
+
+/* Returns 0, -EKEYREVOKED, -EKEYEXPIRED, or -EINVAL with @why set. The caller wipes @secret. */
+static int read_secret(struct key *key, struct nof_dhchap_secret *secret, const char **why)
+{
+	const struct user_key_payload *payload;
+	int ret;
+
+	down_read(&key->sem);
+	ret = key_validate(key);
+	payload = ret ? NULL : user_key_payload_locked(key);
+	if (!ret && !payload)
+		ret = -EKEYREVOKED;
+	if (!ret) {
+		*why = nof_dhchap_parse_secret(payload->data, payload->datalen, secret);
+		ret = *why ? -EINVAL : 0;
+	}
+	up_read(&key->sem);
+	return ret;
+}
+
+/* Returns the key with this serial number, with a reference, after checking that it has a secret, or an ERR_PTR. */
+static struct key *find_key(u32 serial, struct netlink_ext_ack *extack)
+{
+	struct nof_dhchap_secret secret = {};
+	struct key *key = key_lookup(serial);
+	const char *why = NULL;
+	int ret;
+
+	if (IS_ERR(key)) {
+		NL_SET_ERR_MSG(extack, "there is no key with this serial number");
+		return ERR_PTR(-ENOKEY);
+	}
+	if (key->type != &key_type_logon && key->type != &key_type_user) {
+		NL_SET_ERR_MSG(extack, "the key is neither of type logon nor of type user");
+		key_put(key);
+		return ERR_PTR(-EINVAL);
+	}
+	ret = read_secret(key, &secret, &why);
+	memzero_explicit(&secret, sizeof(secret));
+	if (!ret)
+		return key;
+	if (why)
+		NL_SET_ERR_MSG_FMT(extack, "the key has no DH-HMAC-CHAP secret: %s", why);
+	else
+		NL_SET_ERR_MSG(extack, "the key was revoked or has expired");
+	key_put(key);
+	return ERR_PTR(ret);
+}
+
+/* A key of the host, once set, stays: without the lock, at worst a refusal comes too early */
+static bool host_key_missing(struct nof_ctrl *ctrl, const struct nof_auth_keys *keys)
+{
+	return !keys->key && !READ_ONCE(ctrl->auth.key);
+}
+
+int nof_auth_find_keys(struct nof_ctrl *ctrl, u32 serial, u32 ctrl_serial, struct nof_auth_keys *keys,
+		       struct netlink_ext_ack *extack)
+{
+	struct key *key;
+
+	if (!serial && !ctrl_serial)
+		return 0;
+	if (!AUTH_SUPPORTED) {
+		NL_SET_ERR_MSG(extack, "authentication needs a kernel with CONFIG_NVME_KEYRING and "
+			       "CONFIG_CRYPTO_DH_RFC7919_GROUPS, such as Debian's 6.12");
+		return -EOPNOTSUPP;
+	}
+	if (serial) {
+		key = find_key(serial, extack);
+		if (IS_ERR(key))
+			return PTR_ERR(key);
+		keys->key = key;
+	}
+	if (host_key_missing(ctrl, keys)) {
+		NL_SET_ERR_MSG(extack, "DHCHAP_CTRL_KEY needs DHCHAP_KEY: the host authenticates itself first");
+		return -EINVAL;
+	}
+	if (ctrl_serial) {
+		key = find_key(ctrl_serial, extack);
+		if (IS_ERR(key)) {
+			nof_auth_put_keys(keys);
+			return PTR_ERR(key);
+		}
+		keys->ctrl_key = key;
+	}
+	return 0;
+}
+
+void nof_auth_put_keys(struct nof_auth_keys *keys)
+{
+	key_put(keys->key);
+	key_put(keys->ctrl_key);
+	*keys = (struct nof_auth_keys){};
+}
+
+void nof_auth_use_keys(struct nof_ctrl *ctrl, struct nof_auth_keys *keys)
+{
+	struct nof_ctrl_auth *auth = &ctrl->auth;
+
+	if (!keys->key && !keys->ctrl_key)
+		return;
+	find_algorithms();
+	mutex_lock(&ctrl->auth.lock);
+	if (keys->key)
+		swap(keys->key, auth->key);
+	if (keys->ctrl_key)
+		swap(keys->ctrl_key, auth->ctrl_key);
+	mutex_unlock(&ctrl->auth.lock);
+	nof_auth_put_keys(keys);
+	if (READ_ONCE(auth->at))
+		queue_work(nof_wq, &auth->work);
+}
+
+/* Returns 0, a positive NVMe status, or a negative errno */
+static int exchange_exec(struct auth_exchange *x, struct nof_cmd *cmd)
+{
+	long left;
+
+	if (x->queue) {
+		left = (long)(x->queue->deadline - jiffies);
+		return nof_queue_exec(x->queue, cmd, left > 0 ? jiffies_to_msecs(left) : 1, NULL);
+	}
+	/* not to a later association, which knows nothing of this exchange */
+	return x->association == READ_ONCE(x->ctrl->association) ? nof_admin_exec(x->ctrl, cmd, 0) : -ECONNRESET;
+}
+
+/* Sends (@fctype auth_send) or receives @len bytes of x->message. Returns 0, or a negative errno, recorded. */
+static int exchange_message(struct auth_exchange *x, u8 fctype, u32 len)
+{
+	struct nof_cmd *cmd = kzalloc(sizeof(*cmd), GFP_NOIO);
+	int ret;
+
+	if (!cmd)
+		return -ENOMEM;
+	cmd->sqe.auth_common.opcode = nvme_fabrics_command;
+	cmd->sqe.auth_common.fctype = fctype;
+	cmd->sqe.auth_common.spsp0 = AUTH_SPSP;
+	cmd->sqe.auth_common.spsp1 = AUTH_SPSP;
+	cmd->sqe.auth_common.secp = NVME_AUTH_DHCHAP_PROTOCOL_IDENTIFIER;
+	cmd->sqe.auth_common.al_tl = cpu_to_le32(len);
+	cmd->buf = x->message;
+	cmd->len = len;
+	cmd->write = fctype == nvme_fabrics_type_auth_send;
+	ret = exchange_exec(x, cmd);
+	if (ret > 0) {
+		nof_ctrl_note(x->ctrl, -EKEYREJECTED, ret,
+			      "authentication of queue %u failed: the controller rejected %s", x->qid,
+			      cmd->write ? "Authentication Send" : "Authentication Receive");
+		ret = -EKEYREJECTED;
+	}
+	kfree(cmd);
+	return ret;
+}
+
+static int exchange_send(struct auth_exchange *x, u32 len)
+{
+	return exchange_message(x, nvme_fabrics_type_auth_send, len);
+}
+
+/* The controller may return less than it is asked for: the rest is zero */
+static int exchange_receive(struct auth_exchange *x)
+{
+	memset(x->message, 0, NOF_DHCHAP_MESSAGE_MAX);
+	return exchange_message(x, nvme_fabrics_type_auth_receive, NOF_DHCHAP_MESSAGE_MAX);
+}
+
+static int hash_pieces(struct crypto_shash *tfm, const u8 *key, u32 key_len, const struct piece *pieces, u32 nr,
+		       u8 *out)
+{
+	SHASH_DESC_ON_STACK(desc, tfm);
+	int ret;
+	u32 i;
+
+	desc->tfm = tfm;
+	ret = crypto_shash_setkey(tfm, key, key_len);
+	if (!ret)
+		ret = crypto_shash_init(desc);
+	for (i = 0; !ret && i < nr; i++)
+		ret = crypto_shash_update(desc, pieces[i].data, pieces[i].len);
+	if (!ret)
+		ret = crypto_shash_final(desc, out);
+	shash_desc_zero(desc);
+	return ret;
+}
+
+/* Transforms the secret of @nqn (8.13.5.7); @len: bytes of the key before and after */
+static int transform_secret(const struct nof_dhchap_secret *secret, const char *nqn, u8 *key, u32 *len)
+{
+	const struct piece pieces[] = { PIECE_OF_STRING(nqn), PIECE_OF_STRING("NVMe-over-Fabrics") };
+	struct crypto_shash *tfm;
+	int ret;
+
+	if (!secret->hash) {
+		memcpy(key, secret->key, secret->len);
+		*len = secret->len;
+		return 0;
+	}
+	tfm = crypto_alloc_shash(hmac_names[secret->hash], 0, CRYPTO_NOLOAD);
+	if (IS_ERR(tfm))
+		return PTR_ERR(tfm);
+	ret = hash_pieces(tfm, secret->key, secret->len, pieces, ARRAY_SIZE(pieces), key);
+	*len = nof_dhchap_hash_len(secret->hash);
+	crypto_free_shash(tfm);
+	return ret;
+}
+
+/* With a DH group, the challenge is augmented by the session key (8.13.5.4) */
+static int augment_challenge(struct auth_exchange *x, const u8 *challenge, u8 *augmented)
+{
+	const struct piece pieces[] = { { challenge, x->d.hash_len } };
+
+	if (x->d.dh_len)
+		return hash_pieces(x->hmac, x->session, x->d.hash_len, pieces, ARRAY_SIZE(pieces), augmented);
+	memcpy(augmented, challenge, x->d.hash_len);
+	return 0;
+}
+
+/**
+ * struct auth_side - the host or the controller as the side that proves its identity
+ * @key:	with its secret
+ * @nqn:	its NQN; @other: that of the other side
+ * @label:	its name in the response
+ * @challenge, @seq: of the other side
+ */
+struct auth_side {
+	struct key	*key;
+	const char	*nqn;
+	const char	*other;
+	const char	*label;
+	const u8	*challenge;
+	u32		seq;
+};
+
+/* The response of one side to the challenge of the other (8.13.5.4 and 8.13.5.5). Records errors of the key. */
+static int compute_response(struct auth_exchange *x, const struct auth_side *side, u8 *response)
+{
+	u8 key[NOF_DHCHAP_HASH_MAX], challenge[NOF_DHCHAP_HASH_MAX];
+	__le16 transaction = cpu_to_le16(x->d.transaction);
+	struct nof_dhchap_secret secret = {};
+	__le32 seq = cpu_to_le32(side->seq);
+	const char *why = NULL;
+	static const u8 zero;	/* SC_C: no secure channel; and the end of an NQN */
+	const struct piece pieces[] = {
+		{ challenge, x->d.hash_len }, { &seq, sizeof(seq) }, { &transaction, sizeof(transaction) },
+		{ &zero, 1 }, PIECE_OF_STRING(side->label), PIECE_OF_STRING(side->nqn), { &zero, 1 },
+		PIECE_OF_STRING(side->other),
+	};
+	u32 key_len;
+	int ret;
+
+	ret = read_secret(side->key, &secret, &why);
+	if (ret)
+		nof_ctrl_note(x->ctrl, ret, 0, "the key with the secret of the %s cannot be used: %s",
+			      side->key == x->key ? "host" : "controller", why ?: "revoked or expired");
+	if (!ret)
+		ret = transform_secret(&secret, side->nqn, key, &key_len);
+	if (!ret)
+		ret = augment_challenge(x, side->challenge, challenge);
+	if (!ret)
+		ret = hash_pieces(x->hmac, key, key_len, pieces, ARRAY_SIZE(pieces), response);
+	memzero_explicit(&secret, sizeof(secret));
+	memzero_explicit(key, sizeof(key));
+	memzero_explicit(challenge, sizeof(challenge));
+	return ret;
+}
+
+static int host_response(struct auth_exchange *x, u8 *response)
+{
+	const struct auth_side host = {
+		.key		= x->key,
+		.nqn		= x->ctrl->opts.hostnqn,
+		.other		= x->ctrl->opts.subsysnqn,
+		.label		= "HostHost",
+		.challenge	= x->d.challenge,
+		.seq		= x->d.seq,
+	};
+
+	return compute_response(x, &host, response);
+}
+
+static int ctrl_response(struct auth_exchange *x, u8 *response)
+{
+	const struct auth_side controller = {
+		.key		= x->ctrl_key,
+		.nqn		= x->ctrl->opts.subsysnqn,
+		.other		= x->ctrl->opts.hostnqn,
+		.label		= "Controller",
+		.challenge	= x->d.own_challenge,
+		.seq		= x->d.own_seq,
+	};
+
+	return compute_response(x, &controller, response);
+}
+
+/* Runs one operation of @tfm; @from may be NULL. Both buffers are kmalloc memory of x->d.dh_len bytes. */
+static int dh_run(struct auth_exchange *x, struct crypto_kpp *tfm, const u8 *from, u8 *to,
+		  int (*operation)(struct kpp_request *req))
+{
+	struct kpp_request *req = kpp_request_alloc(tfm, GFP_KERNEL);
+	struct scatterlist in, out;
+	DECLARE_CRYPTO_WAIT(wait);
+	int ret;
+
+	if (!req)
+		return -ENOMEM;
+	sg_init_one(&out, to, x->d.dh_len);
+	kpp_request_set_output(req, &out, x->d.dh_len);
+	if (from)
+		sg_init_one(&in, from, x->d.dh_len);
+	kpp_request_set_input(req, from ? &in : NULL, from ? x->d.dh_len : 0);
+	kpp_request_set_callback(req, CRYPTO_TFM_REQ_MAY_BACKLOG | CRYPTO_TFM_REQ_MAY_SLEEP, crypto_req_done, &wait);
+	ret = crypto_wait_req(operation(req), &wait);
+	kpp_request_free(req);
+	return ret;
+}
+
+/* The session key is the hash of the shared secret (8.13.5.2) */
+static int hash_session_key(struct auth_exchange *x, const u8 *shared)
+{
+	struct crypto_shash *tfm = crypto_alloc_shash(hash_names[x->d.hash], 0, CRYPTO_NOLOAD);
+	int ret;
+
+	if (IS_ERR(tfm))
+		return PTR_ERR(tfm);
+	ret = crypto_shash_tfm_digest(tfm, shared, x->d.dh_len, x->session);
+	crypto_free_shash(tfm);
+	return ret;
+}
+
+static int agree_on_session_key(struct auth_exchange *x)
+{
+	struct crypto_kpp *tfm;
+	u8 *shared;
+	int ret;
+
+	if (!x->d.dh_len)
+		return 0;
+	tfm = crypto_alloc_kpp(group_names[x->d.group], 0, CRYPTO_NOLOAD);
+	if (IS_ERR(tfm))
+		return PTR_ERR(tfm);
+	shared = kzalloc(x->d.dh_len, GFP_KERNEL);
+	ret = shared ? crypto_kpp_set_secret(tfm, NULL, 0) : -ENOMEM;	/* a new private key */
+	if (!ret)
+		ret = dh_run(x, tfm, NULL, x->d.own_dh, crypto_kpp_generate_public_key);
+	/* refuses a public value that is 0, 1, p - 1 or more */
+	if (!ret)
+		ret = dh_run(x, tfm, x->d.dh, shared, crypto_kpp_compute_shared_secret);
+	if (!ret)
+		ret = hash_session_key(x, shared);
+	kfree_sensitive(shared);
+	crypto_free_kpp(tfm);
+	return ret;
+}
+
+static int prepare_reply(struct auth_exchange *x)
+{
+	int ret;
+
+	x->hmac = crypto_alloc_shash(hmac_names[x->d.hash], 0, CRYPTO_NOLOAD);
+	if (IS_ERR(x->hmac)) {
+		ret = PTR_ERR(x->hmac);
+		x->hmac = NULL;
+		return ret;
+	}
+	ret = agree_on_session_key(x);
+	if (ret)
+		return ret;
+	if (x->d.mutual) {
+		get_random_bytes(x->d.own_challenge, x->d.hash_len);
+		x->d.own_seq = get_random_u32() | 1;	/* not 0, which stands for no challenge */
+	}
+	return host_response(x, x->d.response);
+}
+
+/* Tells the controller and ends the exchange. Returns -EKEYREJECTED. */
+static int exchange_fail(struct auth_exchange *x, u8 reason, const char *what)
+{
+	exchange_send(x, nof_dhchap_failure2(&x->d, reason, x->message));
+	nof_ctrl_note(x->ctrl, -EKEYREJECTED, 0, "authentication of queue %u failed: %s", x->qid, what);
+	return -EKEYREJECTED;
+}
+
+/* Returns 0 if the controller's response proves that it has the secret. */
+static int check_response(struct auth_exchange *x)
+{
+	u8 expected[NOF_DHCHAP_HASH_MAX];
+	int ret = ctrl_response(x, expected);
+	bool same = !ret && !crypto_memneq(expected, x->d.peer_response, x->d.hash_len);
+
+	memzero_explicit(expected, sizeof(expected));
+	if (ret || same)
+		return ret;
+	return exchange_fail(x, NVME_AUTH_DHCHAP_FAILURE_FAILED,
+			     "the controller does not have the secret that this host has for it");
+}
+
+static int exchange_refused(struct auth_exchange *x)
+{
+	nof_ctrl_note(x->ctrl, -EKEYREJECTED, 0, "the controller refused the authentication of queue %u: %s",
+		      x->qid, nof_dhchap_reason(x->d.reason));
+	return -EKEYREJECTED;
+}
+
+/* A controller that refuses may end the connection before the host has fetched its reason. */
+static int exchange_cut_off(struct auth_exchange *x)
+{
+	nof_ctrl_note(x->ctrl, -EKEYREJECTED, 0, "the connection ended when queue %u had answered the challenge: "
+		      "the host's secret is probably wrong", x->qid);
+	return -EKEYREJECTED;
+}
+
+static int exchange_run(struct auth_exchange *x)
+{
+	int ret = exchange_send(x, nof_dhchap_negotiate(&x->d, x->message));
+
+	/* two rounds at most: nof_dhchap_receive() expects success1 after the reply */
+	while (!ret) {
+		ret = exchange_receive(x);
+		if (ret == -ECONNRESET && x->d.replied)
+			return exchange_cut_off(x);
+		if (ret)
+			break;
+		switch (nof_dhchap_receive(&x->d, x->message, NOF_DHCHAP_MESSAGE_MAX)) {
+		case NOF_DHCHAP_SEND_REPLY:
+			ret = prepare_reply(x);
+			if (!ret)
+				ret = exchange_send(x, nof_dhchap_reply(&x->d, x->message));
+			break;
+		case NOF_DHCHAP_CHECK_RESPONSE:
+			ret = check_response(x);
+			if (!ret)
+				ret = exchange_send(x, nof_dhchap_success2(&x->d, x->message));
+			return ret;
+		case NOF_DHCHAP_DONE:
+			return 0;
+		case NOF_DHCHAP_REFUSED:
+			return exchange_refused(x);
+		case NOF_DHCHAP_FAILED:
+			return exchange_fail(x, x->d.reason, nof_dhchap_reason(x->d.reason));
+		}
+	}
+	return ret;
+}
+
+static void exchange_free(struct auth_exchange *x)
+{
+	if (!x)
+		return;
+	key_put(x->key);
+	key_put(x->ctrl_key);
+	if (x->hmac)
+		crypto_free_shash(x->hmac);
+	kfree_sensitive(x->message);
+	kfree_sensitive(x);
+}
+
+static struct auth_exchange *exchange_alloc(struct nof_ctrl *ctrl, struct nof_queue *queue)
+{
+	struct auth_exchange *x = kzalloc(sizeof(*x), GFP_KERNEL);
+	struct nof_ctrl_auth *auth = &ctrl->auth;
+
+	if (!x)
+		return NULL;
+	x->message = kzalloc(NOF_DHCHAP_MESSAGE_MAX, GFP_KERNEL);
+	if (!x->message) {
+		kfree(x);
+		return NULL;
+	}
+	x->ctrl = ctrl;
+	x->queue = queue;
+	x->qid = queue ? queue->qid : 0;
+	x->association = READ_ONCE(ctrl->association);
+	x->d.transaction = atomic_inc_return(&auth->transactions);
+	mutex_lock(&ctrl->auth.lock);
+	x->key = auth->key ? key_get(auth->key) : NULL;
+	x->ctrl_key = auth->ctrl_key ? key_get(auth->ctrl_key) : NULL;
+	mutex_unlock(&ctrl->auth.lock);
+	x->d.hashes = READ_ONCE(auth_hashes);
+	x->d.groups = READ_ONCE(auth_groups);
+	x->d.mutual = x->ctrl_key;
+	return x;
+}
+
+static void auth_set_result(struct auth_exchange *x)
+{
+	struct nof_ctrl_auth *auth = &x->ctrl->auth;
+
+	if (x->qid)
+		return;
+	WRITE_ONCE(auth->hash, x->d.hash);
+	WRITE_ONCE(auth->group, x->d.group);
+	WRITE_ONCE(auth->mutual, x->d.mutual);
+	WRITE_ONCE(auth->at, ktime_get_boottime_ns());
+}
+
+/* Returns 0, or a negative errno; all but -ENOMEM and those of a connection that ended are recorded. */
+static int authenticate(struct nof_ctrl *ctrl, struct nof_queue *queue)
+{
+	struct auth_exchange *x;
+	int ret;
+
+	if (!AUTH_SUPPORTED) {
+		nof_ctrl_note(ctrl, -EOPNOTSUPP, 0,
+			      "the controller requires authentication, which this kernel does not support: "
+			      "CONFIG_NVME_KEYRING or CONFIG_CRYPTO_DH_RFC7919_GROUPS is missing");
+		return -EOPNOTSUPP;
+	}
+	x = exchange_alloc(ctrl, queue);
+	if (!x)
+		return -ENOMEM;
+	if (x->key) {
+		ret = exchange_run(x);
+	} else {
+		nof_ctrl_note(ctrl, -ENOKEY, 0, "the controller requires authentication, but no secret was given: "
+			      "connect with --dhchap-key");
+		ret = -ENOKEY;
+	}
+	if (!ret)
+		auth_set_result(x);
+	exchange_free(x);
+	return ret;
+}
+
+int nof_auth_queue(struct nof_queue *queue)
+{
+	struct nof_ctrl *ctrl = queue->ctrl;
+	bool mutual;
+
+	if (!queue->qid)
+		WRITE_ONCE(ctrl->auth.at, 0);
+	if (queue->must_authenticate)
+		return authenticate(ctrl, queue);
+	mutex_lock(&ctrl->auth.lock);
+	mutual = ctrl->auth.ctrl_key;
+	mutex_unlock(&ctrl->auth.lock);
+	if (queue->qid || !mutual)
+		return 0;
+	/* an impostor would not ask for authentication either */
+	nof_ctrl_note(ctrl, -EKEYREJECTED, 0, "the controller has to prove its identity, but does not ask for "
+		      "authentication: set the secrets at the target, too");
+	return -EKEYREJECTED;
+}
+
+/* If it fails, the association has to end: the controller would end it, too */
+static void again_work(struct work_struct *work)
+{
+	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, auth.work);
+	unsigned int noio = memalloc_noio_save();
+	int ret;
+
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !READ_ONCE(ctrl->auth.at))
+		goto out;
+	ret = authenticate(ctrl, NULL);
+	if (ret == -EKEYREJECTED)
+		nof_ctrl_error_live(ctrl, false);
+	else if (ret)
+		dev_warn(&ctrl->dev, "not authenticated again (%pe)\n", ERR_PTR(ret));
+out:
+	memalloc_noio_restore(noio);
+}
+
+void nof_auth_stop(struct nof_ctrl *ctrl)
+{
+	cancel_work_sync(&ctrl->auth.work);
+}
+
+void nof_auth_init(struct nof_ctrl *ctrl)
+{
+	mutex_init(&ctrl->auth.lock);
+	INIT_WORK(&ctrl->auth.work, again_work);
+}
+
+void nof_auth_exit(struct nof_ctrl *ctrl)
+{
+	key_put(ctrl->auth.key);
+	key_put(ctrl->auth.ctrl_key);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* In-band authentication of a controller's queues by DH-HMAC-CHAP (NVMe Base 2.0, 8.13.5). */
+#ifndef NOF_CORE_AUTH_H
+#define NOF_CORE_AUTH_H
+
+#include <linux/atomic.h>
+#include <linux/mutex.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+
+struct key;
+struct netlink_ext_ack;
+struct nof_ctrl;
+struct nof_opts;
+struct nof_queue;
+
+/**
+ * struct nof_ctrl_auth - authentication of a controller, see core/auth.c
+ * @lock:	protects @key and @ctrl_key; held for moments
+ * @key:	with the host's secret, or NULL; a reference. Its payload may change at any time
+ * @ctrl_key:	with the controller's secret, or NULL
+ * @transactions: authentications so far
+ * @work:	authenticates the admin queue again
+ * @at:		when the admin queue was authenticated, CLOCK_BOOTTIME ns; 0: it is not. Describes the association, like
+ * @hash, @group, @mutual:	what was agreed; @mutual: the controller has authenticated itself, too
+ */
+struct nof_ctrl_auth {
+	struct mutex		lock;
+	struct key		*key;
+	struct key		*ctrl_key;
+	atomic_t		transactions;
+	struct work_struct	work;
+	u64			at;
+	u8			hash;
+	u8			group;
+	bool			mutual;
+};
+
+void nof_auth_init(struct nof_ctrl *ctrl);
+/* Drops the keys. Context: process, the last reference to the controller is gone. */
+void nof_auth_exit(struct nof_ctrl *ctrl);
+/* References to keys, or NULL */
+struct nof_auth_keys {
+	struct key	*key;
+	struct key	*ctrl_key;
+};
+
+/**
+ * nof_auth_find_keys() - find and check the keys of the host and the controller
+ * @serial, @ctrl_serial: serial numbers of keys of type "user" or "logon"; 0: none
+ * @keys:	receives references; zeroed
+ * @extack:	receives the reason of a refusal
+ *
+ * Return: 0, -ENOKEY, -EKEYREVOKED, -EKEYEXPIRED, -EINVAL (not a secret, or none of the host), or -EOPNOTSUPP (this
+ * kernel lacks what is necessary). Context: process.
+ */
+int nof_auth_find_keys(struct nof_ctrl *ctrl, u32 serial, u32 ctrl_serial, struct nof_auth_keys *keys,
+		       struct netlink_ext_ack *extack);
+void nof_auth_put_keys(struct nof_auth_keys *keys);
+/*
+ * Has the controller use these keys from the next authentication on, and authenticates a live one that is authenticated
+ * again, in the background. The secrets are read from the keys at each authentication, so that an update of a key's
+ * payload replaces a secret, too. Takes the references. Context: process; may load modules.
+ */
+void nof_auth_use_keys(struct nof_ctrl *ctrl, struct nof_auth_keys *keys);
+/* Cancels that, and waits for it; the queues have been cancelled. Context: process, sleeps */
+void nof_auth_stop(struct nof_ctrl *ctrl);
+/*
+ * Authenticates a queue whose Connect has succeeded, if the controller requires it. Returns 0, or a negative errno. All
+ * but lack of memory and the end of the connection have been recorded. Context: process, sleeps.
+ */
+int nof_auth_queue(struct nof_queue *queue);
+
+#endif

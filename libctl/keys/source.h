@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Where a secret is: the value of options and settings such as dhchap-key, which is never the secret itself.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <nvmeof/result.h>
+
+#include "secret.h"
+
+namespace nofctl {
+
+class KeySource {
+public:
+	enum class Kind {
+		file,       // name: its path
+		credential, // name: that of a file in $CREDENTIALS_DIRECTORY, see systemd.exec(5), LoadCredential=
+		keyring,    // name: the description of a key in the user keyring, of type "logon" or "user"
+	};
+
+	// "/etc/nvmeof/keys/host.key", "./host.key", "credential:NAME" or "keyring:DESCRIPTION". Errors: invalid; the
+	// message does not contain @text, which may be a secret.
+	static nvmeof::Result<KeySource> parse(std::string_view text);
+	static KeySource ofFile(std::string path) { return {Kind::file, std::move(path)}; }
+
+	Kind kind() const { return kind_; }
+	const std::string &name() const { return name_; }
+	bool relative() const { return kind_ == Kind::file && !name_.starts_with('/'); }
+	std::string toString() const; // what parse() takes
+
+private:
+	KeySource(Kind kind, std::string name) : kind_(kind), name_(std::move(name)) {}
+
+	Kind kind_;
+	std::string name_;
+};
+
+// The error for a secret in place of a source. It does not contain the secret.
+nvmeof::Error secretError();
+
+/*
+ * The text of the secret, without a newline at its end. @source: of kind file or credential. The file must be regular,
+ * not a symbolic link, of at most 1 KiB, owned by root or the effective user, and accessible by its owner only. Errors:
+ * invalid or notPermitted, with the file as object; the message says how to correct it.
+ */
+nvmeof::Result<SecretBytes> readSecret(const KeySource &source);
+
+// The same for a secret of DH-HMAC-CHAP, which is checked.
+nvmeof::Result<SecretBytes> readDhchapSecret(const KeySource &source);
+
+// Creates @file with mode 0600, and writes @text and a newline. Errors: invalid, if the file exists; failed or
+// notPermitted, if it cannot be written: then it is removed.
+nvmeof::Result<void> writeSecret(const std::string &file, const SecretBytes &text);
+// The same into an open file
+nvmeof::Result<void> writeSecret(int fd, const std::string &name, const SecretBytes &text);
+
+} // namespace nofctl

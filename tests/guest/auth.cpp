@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// In-band authentication by DH-HMAC-CHAP, against the kernel's target
+#include "control.h"
+#include "support/block.h"
+#include "support/rig.h"
+
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <filesystem>
+#include <unistd.h>
+
+namespace guest::auth {
+
+using namespace std::string_literals;
+using nvmeof::ControllerState;
+using nvmeof::ErrorCode;
+
+namespace {
+
+constexpr const char *hostNqn = "nqn.2014-08.org.nvmexpress:uuid:3e4a0a4a-9c1f-4a1c-8a61-2f3c0a5d7b11";
+constexpr const char *openNqn = "nqn.2014-08.org.nvmexpress:uuid:00000000-9c1f-4a1c-8a61-2f3c0a5d7b12";
+
+// Of bytes 0, 1, 2, ... by number of hash function; and others
+const std::array<std::string, 4> secrets{
+	"DHHC-1:00:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh+KfiaR:",
+	"DHHC-1:01:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh+KfiaR:",
+	"DHHC-1:02:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vcSEgBQ==:",
+	"DHHC-1:03:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4OTo7PD0+P4zODhA=:",
+};
+const std::string ctrlSecret = "DHHC-1:00:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj/jBqb2:";
+
+constexpr std::array hashes{"sha256", "sha384", "sha512"};
+constexpr std::array hashNames{"SHA-256", "SHA-384", "SHA-512"};
+constexpr std::array groups{"null", "ffdhe2048", "ffdhe3072", "ffdhe4096", "ffdhe6144", "ffdhe8192"};
+
+// A host as the target knows it, with or without secrets
+class KnownHost {
+public:
+	KnownHost(const char *nqn) : nqn_(nqn) { std::filesystem::create_directory(folder()); }
+	~KnownHost()
+	{
+		for (const std::string &link : links_)
+			std::filesystem::remove(link);
+		::rmdir(folder().c_str());
+	}
+	KnownHost(const KnownHost &) = delete;
+	KnownHost &operator=(const KnownHost &) = delete;
+
+	void set(const std::string &attribute, const std::string &value) const
+	{
+		writeFile(folder() + "/" + attribute, value + "\n");
+	}
+	void allow(const nvmet::Subsystem &subsystem)
+	{
+		links_.push_back(root + "subsystems/" + subsystem.nqn() + "/allowed_hosts/" + nqn_);
+		std::filesystem::create_directory_symlink(folder(), links_.back());
+	}
+
+private:
+	std::string folder() const { return root + "hosts/" + nqn_; }
+
+	static inline const std::string root = "/sys/kernel/config/nvmet/";
+	std::string nqn_;
+	std::vector<std::string> links_;
+};
+
+// A target that lets in two hosts only: one without authentication
+struct Guarded {
+	Rig rig;
+	KnownHost host{hostNqn}, open{openNqn};
+
+	Guarded()
+	{
+		std::filesystem::create_directory("/run/keys");
+		set("dhchap_key", secrets[1]);
+		rig.port.unlink(rig.subsystem);
+		rig.subsystem.set("attr_allow_any_host", "0");
+		host.allow(rig.subsystem);
+		open.allow(rig.subsystem);
+		rig.port.link(rig.subsystem);
+	}
+	~Guarded()
+	{
+		rig.host.disconnectAll();
+		rig.port.unlink(rig.subsystem);
+		std::filesystem::remove_all("/run/keys");
+	}
+
+	void set(const std::string &attribute, const std::string &value) const { host.set(attribute, value); }
+
+	// A file with this secret, as an operator would have it
+	static std::string keyFile(const std::string &name, const std::string &secret)
+	{
+		const std::string path = "/run/keys/" + name;
+		writeFile(path, secret + "\n");
+		std::filesystem::permissions(path, std::filesystem::perms(0600));
+		return path;
+	}
+
+	nvmeof::ConnectOptions options(const std::string &secret = secrets[1], const std::string &ctrl = "") const
+	{
+		nvmeof::ConnectOptions o = rig.options();
+		o.hostnqn = hostNqn;
+		if (!secret.empty())
+			o.dhchapKey = keyFile("host", secret);
+		if (!ctrl.empty())
+			o.dhchapCtrlKey = keyFile("controller", ctrl);
+		return o;
+	}
+
+	nvmeof::Error refusal(const nvmeof::ConnectOptions &o)
+	{
+		auto result = rig.host.client().connect(o, nvmeof::WaitFor::controller, scaled(10s));
+		REQUIRE_FALSE(result);
+		INFO(result.error().message);
+		CHECK(take(rig.host.client().controllers()).empty());
+		return result.error();
+	}
+};
+
+} // namespace
+
+TEST_CASE("a host authenticates itself, with each hash function and DH group", "[auth][groups]")
+{
+	Guarded target;
+	for (std::size_t hash = 0; hash < hashes.size(); hash++)
+		for (std::size_t group = 0; group < groups.size(); group++) {
+			// all groups with one hash function, and all hash functions with one group
+			if (hash && group > 1)
+				continue;
+			INFO(hashes[hash] << ", " << groups[group]);
+			const std::string &secret = secrets[(hash + group) % secrets.size()];
+			target.set("dhchap_hash", "hmac("s + hashes[hash] + ")");
+			target.set("dhchap_dhgroup", groups[group]);
+			target.set("dhchap_key", secret);
+			nvmeof::ConnectOptions o = target.options(secret);
+			// Emulated CPUs take seconds for a group of 8192 bits, while the target's timer runs.
+			o.ioQueues = 1;
+			o.connectTimeout = scaled(60s);
+			o.keepAlive = 60s;
+			auto c = target.rig.host.connect(o, 60s);
+			REQUIRE(c.authentication);
+			CHECK(c.authentication->hash == hashNames[hash]);
+			CHECK(c.authentication->dhGroup == (group ? groups[group] : "NULL"));
+			CHECK_FALSE(c.authentication->mutual);
+			CHECK(Disk(target.rig.disk()).verified(0, 4096, 1) == 0);
+			target.rig.host.disconnectAll();
+		}
+}
+
+TEST_CASE("host and controller authenticate each other", "[auth][short]")
+{
+	Guarded target;
+	target.set("dhchap_ctrl_key", ctrlSecret);
+	for (const char *group : {"null", "ffdhe2048"}) {
+		target.set("dhchap_dhgroup", group);
+		auto c = target.rig.host.connect(target.options(secrets[1], ctrlSecret));
+		REQUIRE(c.authentication);
+		CHECK(c.authentication->mutual);
+		CHECK(Disk(target.rig.disk()).verified(0, 4096, 1) == 0);
+		const std::string shown = must("nvmeofctl show " + c.name);
+		INFO(shown);
+		CHECK(namesIt(shown, "SHA-256"));
+		target.rig.host.disconnectAll();
+	}
+}
+
+TEST_CASE("a host without the right secret is refused, and says why", "[auth][short]")
+{
+	Guarded target;
+	nvmeof::Error error = target.refusal(target.options(""));
+	CHECK(error.code == ErrorCode::authentication);
+	CHECK(namesIt(error.message, "requires authentication"));
+	CHECK(namesIt(error.message, "dhchap-key"));
+	Stopwatch watch;
+	error = target.refusal(target.options(ctrlSecret));
+	CHECK(watch.elapsed() < scaled(5s));
+	CHECK(error.code == ErrorCode::authentication);
+	// over RDMA the target may end the connection before its reason has been fetched
+	if (!overRdma())
+		CHECK(namesIt(error.message, "refused the authentication of queue 0"));
+	auto out = ctl(connectArgs() + " -q " + hostNqn + " --dhchap-key " + Guarded::keyFile("host", ctrlSecret));
+	INFO(out.text);
+	CHECK(out.status != done);
+	CHECK_FALSE(namesIt(out.text, ctrlSecret.substr(10, 40)));
+}
+
+TEST_CASE("a controller that does not prove its identity is refused", "[auth][short]")
+{
+	Guarded target;
+	// it has no secret
+	nvmeof::Error error = target.refusal(target.options(secrets[1], ctrlSecret));
+	CHECK(error.code == ErrorCode::authentication);
+	// it has another one
+	target.set("dhchap_ctrl_key", secrets[0]);
+	error = target.refusal(target.options(secrets[1], ctrlSecret));
+	CHECK(error.code == ErrorCode::authentication);
+	CHECK(namesIt(error.message, "the controller does not have the secret"));
+	// it does not ask for authentication
+	nvmeof::ConnectOptions other = target.options(secrets[1], ctrlSecret);
+	other.hostnqn = openNqn;
+	error = target.refusal(other);
+	CHECK(error.code == ErrorCode::authentication);
+	CHECK(namesIt(error.message, "does not ask for authentication"));
+	// with a secret of the host alone, that is no reason
+	other.dhchapCtrlKey.clear();
+	auto c = target.rig.host.connect(other);
+	CHECK_FALSE(c.authentication);
+}
+
+TEST_CASE("a reconnect authenticates again, with the secret that the key has then", "[auth]")
+{
+	Guarded target;
+	auto c = target.rig.host.connect(target.options());
+	REQUIRE(c.authentication);
+	const auto first = c.authentication->at;
+	target.set("dhchap_key", secrets[0]);
+	REQUIRE(target.rig.host.client().reset(c.name));
+	// the old secret is refused until the key is replaced
+	CHECK(eventually(
+		[&] { return target.rig.host.controller(c.name).lastError.find("refused") != std::string::npos; }));
+	CHECK(target.rig.host.state(c.name) != ControllerState::live);
+	must("nvmeofctl set " + c.name + " dhchap-key=" + Guarded::keyFile("host", secrets[0]));
+	REQUIRE(target.rig.host.waitState(c.name, ControllerState::live));
+	c = target.rig.host.controller(c.name);
+	REQUIRE(c.authentication);
+	CHECK(c.authentication->at > first);
+	CHECK(Disk(target.rig.disk()).verified(0, 4096, 1) == 0);
+}
+
+TEST_CASE("new secrets are used at once, without a reconnect", "[auth]")
+{
+	Guarded target;
+	target.set("dhchap_ctrl_key", ctrlSecret);
+	auto c = target.rig.host.connect(target.options(secrets[1], ctrlSecret));
+	REQUIRE(c.authentication);
+	const auto first = c.authentication->at;
+	target.set("dhchap_key", secrets[2]);
+	must("nvmeofctl set " + c.name + " dhchap-key=" + Guarded::keyFile("host", secrets[2]));
+	REQUIRE(eventually([&] {
+		c = target.rig.host.controller(c.name);
+		return c.authentication && c.authentication->at > first;
+	}));
+	CHECK(c.state == ControllerState::live);
+	CHECK(c.reconnects == 0);
+	CHECK(c.authentication->mutual);
+	CHECK(Disk(target.rig.disk()).verified(0, 4096, 1) == 0);
+}
+
+TEST_CASE("a failed authentication of a live controller ends its association", "[auth]")
+{
+	Guarded target;
+	auto c = target.rig.host.connect(target.options());
+	must("nvmeofctl set " + c.name + " dhchap-key=" + Guarded::keyFile("host", secrets[0]));
+	CHECK(eventually([&] { return target.rig.host.state(c.name) != ControllerState::live; }));
+	CHECK(eventually([&] { return namesIt(target.rig.host.controller(c.name).lastError, "authentication"); }));
+	must("nvmeofctl set " + c.name + " dhchap-key=" + Guarded::keyFile("host", secrets[1]));
+	CHECK(target.rig.host.waitState(c.name, ControllerState::live));
+}
+
+TEST_CASE("a kernel without what authentication needs says so", "[auth][older]")
+{
+	Rig rig;
+	nvmeof::ConnectOptions o = rig.options();
+	std::filesystem::create_directory("/run/keys");
+	o.dhchapKey = Guarded::keyFile("host", secrets[1]);
+	auto result = rig.host.client().connect(o, nvmeof::WaitFor::controller, scaled(10s));
+	std::filesystem::remove_all("/run/keys");
+	REQUIRE_FALSE(result);
+	INFO(result.error().message);
+	CHECK(namesIt(result.error().message, "CONFIG_CRYPTO_DH_RFC7919_GROUPS"));
+	CHECK(take(rig.host.client().controllers()).empty());
+}
+
+TEST_CASE("no secret is shown, logged or kept in a listing", "[auth]")
+{
+	Guarded target;
+	target.set("dhchap_ctrl_key", ctrlSecret);
+	auto c = target.rig.host.connect(target.options(secrets[1], ctrlSecret));
+	const std::string texts = must("nvmeofctl show " + c.name + "; nvmeofctl show --json " + c.name +
+				       "; nvmeofctl list-subsys --json; nvmeofctl stats --prometheus; dmesg; "
+				       "nvmeofctl key list; cat /proc/keys; "
+				       "grep -rs . /sys/class/nvmeof/" +
+				       c.name + "/ || true");
+	for (const std::string &secret : {secrets[1], ctrlSecret}) {
+		CHECK_FALSE(namesIt(texts, secret.substr(10, 24)));
+		CHECK_FALSE(namesIt(texts, secret.substr(24, 20)));
+	}
+	// a key whose payload cannot be read by any process
+	CHECK(namesIt(must("cat /proc/keys"), "logon"));
+}
+
+} // namespace guest::auth
