@@ -634,13 +634,14 @@ int nof_auth_queue(struct nof_queue *queue)
 static void again_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, auth.work);
+	u32 association = READ_ONCE(ctrl->association);
 	unsigned int noio = memalloc_noio_save();
 	int ret;
 
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !READ_ONCE(ctrl->auth.at))
 		goto out;
 	ret = authenticate(ctrl, NULL);
-	if (ret == -EKEYREJECTED)
+	if (ret == -EKEYREJECTED && association == READ_ONCE(ctrl->association))
 		nof_ctrl_error_live(ctrl, false);
 	else if (ret)
 		dev_warn(&ctrl->dev, "not authenticated again (%pe)\n", ERR_PTR(ret));
