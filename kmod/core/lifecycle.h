@@ -53,6 +53,7 @@ bool nof_admin_has_user(struct nof_ctrl *ctrl);
 int nof_admin_send(struct nof_ctrl *ctrl, struct nof_cmd *cmd);
 void nof_send_abort(struct nof_ctrl *ctrl, u16 sqid, u16 cid);
 
+/* fabrics.c */
 int nof_fabrics_connect(struct nof_queue *queue);
 int nof_property_get(struct nof_ctrl *ctrl, u32 offset, bool wide, u64 *value);
 /* @sent: after -ECONNRESET, true if the controller may have received the command; may be NULL */

@@ -8,7 +8,7 @@
 
 #include "client.h"
 #include "service.h"
-#include "peers.h"
+#include "peer_limits.h"
 
 using namespace cdc;
 using namespace nofctl::wire;
@@ -313,24 +313,24 @@ TEST_CASE("registrations that wait for the store are bounded, to one for each co
 
 TEST_CASE("however many connections one address opens, another address gets one", "[front]")
 {
-	Peers peers({100, 40});
+	ConnectionLimit limit({100, 40});
 	const Peer one = *Peer::parse("10.0.0.1"), other = *Peer::parse("10.0.0.2");
 	for (int i = 0; i < 40; i++)
-		CHECK(peers.come(one));
-	CHECK_FALSE(peers.come(one));
+		CHECK(limit.admit(one));
+	CHECK_FALSE(limit.admit(one));
 	int places = 0;
-	while (peers.come(other))
+	while (limit.admit(other))
 		places++;
 	CHECK(places == 35); // three quarters are in use
 	for (int i = 3; i < 9; i++)
 		for (int j = 0; j < 4; j++)
-			CHECK(peers.come(*Peer::parse("10.0.0." + std::to_string(i))));
-	CHECK_FALSE(peers.come(*Peer::parse("10.0.0.3")));
-	CHECK(peers.come(*Peer::parse("10.0.0.99")));
-	CHECK_FALSE(peers.come(*Peer::parse("10.0.0.98"))); // all are in use
-	peers.go(one);
-	CHECK_FALSE(peers.come(one));
-	CHECK(peers.come(*Peer::parse("10.0.0.98")));
+			CHECK(limit.admit(*Peer::parse("10.0.0." + std::to_string(i))));
+	CHECK_FALSE(limit.admit(*Peer::parse("10.0.0.3")));
+	CHECK(limit.admit(*Peer::parse("10.0.0.99")));
+	CHECK_FALSE(limit.admit(*Peer::parse("10.0.0.98"))); // all are in use
+	limit.release(one);
+	CHECK_FALSE(limit.admit(one));
+	CHECK(limit.admit(*Peer::parse("10.0.0.98")));
 }
 
 TEST_CASE("the registrations of an address are limited in rate, with a burst", "[front]")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "path_probe.h"
+#include "doctor_probe.h"
 
 #include <algorithm>
 #include <arpa/inet.h>

@@ -43,16 +43,16 @@ struct Prefix {
 std::size_t shareOf(std::size_t all, std::size_t each, std::size_t taken);
 
 // Counts connections; shared by all workers
-class Peers {
+class ConnectionLimit {
 public:
 	struct Limits {
 		std::size_t all = 20000, each = 1024;
 	};
 
-	explicit Peers(Limits limits) : limits_(limits) {}
+	explicit ConnectionLimit(Limits limits) : limits_(limits) {}
 
-	bool come(const Peer &peer); // false: the limit in all or for this network is reached
-	void go(const Peer &peer);
+	bool admit(const Peer &peer); // false: the limit in all or for this network is reached
+	void release(const Peer &peer);
 
 private:
 	const Limits limits_;

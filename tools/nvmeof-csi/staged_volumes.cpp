@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "staging.h"
+#include "staged_volumes.h"
 
 #include <cerrno>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "peers.h"
+#include "peer_limits.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -111,7 +111,7 @@ std::size_t shareOf(std::size_t all, std::size_t each, std::size_t taken)
 	return each < all && taken >= all - all / 4 ? std::min(each, few) : each;
 }
 
-bool Peers::come(const Peer &peer)
+bool ConnectionLimit::admit(const Peer &peer)
 {
 	std::lock_guard lock(mutex_);
 	const Peer network = peer.network();
@@ -124,7 +124,7 @@ bool Peers::come(const Peer &peer)
 	return true;
 }
 
-void Peers::go(const Peer &peer)
+void ConnectionLimit::release(const Peer &peer)
 {
 	std::lock_guard lock(mutex_);
 	auto found = each_.find(peer.network());
