@@ -65,7 +65,8 @@ static void slot_put(struct nof_ctrl *ctrl, enum nof_admin_user kind)
 }
 
 /* slots.users keeps the admin queue: nof_queues_free() waits for it after an SRCU grace period. */
-static int admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms, nof_exec_late_fn *late)
+static int admin_exec(struct nof_ctrl *ctrl, const u32 *association, struct nof_cmd *cmd, u32 timeout_ms,
+		      nof_exec_late_fn *late)
 {
 	struct nof_queue *queue;
 	int idx, ret;
@@ -74,8 +75,12 @@ static int admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms
 	idx = srcu_read_lock(&ctrl->subsys->srcu);
 	queue = srcu_dereference(ctrl->queues.admin, &ctrl->subsys->srcu);
 	srcu_read_unlock(&ctrl->subsys->srcu, idx);
-	ret = queue && test_bit(NOF_Q_CONNECTED, &queue->flags) ? nof_queue_exec(queue, cmd, timeout_ms, late) :
-								  -ENOTCONN;
+	ret = queue && test_bit(NOF_Q_CONNECTED, &queue->flags) ? 0 : -ENOTCONN;
+	/* it is raised before a new queue can be found */
+	if (!ret && association && *association != READ_ONCE(ctrl->association))
+		ret = -ECONNRESET;
+	if (!ret)
+		ret = nof_queue_exec(queue, cmd, timeout_ms, late);
 	if (atomic_dec_and_test(&ctrl->slots.users))
 		wake_up(&ctrl->slots.wq);
 	return ret;
@@ -95,16 +100,26 @@ static void driver_end(struct nof_ctrl *ctrl)
 	atomic_dec(&ctrl->slots.driver);
 }
 
-int nof_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
+static int driver_exec(struct nof_ctrl *ctrl, const u32 *association, struct nof_cmd *cmd, u32 timeout_ms)
 {
 	int ret;
 
 	driver_begin(ctrl);
 	wait_event(ctrl->slots.wq, slot_take(ctrl, NOF_ADMIN_DRIVER));
-	ret = admin_exec(ctrl, cmd, timeout_ms, NULL);
+	ret = admin_exec(ctrl, association, cmd, timeout_ms, NULL);
 	driver_end(ctrl);
 	slot_put(ctrl, NOF_ADMIN_DRIVER);
 	return ret;
+}
+
+int nof_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
+{
+	return driver_exec(ctrl, NULL, cmd, timeout_ms);
+}
+
+int nof_admin_exec_in(struct nof_ctrl *ctrl, u32 association, struct nof_cmd *cmd, u32 timeout_ms)
+{
+	return driver_exec(ctrl, &association, cmd, timeout_ms);
 }
 
 bool nof_admin_stuck(const struct nof_ctrl *ctrl, u32 ms)
@@ -132,7 +147,7 @@ static void abort_late(struct nof_queue *queue, const struct nof_cmd *cmd)
 int nof_ctrl_exec_user(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
 {
 	/* a discovery controller only serves readers of its log: if one gets no answer, recovery is started */
-	return admin_exec(ctrl, cmd, timeout_ms, ctrl->discovery ? NULL : abort_late);
+	return admin_exec(ctrl, NULL, cmd, timeout_ms, ctrl->discovery ? NULL : abort_late);
 }
 
 int nof_admin_submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd)

@@ -16,6 +16,8 @@ bool nof_admin_stuck(const struct nof_ctrl *ctrl, u32 ms);
  * command did not complete: -ENOTCONN without a connected admin queue. Context: process, sleeps.
  */
 int nof_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms);
+/* The same, but -ECONNRESET, without sending it, if this is not the association any more */
+int nof_admin_exec_in(struct nof_ctrl *ctrl, u32 association, struct nof_cmd *cmd, u32 timeout_ms);
 /*
  * Submits without waiting; cmd->done must be set. -ENOTCONN without a live queue; -EBUSY without a free slot, -EAGAIN
  * or -ENOMEM without resources of the transport.

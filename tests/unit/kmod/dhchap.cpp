@@ -247,8 +247,12 @@ TEST_CASE("DH-HMAC-CHAP: a controller that should prove its identity has to")
 	nof_dhchap d = begun(true);
 	REQUIRE(receive(d, challenge(1, 0)) == NOF_DHCHAP_SEND_REPLY);
 	reply(d);
+	CHECK_FALSE(d.no_proof);
 	CHECK(receive(d, success1(32, false)) == NOF_DHCHAP_FAILED);
 	CHECK(d.reason == 1);
+	CHECK(d.no_proof);
+	CHECK(d.why ==
+	      std::string("the controller does not prove its identity: it has no secret of its own for this host"));
 	Bytes cut = success1(32, true);
 	cut.pop_back();
 	CHECK(receive(d, cut) == NOF_DHCHAP_FAILED);
@@ -298,6 +302,27 @@ TEST_CASE("DH-HMAC-CHAP: lengths have to fit, and a message may not be cut short
 	CHECK(receive(d, padded) == NOF_DHCHAP_SEND_REPLY);
 }
 
+TEST_CASE("DH-HMAC-CHAP: a DH value that makes the shared secret known is refused")
+{
+	for (u8 group = 1; group <= 5; group++) {
+		nof_dhchap d = begun();
+		const Bytes usual = challenge(1, group);
+		const auto first = usual.begin() + 16 + 32;
+		auto with = [&](u8 most, u8 last) {
+			Bytes m = usual;
+			std::fill(m.begin() + (first - usual.begin()), m.end(), most);
+			m.back() = last;
+			return m;
+		};
+		for (const Bytes &weak : {with(0, 0), with(0, 1), with(0xff, 0xfe), with(0xff, 0xff)}) {
+			CHECK(receive(d, weak) == NOF_DHCHAP_FAILED);
+			CHECK(d.reason == 6);
+		}
+		for (const Bytes &fine : {with(0, 2), with(0xff, 0xfd), with(0x80, 0)})
+			CHECK(receive(d, fine) == NOF_DHCHAP_SEND_REPLY);
+	}
+}
+
 TEST_CASE("DH-HMAC-CHAP: only the expected message of this transaction is accepted")
 {
 	nof_dhchap d = begun();
@@ -312,8 +337,9 @@ TEST_CASE("DH-HMAC-CHAP: only the expected message of this transaction is accept
 	CHECK(receive(d, challenge(1, 0)) == NOF_DHCHAP_FAILED); // a second challenge
 	CHECK(d.reason == 7);
 	CHECK(receive(d, Bytes(NOF_DHCHAP_MESSAGE_MAX)) == NOF_DHCHAP_FAILED);
-	CHECK(receive(d, success1(48, false)) == NOF_DHCHAP_FAILED); // length of another hash function
+	CHECK(receive(d, success1(48, true)) == NOF_DHCHAP_FAILED); // length of another hash function
 	CHECK(d.reason == 6);
+	CHECK(receive(d, success1(0, false)) == NOF_DHCHAP_DONE); // without a response, the length has no meaning
 }
 
 TEST_CASE("DH-HMAC-CHAP: the controller refuses")
