@@ -7,6 +7,7 @@
 #include <new>
 #include <stdexcept>
 
+#include <future>
 #include <poll.h>
 
 #include <nvmeof/nvmeof_c.h>
@@ -292,9 +293,16 @@ TEST_CASE("a callback or job that throws affects neither other callbacks nor the
 	FakeKernel kernel;
 	Result<std::unique_ptr<nofctl::Engine>> engine = nofctl::Engine::open();
 	REQUIRE(engine);
-	auto job = [&](auto work) {
+	// No job ends before the callbacks are set: one that is set later is called at once, outside of dispatch().
+	std::promise<void> callbacksSet;
+	auto job = [&, begin = callbacksSet.get_future().share()](auto work) {
 		return nofctl::startJob<Result<int>>(
-			**engine, [work](std::stop_token) -> Result<int> { return work(); }, nofctl::AtEnd::waited);
+			**engine,
+			[work, begin](std::stop_token) -> Result<int> {
+				begin.wait();
+				return work();
+			},
+			nofctl::AtEnd::waited);
 	};
 	auto first = job([] { return 1; }), second = job([] { return 2; });
 	auto bad = job([]() -> int { throw std::runtime_error("no"); });
@@ -305,6 +313,7 @@ TEST_CASE("a callback or job that throws affects neither other callbacks nor the
 	});
 	second.then([&] { called++; });
 	bad.then([&] { called++; });
+	callbacksSet.set_value();
 	for (int i = 0; i < 100 && called < 3; i++) {
 		pollfd readable{(*engine)->fd(), POLLIN, 0};
 		REQUIRE(::poll(&readable, 1, 5000) == 1);
