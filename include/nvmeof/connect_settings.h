@@ -76,7 +76,8 @@ const ConnectSetting *findConnectSetting(std::string_view name);
 Result<void> putConnectSetting(ConnectSettings &settings, const ConnectSetting &setting, std::int64_t value);
 // Empty if it is not set, or a text.
 std::optional<std::int64_t> getConnectSetting(const ConnectSettings &settings, const ConnectSetting &setting);
-// The same for a setting of kind keySource. Errors: invalid; the message does not contain @text, which may be a secret.
+// The same for a setting of kind keySource. Errors: invalid, also for a relative path; the message does not contain
+// @text, which may be a secret, unless it is a path.
 Result<void> putConnectText(ConnectSettings &settings, const ConnectSetting &setting, const std::string &text);
 std::optional<std::string> getConnectText(const ConnectSettings &settings, const ConnectSetting &setting);
 

@@ -106,11 +106,11 @@ NVMEOF_C_API enum nvmeof_code nvmeof_list(nvmeof_client *client, enum nvmeof_kin
 
 /*
  * Options of a connect, all set as text: "transport", "traddr", "trsvcid", "nqn", "hostnqn", "hostid", "host_traddr",
- * "host_iface", "owner"; keys, as the path of a file, "credential:NAME" or "keyring:DESCRIPTION": "dhchap_key",
- * "dhchap_ctrl_key"; numbers: "io_queues", "poll_queues", "queue_size", "tags", "tos", "retry_count"; times in
- * milliseconds: "keep_alive", "reconnect_delay", "ctrl_loss", "fast_io_fail", "connect_timeout", "stall_timeout",
- * "first_connect", "ack_timeout"; "1" or "0": "hdr_digest", "data_digest", "duplicate_connect", "idempotent"; namespace
- * to wait for: "nsid", "uuid".
+ * "host_iface", "owner"; keys, as the absolute path of a file, "credential:NAME" or "keyring:DESCRIPTION":
+ * "dhchap_key", "dhchap_ctrl_key"; numbers: "io_queues", "poll_queues", "queue_size", "tags", "tos", "retry_count";
+ * times in milliseconds: "keep_alive", "reconnect_delay", "ctrl_loss", "fast_io_fail", "connect_timeout",
+ * "stall_timeout", "first_connect", "ack_timeout"; "1" or "0": "hdr_digest", "data_digest", "duplicate_connect",
+ * "idempotent"; namespace to wait for: "nsid", "uuid".
  */
 NVMEOF_C_API nvmeof_options *nvmeof_options_new(void);
 NVMEOF_C_API enum nvmeof_code nvmeof_options_set(nvmeof_options *options, const char *name, const char *value,

@@ -17,6 +17,7 @@
 #include <nvmeof/nvmeof_c.h>
 
 #include "libctl/base/invalid_error.h"
+#include "libctl/keys/source.h"
 
 using namespace nvmeof;
 using std::chrono::milliseconds;
@@ -720,6 +721,9 @@ Result<void> setOption(nvmeof_options &options, const std::string &name, const s
 	for (const Option &option : table) {
 		if (name != option.name)
 			continue;
+		if (name.starts_with("dhchap_") && !value.empty()) // before the value, which may be a secret, is stored
+			if (Result<KeySource> source = KeySource::parseAbsolute(value); !source)
+				return invalidError(name + ": " + source.error().message);
 		if (option.take(options, value))
 			return {};
 		return invalidError("'" + value + "' is not a valid value of " + name);

@@ -183,6 +183,19 @@ void readPolicyFile(ConfigReading &reading, const std::filesystem::path &file)
 		"[[defaults]] can replace them");
 }
 
+// A connect would refuse them for ever.
+void checkKeys(ConfigReading &reading)
+{
+	for (const ConfigTarget &connection : reading.config.connections) {
+		ConnectSettings settings = connection.settings;
+		settings.complete(reading.config.connectSettingsFor(connection.nqn));
+		if (settings.dhchapCtrlKey && !settings.dhchapKey)
+			reading.problems.push_back({connection.place, "dhchap-ctrl-key needs dhchap-key, which neither "
+								      "this [[connection]] nor [[defaults]] set"});
+	}
+	nofctl::tidyProblems(reading.problems);
+}
+
 } // namespace
 
 ConfigReading parseConfig(std::string_view text, const std::string &file)
@@ -190,6 +203,7 @@ ConfigReading parseConfig(std::string_view text, const std::string &file)
 	ConfigReading reading;
 	reading.config.files.push_back(file);
 	nofctl::parseConfig(reading, text, file);
+	checkKeys(reading);
 	return reading;
 }
 
@@ -204,6 +218,7 @@ ConfigReading inspectConfig(const ConfigFiles &files)
 	}
 	if (!files.policy.empty())
 		readPolicyFile(reading, files.policy);
+	checkKeys(reading);
 	return reading;
 }
 

@@ -16,7 +16,6 @@
 #include "libctl/base/toml.h"
 #include "libctl/discovery/plan_entry.h"
 #include "libctl/discovery/resolve.h"
-#include "libctl/keys/source.h"
 
 namespace nofctl {
 
@@ -166,18 +165,6 @@ template <typename T> auto into(std::optional<T> &to)
 	return [&to](T value) { to = std::move(value); };
 }
 
-// The error must not contain the value, which may be a secret. A relative path would depend on the directory from which
-// a program is started.
-Result<std::string> keySourceOf(const toml::node &node)
-{
-	const auto *text = node.as_string();
-	Result<KeySource> source = KeySource::parse(text ? text->get() : "");
-	if (!source)
-		return source.error();
-	return source->relative() ? Result<std::string>(invalidError("the path is not absolute: " + source->name()))
-				  : Result<std::string>(text->get());
-}
-
 Result<std::int64_t> settingOf(const toml::node &node, const ConnectSetting &setting)
 {
 	if (setting.kind == SettingKind::flag) {
@@ -195,9 +182,9 @@ void addSettings(Keys &keys, ConnectSettings &to)
 {
 	for (const ConnectSetting &setting : connectSettings())
 		keys.add(setting.name, [&](const toml::node &node) -> Result<void> {
-			if (setting.kind == SettingKind::keySource) {
-				Result<std::string> text = keySourceOf(node);
-				return text ? putConnectText(to, setting, *text) : Result<void>(text.error());
+			if (setting.kind == SettingKind::keySource) { // no error contains the value
+				const auto *text = node.as_string();
+				return putConnectText(to, setting, text ? text->get() : "");
 			}
 			Result<std::int64_t> value = settingOf(node, setting);
 			return value ? putConnectSetting(to, setting, *value) : Result<void>(value.error());
@@ -244,6 +231,7 @@ private:
 	enum class Judgement { error, note };
 
 	void checkTimes(const toml::table &table, const ConnectSettings &settings, Judgement judgement);
+	void refuseKeys(const toml::table &table, ConnectSettings &settings);
 	void checkAddresses(const toml::table &table, const ConfigTarget &target);
 	void checkFrom(const toml::table &table, const ConfigTarget &target);
 	void noteName(const toml::table &table, const char *key, const std::string &interface);
@@ -296,6 +284,17 @@ void Parser::checkTimes(const toml::table &table, const ConnectSettings &setting
 	const toml::node &node = *table.get("fast-io-fail-tmo");
 	const char *what = "fast-io-fail-tmo is longer than ctrl-loss-tmo";
 	judgement == Judgement::error ? wrong(node, what) : note(node, what);
+}
+
+// Otherwise a controller key there would make the service unusable, and referrals would inherit both.
+void Parser::refuseKeys(const toml::table &table, ConnectSettings &settings)
+{
+	for (const char *key : {"dhchap-key", "dhchap-ctrl-key"})
+		if (const toml::node *node = table.get(key))
+			wrong(*node, std::string(key) + ": discovery services are not authenticated yet; set it in "
+							"[[connection]] or [[defaults]]");
+	settings.dhchapKey.reset();
+	settings.dhchapCtrlKey.reset();
 }
 
 void Parser::checkAddresses(const toml::table &table, const ConfigTarget &target)
@@ -501,6 +500,7 @@ void Parser::service(const toml::table &table)
 	Keys keys;
 	keys.add("persistent", flagOf, into(one.persistent));
 	target(table, one, keys);
+	refuseKeys(table, one.settings);
 	config_.services.push_back(std::move(one));
 }
 
@@ -531,6 +531,10 @@ void Parser::defaults(const toml::table &table)
 	addSettings(keys, one.subsystem);
 	keys.read(table, file_, problems_);
 	checkTimes(table, one.connect, Judgement::note);
+	if (one.connect.dhchapCtrlKey && !one.connect.dhchapKey)
+		note(*table.get("dhchap-ctrl-key"),
+		     "dhchap-ctrl-key needs dhchap-key, from another [[defaults]] or the "
+		     "[[connection]]");
 	if (table.contains("nqn"))
 		notePattern(table, one.pattern);
 	if (const auto &name = one.subsystem.iopolicy; name && !std::ranges::count(ownSelectors(), *name))

@@ -159,7 +159,7 @@ Result<void> putConnectText(ConnectSettings &settings, const ConnectSetting &set
 	const TextMember *member = std::get_if<TextMember>(&setting.member);
 	if (!member)
 		return nofctl::invalidError(std::string(setting.name) + " is not a text");
-	if (Result<nofctl::KeySource> source = nofctl::KeySource::parse(text); !source)
+	if (Result<nofctl::KeySource> source = nofctl::KeySource::parseAbsolute(text); !source)
 		return source.error();
 	settings.*(*member) = text;
 	return {};

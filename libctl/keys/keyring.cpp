@@ -2,6 +2,7 @@
 #include "keyring.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -23,25 +24,42 @@ namespace {
 constexpr std::string_view prefix = "nvmeof:";
 constexpr const char *types[] = {"logon", "user"};
 
-// Root may list, update, find and revoke a key. No process may read it.
-constexpr key_perm_t permissions = KEY_POS_VIEW | KEY_POS_WRITE | KEY_POS_SEARCH | KEY_POS_LINK | KEY_POS_SETATTR |
-				   KEY_USR_VIEW | KEY_USR_WRITE | KEY_USR_SEARCH | KEY_USR_LINK | KEY_USR_SETATTR;
+// The user may list, update, find and revoke a key. No process may read it.
+constexpr key_perm_t userPermissions = KEY_POS_VIEW | KEY_POS_WRITE | KEY_POS_SEARCH | KEY_POS_LINK | KEY_POS_SETATTR |
+				       KEY_USR_VIEW | KEY_USR_WRITE | KEY_USR_SEARCH | KEY_USR_LINK | KEY_USR_SETATTR;
 
-// The permissions of a new key can be set by a process that possesses it only. The session keyring of a service has no
-// link to the user keyring (systemd.exec(5), KeyringMode=), so the thread gets one meanwhile.
+// Only a thread that possesses the key can find it. Without SETATTR, no process can give itself more.
+constexpr key_perm_t requestPermissions = KEY_POS_VIEW | KEY_POS_SEARCH;
+
+// Unique in this process, so that add_key(2) does not update a key that exists. Logon keys need a prefix with a colon.
+std::string uniqueDescription(const char *what)
+{
+	static std::atomic<unsigned> count = 0;
+	return std::string(prefix) + what + ":" + std::to_string(++count);
+}
+
+// Only a process that possesses a key can set its permissions, and revoke it if another program has added it. The
+// session keyring of a service has no link to the user keyring (systemd.exec(5), KeyringMode=). So the thread gets a
+// keyring with such a link meanwhile. The link is not put into the thread keyring itself, where the application may
+// have one.
 class Possession {
 public:
-	Possession() : linked_(::keyctl_link(KEY_SPEC_USER_KEYRING, KEY_SPEC_THREAD_KEYRING) == 0) {}
+	Possession()
+		: keyring_(::add_key("keyring", uniqueDescription("link").c_str(), nullptr, 0, KEY_SPEC_THREAD_KEYRING))
+	{
+		if (keyring_ >= 0)
+			::keyctl_link(KEY_SPEC_USER_KEYRING, keyring_);
+	}
 	Possession(const Possession &) = delete;
 	Possession &operator=(const Possession &) = delete;
 	~Possession()
 	{
-		if (linked_)
-			::keyctl_unlink(KEY_SPEC_USER_KEYRING, KEY_SPEC_THREAD_KEYRING);
+		if (keyring_ >= 0)
+			::keyctl_unlink(keyring_, KEY_SPEC_THREAD_KEYRING);
 	}
 
 private:
-	bool linked_;
+	key_serial_t keyring_;
 };
 
 Error keyringError(const std::string &what, int sysErrno)
@@ -99,8 +117,12 @@ Result<KeySerial> insertKey(const std::string &description, const SecretBytes &p
 	if (serial < 0)
 		return keyringError("cannot add a key to the user keyring", errno);
 	const Possession possession;
-	if (::keyctl_setperm(serial, permissions) < 0)
-		return keyringError("cannot set the permissions of the key", errno);
+	if (::keyctl_setperm(serial, userPermissions) < 0) {
+		const int sysErrno = errno;
+		::keyctl_revoke(serial); // others could use it
+		::keyctl_unlink(serial, KEY_SPEC_USER_KEYRING);
+		return keyringError("cannot set the permissions of the key", sysErrno);
+	}
 	return serial;
 }
 
@@ -141,52 +163,97 @@ Result<void> revokeKey(const std::string &description)
 	Result<KeySerial> serial = findKey(description);
 	if (!serial)
 		return serial.error();
+	const Possession possession;
 	if (::keyctl_revoke(*serial) < 0)
 		return keyringError("cannot revoke the key", errno);
 	::keyctl_unlink(*serial, KEY_SPEC_USER_KEYRING); // the kernel would do so later
 	return {};
 }
 
-Result<KeySerial> dhchapKey(const KeySource &source, KeyOwner owner, const std::string &hostnqn,
-			    const std::string &subsysnqn)
+Result<RequestKey> RequestKey::insert(const SecretBytes &payload)
 {
-	if (source.kind() == KeySource::Kind::keyring)
-		return findKey(source.name());
-	Result<SecretBytes> text = readDhchapSecret(source);
-	if (!text)
-		return text.error();
-	return insertKey(dhchapDescription(owner, hostnqn, subsysnqn), *text);
+	const key_serial_t serial = ::add_key(types[0], uniqueDescription("request").c_str(), payload.bytes().data(),
+					      payload.size(), KEY_SPEC_THREAD_KEYRING);
+	if (serial < 0)
+		return keyringError("cannot add a key to the keyring of this thread", errno);
+	RequestKey key(serial, true);
+	if (::keyctl_setperm(serial, requestPermissions) < 0)
+		return keyringError("cannot set the permissions of the key", errno);
+	return key;
+}
+
+RequestKey::~RequestKey()
+{
+	if (own_)
+		::keyctl_unlink(serial_, KEY_SPEC_THREAD_KEYRING);
 }
 
 namespace {
 
-Result<std::optional<KeySerial>> keyOf(const char *setting, const std::string &text, KeyOwner owner,
-				       const std::string &hostnqn, const std::string &subsysnqn)
+// The key that a setting names, before it is inserted
+struct FoundKey {
+	std::optional<SecretBytes> secret; // of a file or credential
+	KeySerial serial = 0;              // otherwise
+};
+
+using MaybeKey = std::optional<FoundKey>; // nothing: the setting is empty
+
+Error ofSetting(const char *setting, Error error)
 {
-	if (text.empty())
-		return std::optional<KeySerial>();
-	Result<KeySource> source = KeySource::parse(text);
-	Result<KeySerial> serial =
-		source ? dhchapKey(*source, owner, hostnqn, subsysnqn) : Result<KeySerial>(source.error());
-	if (serial)
-		return std::optional(*serial);
-	Error error = serial.error();
 	error.message = std::string(setting) + ": " + error.message;
 	return error;
 }
 
+Result<FoundKey> findIn(const KeySource &source)
+{
+	if (source.kind() == KeySource::Kind::keyring) {
+		Result<KeySerial> serial = findKey(source.name());
+		return serial ? Result<FoundKey>(FoundKey{std::nullopt, *serial}) : serial.error();
+	}
+	Result<SecretBytes> secret = readDhchapSecret(source);
+	return secret ? Result<FoundKey>(FoundKey{*std::move(secret), 0}) : secret.error();
+}
+
+Result<MaybeKey> find(const char *setting, const std::string &text)
+{
+	if (text.empty())
+		return MaybeKey();
+	Result<KeySource> source = KeySource::parse(text);
+	if (!source)
+		return ofSetting(setting, source.error());
+	Result<FoundKey> found = findIn(*source);
+	return found ? Result<MaybeKey>(*std::move(found)) : ofSetting(setting, found.error());
+}
+
+Result<void> put(std::optional<RequestKey> &to, const char *setting, const MaybeKey &found)
+{
+	if (!found)
+		return {};
+	Result<RequestKey> key = found->secret ? RequestKey::insert(*found->secret)
+					       : Result<RequestKey>(RequestKey::existing(found->serial));
+	if (!key)
+		return ofSetting(setting, key.error());
+	to.emplace(*std::move(key));
+	return {};
+}
+
 } // namespace
 
-Result<DhchapKeys> dhchapKeys(const std::string &hostSource, const std::string &controllerSource,
-			      const std::string &hostnqn, const std::string &subsysnqn)
+Result<DhchapKeys> dhchapKeys(const std::string &hostSource, const std::string &controllerSource)
 {
-	auto host = keyOf("dhchap-key", hostSource, KeyOwner::host, hostnqn, subsysnqn);
+	constexpr const char *hostSetting = "dhchap-key", *controllerSetting = "dhchap-ctrl-key";
+	const Result<MaybeKey> host = find(hostSetting, hostSource);
 	if (!host)
 		return host.error();
-	auto controller = keyOf("dhchap-ctrl-key", controllerSource, KeyOwner::controller, hostnqn, subsysnqn);
+	const Result<MaybeKey> controller = find(controllerSetting, controllerSource);
 	if (!controller)
 		return controller.error();
-	return DhchapKeys{*host, *controller};
+	DhchapKeys keys;
+	if (Result<void> done = put(keys.host, hostSetting, *host); !done)
+		return done.error();
+	if (Result<void> done = put(keys.controller, controllerSetting, *controller); !done)
+		return done.error();
+	return keys;
 }
 
 } // namespace nofctl

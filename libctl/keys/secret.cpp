@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <string>
+#include <sys/mman.h>
 #include <sys/random.h>
 
 #include "libctl/base/base64.h"
@@ -136,6 +138,23 @@ Result<SecretBytes> generated(KeyHash hash, std::size_t length)
 }
 
 } // namespace
+
+SecretBytes::SecretBytes(std::size_t size)
+{
+	if (size == 0)
+		return;
+	void *pages = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (pages == MAP_FAILED)
+		throw std::bad_alloc();
+	::madvise(pages, size, MADV_DONTDUMP);
+	bytes_ = std::unique_ptr<std::uint8_t[], Unmap>(static_cast<std::uint8_t *>(pages), Unmap{size});
+	size_ = size;
+}
+
+void SecretBytes::Unmap::operator()(std::uint8_t *bytes) const
+{
+	::munmap(bytes, size);
+}
 
 SecretBytes &SecretBytes::operator=(SecretBytes &&other) noexcept
 {

@@ -14,11 +14,12 @@
 
 namespace nofctl {
 
-// Bytes or text of a secret, in memory that is erased before it is freed. There is one copy: it can be moved only.
+// Bytes or text of a secret, in pages of their own that are left out of core dumps, and erased before they are freed.
+// There is one copy: it can be moved only.
 class SecretBytes {
 public:
 	SecretBytes() = default;
-	explicit SecretBytes(std::size_t size) : bytes_(std::make_unique<std::uint8_t[]>(size)), size_(size) {}
+	explicit SecretBytes(std::size_t size); // all zero
 	SecretBytes(SecretBytes &&other) noexcept
 		: bytes_(std::move(other.bytes_)), size_(std::exchange(other.size_, 0))
 	{
@@ -34,7 +35,12 @@ public:
 	void shrink(std::size_t size);
 
 private:
-	std::unique_ptr<std::uint8_t[]> bytes_;
+	struct Unmap {
+		std::size_t size;
+		void operator()(std::uint8_t *bytes) const;
+	};
+
+	std::unique_ptr<std::uint8_t[], Unmap> bytes_;
 	std::size_t size_ = 0;
 };
 

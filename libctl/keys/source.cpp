@@ -50,9 +50,6 @@ Error fileProblem(const std::string &file, const std::string &problem)
 // A missing file is an invalid argument: noSuchObject stands for objects of the driver.
 Error systemProblem(const std::string &file, int sysErrno)
 {
-	if (sysErrno == ELOOP)
-		return fileProblem(file,
-				   "is a symbolic link; name the file itself, which 'realpath " + file + "' prints");
 	Error error = fileProblem(file, std::strerror(sysErrno));
 	error.sysErrno = sysErrno;
 	if (sysErrno == EACCES || sysErrno == EPERM)
@@ -67,14 +64,17 @@ std::string octal(mode_t mode)
 	return text;
 }
 
-Result<void> checkFile(const std::string &file, const struct stat &is)
+// systemd guards the directory of credentials. It may give the files to another user by an access control list, whose
+// mask the mode shows.
+Result<void> checkFile(const std::string &file, const struct stat &is, KeySource::Kind kind)
 {
+	const bool credential = kind == KeySource::Kind::credential;
 	if (!S_ISREG(is.st_mode))
-		return fileProblem(file, "is not a regular file; 'nvmeofctl key generate -o FILE' writes one");
-	if (is.st_uid != 0 && is.st_uid != ::geteuid())
+		return fileProblem(file, "is not a regular file; 'nvmeofctl key generate --output FILE' writes one");
+	if (!credential && is.st_uid != 0 && is.st_uid != ::geteuid())
 		return fileProblem(file, "belongs to another user (uid " + std::to_string(is.st_uid) +
 						 "), who can change it: 'chown root " + file + "'");
-	if (is.st_mode & 0177)
+	if (!credential && is.st_mode & 0177)
 		return fileProblem(file, "its mode is " + octal(is.st_mode) +
 						 ", and must be 0600 or stricter: 'chmod 600 " + file + "'");
 	if (is.st_size > static_cast<off_t>(maxFileSize))
@@ -104,8 +104,8 @@ bool isFileName(std::string_view name)
 
 Error secretError()
 {
-	return invalidError("this looks like a secret, and others can read it here: write it into a file, 'chmod 600 "
-			    "FILE', and give the path of the file");
+	return invalidError("this looks like the key itself, which others can read here: write it into a file, 'chmod "
+			    "600 FILE', and give the path of the file");
 }
 
 Result<KeySource> KeySource::parse(std::string_view text)
@@ -125,7 +125,15 @@ Result<KeySource> KeySource::parse(std::string_view text)
 			return KeySource(kind, std::string(name));
 	}
 	return invalidError("expected the path of a file, which begins with / or ./, credential:NAME or "
-			    "keyring:DESCRIPTION (the value is not shown, as it may be a secret)");
+			    "keyring:DESCRIPTION (the value is not shown, as it may be a key)");
+}
+
+Result<KeySource> KeySource::parseAbsolute(std::string_view text)
+{
+	Result<KeySource> source = parse(text);
+	if (source && source->relative())
+		return invalidError("the path is not absolute: " + source->name());
+	return source;
 }
 
 std::string KeySource::toString() const
@@ -141,17 +149,18 @@ std::string KeySource::toString() const
 	return name_;
 }
 
-// O_NONBLOCK: opening a FIFO would wait for a writer.
+// O_NONBLOCK: opening a FIFO would wait for a writer. Symbolic links are followed, as Kubernetes makes its Secret
+// volumes of them; it is the opened file that counts.
 Result<SecretBytes> readSecret(const KeySource &source)
 {
 	Result<std::string> path = pathOf(source);
 	if (!path)
 		return path.error();
-	const Descriptor fd(::open(path->c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+	const Descriptor fd(::open(path->c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 	struct stat is {};
 	if (fd.get() < 0 || ::fstat(fd.get(), &is) < 0)
 		return systemProblem(*path, errno);
-	if (Result<void> good = checkFile(*path, is); !good)
+	if (Result<void> good = checkFile(*path, is, source.kind()); !good)
 		return good.error();
 	SecretBytes text(maxFileSize + 1); // one more, in case the file grows
 	std::size_t size = 0;
@@ -171,7 +180,7 @@ Result<SecretBytes> readSecret(const KeySource &source)
 	if (text.text().ends_with('\n'))
 		text.shrink(size - 1);
 	if (text.size() == 0)
-		return fileProblem(*path, "is empty; 'nvmeofctl key generate -o FILE' writes a new key");
+		return fileProblem(*path, "is empty; 'nvmeofctl key generate --output FILE' writes a new key");
 	return text;
 }
 

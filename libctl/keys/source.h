@@ -22,6 +22,9 @@ public:
 	// "/etc/nvmeof/keys/host.key", "./host.key", "credential:NAME" or "keyring:DESCRIPTION". Errors: invalid; the
 	// message does not contain @text, which may be a secret.
 	static nvmeof::Result<KeySource> parse(std::string_view text);
+	// The same for a text that does not come from a command line: a relative path is refused too, as it would
+	// depend on the directory from which the program was started.
+	static nvmeof::Result<KeySource> parseAbsolute(std::string_view text);
 	static KeySource ofFile(std::string path) { return {Kind::file, std::move(path)}; }
 
 	Kind kind() const { return kind_; }
@@ -40,9 +43,10 @@ private:
 nvmeof::Error secretError();
 
 /*
- * The text of the secret, without a newline at its end. @source: of kind file or credential. The file must be regular,
- * not a symbolic link, of at most 1 KiB, owned by root or the effective user, and accessible by its owner only. Errors:
- * invalid or notPermitted, with the file as object; the message says how to correct it.
+ * The text of the secret, without a newline at its end. @source: of kind file or credential. The file must be regular
+ * and have at most 1 KiB. One of kind file must be owned by root or the effective user, and accessible by its owner
+ * only. Symbolic links are followed. Errors: invalid or notPermitted, with the file as object; the message says how to
+ * correct it.
  */
 nvmeof::Result<SecretBytes> readSecret(const KeySource &source);
 

@@ -110,9 +110,9 @@ void putTimes(Request &request, const ConnectOptions &options)
 void putKeys(Request &request, const DhchapKeys &keys)
 {
 	if (keys.host)
-		request.u32(NVMEOF_A_DHCHAP_KEY, static_cast<std::uint32_t>(*keys.host));
+		request.u32(NVMEOF_A_DHCHAP_KEY, static_cast<std::uint32_t>(keys.host->serial()));
 	if (keys.controller)
-		request.u32(NVMEOF_A_DHCHAP_CTRL_KEY, static_cast<std::uint32_t>(*keys.controller));
+		request.u32(NVMEOF_A_DHCHAP_CTRL_KEY, static_cast<std::uint32_t>(keys.controller->serial()));
 }
 
 Error wrongApi(const ModuleVersion &version)
@@ -243,11 +243,11 @@ Request connectRequest(const ConnectOptions &options, const std::string &hostnqn
 	return request;
 }
 
-Result<DhchapKeys> connectKeys(const ConnectOptions &options, const std::string &hostnqn)
+Result<DhchapKeys> connectKeys(const ConnectOptions &options)
 {
 	if (options.dhchapKey.empty() && !options.dhchapCtrlKey.empty())
 		return invalidError("dhchap-ctrl-key needs dhchap-key: the host has to authenticate itself first");
-	return dhchapKeys(options.dhchapKey, options.dhchapCtrlKey, hostnqn, options.subsysnqn);
+	return dhchapKeys(options.dhchapKey, options.dhchapCtrlKey);
 }
 
 Result<Controller> Session::create(const ConnectOptions &options)
@@ -257,7 +257,7 @@ Result<Controller> Session::create(const ConnectOptions &options)
 	Result<HostIdentity> identity = resolveIdentity(options.hostnqn, options.hostid, {}, options.identity);
 	if (!identity)
 		return identity.error();
-	Result<DhchapKeys> keys = connectKeys(options, identity->hostnqn);
+	const Result<DhchapKeys> keys = connectKeys(options);
 	if (!keys)
 		return keys.error();
 	auto ask = [&] {
@@ -321,16 +321,11 @@ Result<void> Session::set(const std::string &controller, const ControllerSetting
 	putUnsigned(request, NVMEOF_A_STALL_TMO, settings.stallTimeout);
 	if (settings.owner)
 		request.text(NVMEOF_A_OWNER, *settings.owner);
-	if (settings.dhchapKey || settings.dhchapCtrlKey) {
-		Result<Controller> of = this->controller(controller);
-		Result<DhchapKeys> keys =
-			of ? dhchapKeys(settings.dhchapKey.value_or(""), settings.dhchapCtrlKey.value_or(""),
-					of->hostnqn, of->subsysnqn)
-			   : Result<DhchapKeys>(of.error());
-		if (!keys)
-			return keys.error();
-		putKeys(request, *keys);
-	}
+	const Result<DhchapKeys> keys =
+		dhchapKeys(settings.dhchapKey.value_or(""), settings.dhchapCtrlKey.value_or(""));
+	if (!keys)
+		return keys.error();
+	putKeys(request, *keys);
 	return act(std::move(request), due());
 }
 

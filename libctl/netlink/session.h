@@ -58,8 +58,8 @@ private:
 	std::chrono::milliseconds answer_;
 };
 
-// Reads the keys of @options, and inserts them into the keyring. A separate function for tests.
-nvmeof::Result<DhchapKeys> connectKeys(const nvmeof::ConnectOptions &options, const std::string &hostnqn);
+// Reads the keys of @options, and inserts them into the keyring of the calling thread. A separate function for tests.
+nvmeof::Result<DhchapKeys> connectKeys(const nvmeof::ConnectOptions &options);
 // The CTRL_NEW request for @options. A separate function for tests.
 Request connectRequest(const nvmeof::ConnectOptions &options, const std::string &hostnqn, const nvmeof::Uuid &hostid,
 		       const DhchapKeys &keys = {});

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <ostream>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -48,11 +49,15 @@ bool hasInterface(const std::string &name)
 	return std::filesystem::exists("/sys/class/net/" + name, error);
 }
 
-// Files of keys that a connect would refuse. Credentials and the keyring are those of another program.
+// Files of keys that a connect would refuse, each where it is named first. Credentials and the keyring are those of
+// another program.
 std::vector<std::string> keyNotes(const Config &config)
 {
 	std::vector<std::string> notes;
+	std::set<std::string> checked;
 	auto check = [&](const ConfigPlace &place, const char *name, const std::optional<std::string> &text) {
+		if (!checked.insert(text.value_or("")).second)
+			return;
 		Result<nofctl::KeySource> source = nofctl::KeySource::parse(text.value_or(""));
 		if (!source || source->kind() != nofctl::KeySource::Kind::file)
 			return;

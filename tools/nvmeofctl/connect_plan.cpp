@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <poll.h>
 
@@ -56,6 +57,16 @@ std::optional<std::int64_t> valueOf(const Args &args, const ConnectSetting &sett
 	return time ? std::optional<std::int64_t>(time->count()) : std::nullopt;
 }
 
+// A path on the command line may be relative; settings have absolute ones only.
+std::string absoluteSource(const std::string &text)
+{
+	if (!text.starts_with('.'))
+		return text;
+	std::error_code error;
+	const std::filesystem::path path = std::filesystem::absolute(text, error);
+	return error ? text : path.string();
+}
+
 } // namespace
 
 WaitFor waitOf(const std::string &word)
@@ -73,7 +84,7 @@ ConnectSettings settingsOf(const Args &args)
 	for (const ConnectSetting &setting : connectSettings()) { // the parser has checked the values
 		if (setting.kind == SettingKind::keySource) {
 			if (std::optional<std::string> text = args.text(setting.name))
-				static_cast<void>(putConnectText(settings, setting, *text));
+				static_cast<void>(putConnectText(settings, setting, absoluteSource(*text)));
 		} else if (std::optional<std::int64_t> value = valueOf(args, setting)) {
 			static_cast<void>(putConnectSetting(settings, setting, *value));
 		}
@@ -151,9 +162,9 @@ static std::string authenticationStep(const Error &error, const ConnectOptions &
 	if (error.sysErrno == ENOKEY)
 		return ""; // the message says which key is missing
 	if (error.sysErrno == EKEYREVOKED || error.sysErrno == EKEYEXPIRED)
-		return "'nvmeofctl key insert' adds a new key";
+		return "give another key: --dhchap-key FILE";
 	return options.dhchapCtrlKey.empty() ? "compare the key with the one that the target has for this host"
-					     : "compare both keys with those that the target has for this host";
+					     : "compare both keys with those that the target has for this host, if any";
 }
 
 std::string connectNextStep(const Error &error, const ConnectOptions &options, const nofctl::gpu::Tree &tree)
@@ -196,7 +207,7 @@ std::string connectNextStep(const Error &error, const ConnectOptions &options, c
 	case ErrorCode::authentication:
 		return authenticationStep(error, options);
 	default:
-		return {};
+		return error.sysErrno == EPROTO ? "see the target's log" : "";
 	}
 }
 

@@ -371,6 +371,11 @@ std::string Examination::connectAdvice(const Controller &c) const
 	std::string step;
 	if (connectCodeOf(c.lastErrno) == ErrorCode::authentication)
 		step = authenticationAdvice(c);
+	else if (c.lastErrno == EOPNOTSUPP)
+		step = "target or kernel lack a function that the settings of this controller need: see the target's "
+		       "log";
+	else if (c.lastErrno == EPROTO)
+		step = "the target violates the protocol: see its log, and update it";
 	else if (c.lastStatus)
 		step = fmt::format("the target refuses: check that it has {} and allows {}", c.subsysnqn, c.hostnqn);
 	else if (c.lastErrno == ECONNREFUSED)

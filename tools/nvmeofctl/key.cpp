@@ -3,6 +3,7 @@
 #include "key.h"
 
 #include <ostream>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -67,6 +68,9 @@ int printKey(Context &context, const NewKey &key)
 	if (::isatty(STDOUT_FILENO))
 		return context.fail("", usageError("stdout is a terminal, which would display the key"),
 				    "name a file, or use a pipe");
+	if (struct stat is{}; ::fstat(STDOUT_FILENO, &is) == 0 && S_ISREG(is.st_mode) && is.st_mode & 077)
+		return context.fail("", usageError("stdout is a file that others can read"),
+				    "use --output FILE, which writes it with mode 0600");
 	Result<void> done = writeSecret(STDOUT_FILENO, "stdout", key.text);
 	return done ? 0 : context.fail("", done.error());
 }
@@ -127,10 +131,14 @@ int runKeyInsert(Context &context)
 		return context.fail("", hostnqn.error(), "give --hostnqn");
 	const KeyOwner owner = args.has("controller") ? KeyOwner::controller : KeyOwner::host;
 	const std::string subsysnqn = args.textOr("subsysnqn", "");
-	Result<KeySerial> serial = dhchapKey(*source, owner, *hostnqn, subsysnqn);
+	Result<SecretBytes> secret = readDhchapSecret(*source);
+	if (!secret)
+		return context.fail("", secret.error());
+	const std::string description = dhchapDescription(owner, *hostnqn, subsysnqn);
+	Result<KeySerial> serial = insertKey(description, *secret);
 	if (!serial)
 		return context.fail("", serial.error());
-	const KeyringKey key{*serial, "logon", dhchapDescription(owner, *hostnqn, subsysnqn)};
+	const KeyringKey key{*serial, "logon", description};
 	if (context.json())
 		context.print(insertedKeyDocument(key));
 	else

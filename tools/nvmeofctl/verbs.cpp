@@ -449,8 +449,9 @@ std::vector<Command> keyVerbs()
 		 "Reads a key of DH-HMAC-CHAP and inserts it into the user keyring, as a key of type logon, which no "
 		 "process can read. Prints its description; 'connect --dhchap-key keyring:DESCRIPTION' uses it. If "
 		 "there is a key with that description, it is replaced, and controllers that use it authenticate "
-		 "themselves with the new one from their next connect on. 'connect --dhchap-key FILE' needs no "
-		 "'insert': it does the same.",
+		 "themselves with the new one from their next connect on. Every process with the same user ID can "
+		 "replace a key there, also one in a container without a user namespace. 'connect --dhchap-key FILE' "
+		 "needs no 'insert', and no other process can reach the key that it gives to the kernel.",
 		 {required(of(Type::keySource, positional("SOURCE",
 							  "File with the key, which begins with / or ./, or "
 							  "credential:NAME in a systemd unit",
@@ -462,18 +463,20 @@ std::vector<Command> keyVerbs()
 		  flag("", "--controller", "It is the key of the controller, for --dhchap-ctrl-key")},
 		 runKeyInsert,
 		 {{"a key for all subsystems", "nvmeofctl key insert /etc/nvmeof/keys/host.key"},
-		  {"a changed key, for controllers that are connected",
+		  {"a changed key, for controllers that use it from the keyring",
 		   "nvmeofctl key insert /etc/nvmeof/keys/host.key -n nqn.2024-01.com.example:flash1"}}},
 		{"list",
 		 "list keys in the kernel's keyring",
-		 "Lists the keys of this driver in the user keyring, by description. Keys in other keyrings, and keys "
-		 "whose description does not begin with 'nvmeof:', are not listed: see keyctl(1).",
+		 "Lists the keys that 'key insert' has put into the user keyring, by description. Keys of files and "
+		 "credentials, keys in other keyrings, and keys whose description does not begin with 'nvmeof:' are "
+		 "not listed: see keyctl(1).",
 		 {},
 		 runKeyList,
 		 {{"descriptions, for a program", "nvmeofctl key list --json | jq -r '.keys[].description'"}}},
 		{"revoke",
 		 "revoke a key in the kernel's keyring",
-		 "Revokes a key and removes it from the user keyring. Controllers that use it stay connected, but "
+		 "Revokes a key that 'key list' lists, and removes it from the user keyring. Controllers that use it "
+		 "stay connected, but "
 		 "cannot connect again until 'nvmeofctl set NAME dhchap-key=SOURCE' gives them another key.",
 		 {required(positional("DESCRIPTION", "Description of the key, as 'key list' prints it"))},
 		 runKeyRevoke,

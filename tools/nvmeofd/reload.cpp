@@ -101,6 +101,13 @@ std::vector<std::string> difference(const std::set<std::string> &all, const std:
 	return left;
 }
 
+bool namesKey(const ConfigChange &change)
+{
+	auto isKey = [](const std::string &line) { return line.starts_with("dhchap-"); };
+	return change.kind == ConfigChange::Kind::changed &&
+	       (std::ranges::any_of(change.was, isKey) || std::ranges::any_of(change.is, isKey));
+}
+
 Json listed(const std::vector<std::string> &all)
 {
 	Json list = Json::array();
@@ -197,6 +204,10 @@ std::vector<std::string> linesOf(const Reloaded &reloaded)
 	if (std::ranges::find(reloaded.changes, "defaults", &ConfigChange::table) != reloaded.changes.end())
 		lines.emplace_back("[[defaults]] apply to new connections; 'nvmeofctl apply-policy' applies them to "
 				   "existing subsystems");
+	if (std::ranges::any_of(reloaded.changes, namesKey))
+		lines.emplace_back(
+			"changed keys apply to new connections; 'nvmeofctl set CONTROLLER dhchap-key=SOURCE' "
+			"applies them to an existing one");
 	add(reloaded.notes, "note");
 	return lines;
 }

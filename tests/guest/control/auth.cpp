@@ -209,7 +209,7 @@ TEST_CASE("a controller that does not prove its identity is refused", "[auth][sh
 	CHECK_FALSE(c.authentication);
 }
 
-TEST_CASE("a reconnect authenticates again, with the secret that the key has then", "[auth]")
+TEST_CASE("a reconnect authenticates again, with the key that the controller has then", "[auth]")
 {
 	Guarded target;
 	auto c = target.rig.host.connect(target.options());
@@ -259,6 +259,47 @@ TEST_CASE("a failed authentication of a live controller ends its association", "
 	CHECK(target.rig.host.waitState(c.name, ControllerState::live));
 }
 
+TEST_CASE("a failed connect or set does not change the keys of a live controller", "[auth]")
+{
+	Guarded target;
+	auto c = target.rig.host.connect(target.options());
+	nvmeof::ConnectOptions wrong = target.options();
+	wrong.dhchapKey = Guarded::keyFile("wrong", secrets[0]);
+	wrong.duplicateConnect = true;
+	CHECK_FALSE(target.rig.host.client().connect(wrong, nvmeof::WaitFor::controller, scaled(10s)));
+	// the second file is damaged
+	CHECK(ctl("set " + c.name + " dhchap-key=" + Guarded::keyFile("wrong", secrets[0]) +
+		  " dhchap-ctrl-key=" + Guarded::keyFile("damaged", "rubbish"))
+		      .status != done);
+	const auto first = target.rig.host.controller(c.name).authentication->at;
+	REQUIRE(target.rig.host.client().reset(c.name));
+	REQUIRE(eventually([&] {
+		c = target.rig.host.controller(c.name);
+		return c.authentication && c.authentication->at > first;
+	}));
+	CHECK(Disk(target.rig.disk()).verified(0, 4096, 1) == 0);
+}
+
+TEST_CASE("a key of the keyring is read again at each reconnect", "[auth]")
+{
+	Guarded target;
+	must("nvmeofctl key insert " + Guarded::keyFile("host", secrets[1]) + " -q " + hostNqn);
+	nvmeof::ConnectOptions o = target.options("");
+	const std::string description = "nvmeof:dhchap:host:"s + hostNqn + ":*";
+	o.dhchapKey = "keyring:" + description;
+	auto c = target.rig.host.connect(o);
+	REQUIRE(c.authentication);
+	const auto first = c.authentication->at;
+	target.set("dhchap_key", secrets[0]);
+	must("nvmeofctl key insert " + Guarded::keyFile("host", secrets[0]) + " -q " + hostNqn);
+	REQUIRE(target.rig.host.client().reset(c.name));
+	CHECK(eventually([&] {
+		c = target.rig.host.controller(c.name);
+		return c.authentication && c.authentication->at > first;
+	}));
+	must("nvmeofctl key revoke " + description);
+}
+
 TEST_CASE("a kernel without what authentication needs says so", "[auth][older]")
 {
 	Rig rig;
@@ -287,8 +328,8 @@ TEST_CASE("no secret is shown, logged or kept in a listing", "[auth]")
 		CHECK_FALSE(namesIt(texts, secret.substr(10, 24)));
 		CHECK_FALSE(namesIt(texts, secret.substr(24, 20)));
 	}
-	// a key whose payload cannot be read by any process
-	CHECK(namesIt(must("cat /proc/keys"), "logon"));
+	// and no keyring that another process can reach has the keys
+	CHECK_FALSE(namesIt(must("cat /proc/keys"), "nvmeof:request"));
 }
 
 } // namespace guest::auth

@@ -857,6 +857,7 @@ TEST_CASE("volume attributes are parsed", "[csi]")
 						    {"hdr-digest", "yes"},
 						    {"nr-io-queues", "0"},
 						    {"nr-io-queues ", "1"},
+						    {"dhchap-key", "./host.key"},
 						    {"transport", "loop"},
 						    {"mkfsOptions", "-J device=/dev/sda"},
 						    {"requiredBytes", "1G"}}) {

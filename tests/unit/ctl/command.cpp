@@ -515,6 +515,21 @@ TEST_CASE("a failed connect has the next step", "[command]")
 	CHECK(connectNextStep(refused, options) == "check that the target exports nqn.x at this address");
 }
 
+TEST_CASE("only a wrong key is a reason to compare keys", "[command]")
+{
+	ConnectOptions options;
+	auto step = [&](int sysErrno) { return connectNextStep(errorFromErrno(sysErrno), options); };
+	CHECK(step(ENOKEY) == "give the key of this host: --dhchap-key FILE; TLS is not supported");
+	options.dhchapKey = "/k/host.key";
+	CHECK(step(EKEYREJECTED) == "compare the key with the one that the target has for this host");
+	options.dhchapCtrlKey = "/k/ctrl.key";
+	CHECK(step(EKEYREJECTED) == "compare both keys with those that the target has for this host, if any");
+	CHECK(step(ENOKEY).empty()); // the message says which
+	CHECK(step(EKEYREVOKED) == "give another key: --dhchap-key FILE");
+	CHECK(step(EPROTO) == "see the target's log");
+	CHECK(step(EOPNOTSUPP).empty()); // the message says what is missing
+}
+
 TEST_CASE("a connect over an interface without carrier names the interface", "[command]")
 {
 	nofctl::gpu::MemoryTree tree;

@@ -183,6 +183,12 @@ TEST_CASE("doctor: a controller without a connection is named with its error, di
 	CHECK(inFinding(authentication(ENOKEY), "'nvmeofctl set nvmeof0c1 dhchap-key=FILE'"));
 	CHECK(inFinding(authentication(EKEYREVOKED), "give it a new key"));
 	CHECK(inFinding(authentication(EKEYREJECTED), "compare the keys"));
+	CHECK(inFinding(step([](Controller &c) {
+				c.lastErrno = EOPNOTSUPP;
+				c.lastStatus = 0x1;
+			}),
+			"lack a function"));
+	CHECK(inFinding(authentication(EPROTO), "violates the protocol"));
 	const std::string lost = step([](Controller &c) { c.state = ControllerState::lost; });
 	CHECK(inFinding(lost, "warning controller_lost nvmeof0c1: "));
 	CHECK(inFinding(lost, lostNextStep("nvmeof0c1")));

@@ -3,18 +3,25 @@
 #include <catch2/catch.hpp>
 
 #include <cerrno>
+#include <cstdint>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <optional>
+#include <regex>
 #include <sstream>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
+#include <keyutils.h>
 #include <netlink/msg.h>
 
 #include <nvmeof/connect_settings.h>
+#include <nvmeof/nvmeof_c.h>
 #include <nvmeof/settings.h>
 
+#include "connect_plan.h"
 #include "context.h"
 #include "tests/unit/scratch.h"
 #include "key.h"
@@ -281,6 +288,25 @@ TEST_CASE("secret bytes are erased when they are shortened", "[keys]")
 	CHECK(bytes.size() == 0);
 	other = payload("x");
 	CHECK(other.text() == "x");
+	CHECK(SecretBytes(0).size() == 0);
+}
+
+TEST_CASE("secret bytes are not in a core dump", "[keys]")
+{
+	SecretBytes bytes(100);
+	std::ostringstream start;
+	start << std::hex << reinterpret_cast<std::uintptr_t>(bytes.data()) << '-';
+	std::ifstream maps("/proc/self/smaps");
+	std::string flags;
+	bool inside = false;
+	for (std::string line; std::getline(maps, line) && flags.empty();) {
+		inside = inside || line.starts_with(start.str());
+		if (inside && line.starts_with("VmFlags:"))
+			flags = line + " ";
+	}
+	if (flags.empty())
+		return; // this kernel does not tell, or has merged pages
+	CHECK(flags.find(" dd ") != std::string::npos);
 }
 
 TEST_CASE("the source of a key is a path, a credential or a key in the keyring", "[keys]")
@@ -343,8 +369,6 @@ TEST_CASE("a file that is not a plain file of this user with a key is refused", 
 	CHECK(says(readError(folder), "not a regular file"));
 	CHECK(readError(folder / "absent").code == ErrorCode::invalid);
 	CHECK(says(readError(folder / "absent"), "No such file"));
-	std::filesystem::create_symlink("host.key", folder / "link");
-	CHECK(says(readError(folder / "link"), "symbolic link"));
 	REQUIRE(::mkfifo((folder / "fifo").c_str(), 0600) == 0);
 	CHECK(says(readError(folder / "fifo"), "not a regular file")); // and does not wait for a writer
 	CHECK(says(readError("/dev/null"), "not a regular file"));
@@ -355,13 +379,33 @@ TEST_CASE("a file that is not a plain file of this user with a key is refused", 
 	file.scratch().write("host.key", good + std::string(1024, '\n'));
 	CHECK(says(readError(file.path()), "larger than 1 KiB"));
 	file.scratch().write("host.key", std::string(good) + "\n\n");
-	Result<KeySerial> serial = dhchapKey(KeySource::ofFile(file.path()), KeyOwner::host, "nqn.h", "nqn.s");
-	REQUIRE_FALSE(serial);
-	CHECK(says(serial.error(), file.path()));
-	CHECK_FALSE(says(serial.error(), part));
+	Result<SecretBytes> secret = readDhchapSecret(KeySource::ofFile(file.path()));
+	REQUIRE_FALSE(secret);
+	CHECK(says(secret.error(), file.path()));
+	CHECK_FALSE(says(secret.error(), part));
 	if (::geteuid() != 0 || ::chown(file.path().c_str(), 1, 1) != 0)
 		return;
 	CHECK(says(readError(file.path()), "chown root " + file.path()));
+}
+
+// As in a Secret volume of Kubernetes: host.key -> ..data/host.key, ..data -> a directory
+TEST_CASE("the file at the end of symbolic links is judged", "[keys]")
+{
+	const KeyFile file;
+	const std::filesystem::path folder = file.scratch().path();
+	std::filesystem::create_directory_symlink(".", folder / "..data");
+	std::filesystem::create_symlink("..data/host.key", folder / "link");
+	Result<SecretBytes> text = readSecret(KeySource::ofFile(folder / "link"));
+	REQUIRE(text);
+	CHECK(text->text() == good);
+	file.mode(0640);
+	CHECK(says(readError(folder / "link"), "chmod 600 " + (folder / "link").string()));
+	std::filesystem::create_symlink("nowhere", folder / "dangling");
+	CHECK(says(readError(folder / "dangling"), "No such file"));
+	std::filesystem::create_symlink("loop", folder / "loop");
+	CHECK(says(readError(folder / "loop"), "symbolic links"));
+	std::filesystem::create_symlink("/dev/null", folder / "device");
+	CHECK(says(readError(folder / "device"), "not a regular file"));
 }
 
 TEST_CASE("a credential is a file that systemd provides", "[keys]")
@@ -376,6 +420,11 @@ TEST_CASE("a credential is a file that systemd provides", "[keys]")
 	REQUIRE(text);
 	CHECK(text->text() == good);
 	CHECK_FALSE(readSecret(*KeySource::parse("credential:other")));
+	// of a unit with User=, with an access control list
+	file.mode(0440);
+	if (::geteuid() == 0)
+		REQUIRE(::chown(file.path().c_str(), 1, 1) == 0);
+	CHECK(readSecret(*KeySource::parse("credential:host.key")));
 	before ? ::setenv("CREDENTIALS_DIRECTORY", kept.c_str(), 1) : ::unsetenv("CREDENTIALS_DIRECTORY");
 }
 
@@ -429,38 +478,105 @@ TEST_CASE("a key is inserted, replaced, listed and revoked", "[keys]")
 	CHECK(revokeKey("other:key").error().code == ErrorCode::invalid);
 }
 
+// Keys with this description prefix that the calling thread possesses
+std::vector<std::string> possessed()
+{
+	std::ifstream keys("/proc/keys");
+	std::vector<std::string> found;
+	for (std::string line; std::getline(keys, line);)
+		if (line.find("nvmeof:request:") != std::string::npos)
+			found.push_back(line);
+	return found;
+}
+
 TEST_CASE("the keys of a connection are read when they are used", "[keys]")
 {
 	const KeyFile file;
 	ConnectOptions options;
-	options.subsysnqn = "nqn.test" + std::to_string(::getpid());
-	CHECK_FALSE(connectKeys(options, "nqn.h")->host);
+	CHECK_FALSE(connectKeys(options)->host);
 	options.dhchapCtrlKey = file.path();
-	CHECK(says(connectKeys(options, "nqn.h").error(), "dhchap-ctrl-key needs dhchap-key"));
+	CHECK(says(connectKeys(options).error(), "dhchap-ctrl-key needs dhchap-key"));
 	options.dhchapKey = good; // as a program may do
-	CHECK_FALSE(says(connectKeys(options, "nqn.h").error(), part));
-	CHECK(says(connectKeys(options, "nqn.h").error(), "dhchap-key: this looks like a secret"));
+	CHECK_FALSE(says(connectKeys(options).error(), part));
+	CHECK(says(connectKeys(options).error(), "dhchap-key: this looks like the key itself"));
 	file.mode(0644);
 	options.dhchapKey = file.path();
-	CHECK(says(connectKeys(options, "nqn.h").error(), "dhchap-key: " + file.path()));
+	CHECK(says(connectKeys(options).error(), "dhchap-key: " + file.path()));
 	file.mode(0600);
 	if (!hasKeyring())
 		return;
-	Result<DhchapKeys> keys = connectKeys(options, "nqn.h");
-	REQUIRE(keys);
-	REQUIRE(keys->host);
-	REQUIRE(keys->controller);
-	const std::string host = "nvmeof:dhchap:host:nqn.h:" + options.subsysnqn,
-			  controller = "nvmeof:dhchap:ctrl:nqn.h:" + options.subsysnqn;
-	CHECK(listed(host)->serial == *keys->host);
-	CHECK(listed(controller)->serial == *keys->controller);
-	options.dhchapKey = "keyring:" + host;
-	options.dhchapCtrlKey.clear();
-	CHECK(connectKeys(options, "nqn.h")->host == keys->host);
-	CHECK(revokeKey(host));
-	CHECK(connectKeys(options, "nqn.h").error().code == ErrorCode::authentication);
-	CHECK(revokeKey(controller));
+	{
+		Result<DhchapKeys> keys = connectKeys(options);
+		REQUIRE(keys);
+		REQUIRE(keys->host);
+		REQUIRE(keys->controller);
+		CHECK(keys->host->serial() != keys->controller->serial());
+		CHECK(possessed().size() == 2);
+		Result<DhchapKeys> more = connectKeys(options); // for the same controller
+		REQUIRE(more);
+		CHECK(more->host->serial() != keys->host->serial());
+		CHECK(possessed().size() == 4);
+		// in no keyring that other processes share, and not for other threads
+		for (const KeyringKey &key : *listKeys())
+			CHECK_FALSE(key.description.starts_with("nvmeof:request:"));
+		std::size_t others = 1;
+		std::thread([&] { others = possessed().size(); }).join();
+		CHECK(others == 0);
+		// permissions: VIEW and SEARCH for the possessor
+		for (const std::string &line : possessed())
+			CHECK(line.find(" 09000000 ") != std::string::npos);
+	}
+	CHECK(possessed().empty());
+}
+
+TEST_CASE("a key in the user keyring is used as it is, and remains", "[keys]")
+{
+	if (!hasKeyring())
+		return;
+	const std::string description = descriptionOf("kept");
+	Result<KeySerial> serial = insertKey(description, payload(good));
+	REQUIRE(serial);
+	ConnectOptions options;
+	options.dhchapKey = "keyring:" + description;
+	CHECK(connectKeys(options)->host->serial() == *serial);
+	CHECK(possessed().empty());
+	CHECK(listed(description)->serial == *serial);
+	CHECK(revokeKey(description));
+	CHECK(connectKeys(options).error().code == ErrorCode::authentication);
 	CHECK(dhchapDescription(KeyOwner::host, "nqn.h", "") == "nvmeof:dhchap:host:nqn.h:*");
+}
+
+TEST_CASE("nothing is inserted or changed if one of two keys is wrong", "[keys]")
+{
+	const KeyFile file, other;
+	other.scratch().write("host.key", "rubbish");
+	if (!hasKeyring())
+		return;
+	Result<DhchapKeys> keys = dhchapKeys(file.path(), other.path());
+	REQUIRE_FALSE(keys);
+	CHECK(says(keys.error(), "dhchap-ctrl-key: " + other.path()));
+	CHECK(possessed().empty());
+}
+
+TEST_CASE("a key that another program has added can be revoked", "[keys]")
+{
+	if (!hasKeyring())
+		return;
+	const std::string description = descriptionOf("foreign"); // with the permissions of add_key(2)
+	REQUIRE(::add_key("user", description.c_str(), "x", 1, KEY_SPEC_USER_KEYRING) >= 0);
+	CHECK(revokeKey(description));
+	CHECK_FALSE(listed(description));
+}
+
+TEST_CASE("the library leaves the application's link to the user keyring", "[keys]")
+{
+	if (!hasKeyring())
+		return;
+	REQUIRE(::keyctl_link(KEY_SPEC_USER_KEYRING, KEY_SPEC_THREAD_KEYRING) == 0);
+	const std::string description = descriptionOf("linked");
+	CHECK(insertKey(description, payload(good)));
+	CHECK(revokeKey(description));
+	CHECK(::keyctl_unlink(KEY_SPEC_USER_KEYRING, KEY_SPEC_THREAD_KEYRING) == 0);
 }
 
 TEST_CASE("the kernel gets serial numbers, no secrets", "[keys]")
@@ -468,8 +584,9 @@ TEST_CASE("the kernel gets serial numbers, no secrets", "[keys]")
 	ConnectOptions options;
 	options.subsysnqn = "nqn.s";
 	options.dhchapKey = "/etc/nvmeof/keys/host.key";
+	const DhchapKeys keys{RequestKey::existing(17), RequestKey::existing(18)};
 	const Request none = connectRequest(options, "nqn.h", Uuid()),
-		      both = connectRequest(options, "nqn.h", Uuid(), {17, 18});
+		      both = connectRequest(options, "nqn.h", Uuid(), keys);
 	auto size = [](const Request &request) { return nlmsg_hdr(request.get())->nlmsg_len; };
 	CHECK(size(both) == size(none) + 2 * 8);
 }
@@ -499,6 +616,52 @@ TEST_CASE("no message repeats a secret on a command line or in a setting", "[key
 	REQUIRE_FALSE(put);
 	CHECK_FALSE(says(put.error(), part));
 	CHECK_FALSE(settings.dhchapKey);
+	put = putConnectText(settings, *findConnectSetting("dhchap-key"), "./host.key");
+	REQUIRE_FALSE(put);
+	CHECK(says(put.error(), "not absolute"));
+	nvmeof_options *options = nvmeof_options_new();
+	for (const char *value : {good, "./host.key"}) {
+		nvmeof_error *error = nullptr;
+		CHECK(nvmeof_options_set(options, "dhchap_key", value, &error) == NVMEOF_INVALID);
+		CHECK(std::string(nvmeof_error_message(error)).find(part) == std::string::npos);
+		nvmeof_error_free(error);
+	}
+	CHECK(nvmeof_options_set(options, "dhchap_key", "/k/host.key", nullptr) == NVMEOF_OK);
+	CHECK(nvmeof_options_set(options, "dhchap_key", "", nullptr) == NVMEOF_OK);
+	nvmeof_options_free(options);
+}
+
+TEST_CASE("a relative path on a command line becomes an absolute one", "[keys]")
+{
+	CommandLine line = parseCommandLine(wordsIn("connect -n nqn.a -a 10.0.0.1 --dhchap-key ./host.key "
+						    "--dhchap-ctrl-key keyring:nvmeof:c"));
+	REQUIRE(line.command);
+	const ConnectSettings settings = settingsOf(line.args);
+	CHECK(std::filesystem::path(settings.dhchapKey.value_or("")).is_absolute());
+	CHECK(settings.dhchapKey->ends_with("/host.key"));
+	CHECK(settings.dhchapCtrlKey == "keyring:nvmeof:c");
+}
+
+// A quoted command line ends with '; FILE and the like are values.
+TEST_CASE("the program accepts the command lines that messages about keys quote", "[keys]")
+{
+	const KeyFile file;
+	file.scratch().write("empty", "");
+	REQUIRE(::chmod((file.scratch().path() / "empty").c_str(), 0600) == 0);
+	std::string texts = readError(file.scratch().path()).message + "\n" +
+			    readError(file.scratch().path() / "empty").message + "\n";
+	if (hasKeyring())
+		texts += findKey("nvmeof:absent").error().message + "\n";
+	const std::regex quoted("'nvmeofctl ([^']*)'");
+	int count = 0;
+	for (std::sregex_iterator at(texts.begin(), texts.end(), quoted), end; at != end; ++at, count++) {
+		CAPTURE(at->str());
+		std::string words = (*at)[1];
+		if (words == "key insert")
+			words += " /k";
+		CHECK(parseCommandLine(wordsIn(words)).command);
+	}
+	CHECK(count >= 2);
 }
 
 TEST_CASE("keys are settings of controllers and of the configuration", "[keys]")
@@ -530,18 +693,51 @@ TEST_CASE("keys are settings of controllers and of the configuration", "[keys]")
 	}
 }
 
+TEST_CASE("a configuration whose connects would all be refused for their keys is an error", "[keys]")
+{
+	const std::string connection = "[[connection]]\nnqn = \"nqn.s\"\naddress = \"10.0.0.1\"\n";
+	const std::string host = "dhchap-key = \"/k/host.key\"\n", controller = "dhchap-ctrl-key = \"/k/ctrl.key\"\n",
+			  defaults = "[[defaults]]\nnqn = \"nqn.*\"\n";
+	for (const std::string &wrong : {connection + controller, connection + defaults + controller,
+					 connection + controller + "[[defaults]]\nnqn = \"nqn.t\"\n" + host}) {
+		CAPTURE(wrong);
+		const ConfigReading reading = parseConfig(wrong, "c");
+		REQUIRE(reading.problems.size() == 1);
+		CHECK(reading.problems[0].message.find("dhchap-ctrl-key needs dhchap-key") == 0);
+		CHECK(reading.problems[0].place.line == 1);
+	}
+	for (const std::string &right : {connection + host + controller, connection + controller + defaults + host,
+					 connection + host + defaults + controller, defaults + controller}) {
+		CAPTURE(right);
+		const ConfigReading reading = parseConfig(right, "c");
+		CHECK(reading.problems.empty());
+		CHECK(reading.config.notes.size() == (right.find(defaults + controller) == right.npos ? 0 : 1));
+	}
+	for (const std::string &setting : {host, controller}) {
+		const ConfigReading reading = parseConfig("[[discovery]]\naddress = \"10.0.0.1\"\n" + setting, "c");
+		REQUIRE(reading.problems.size() == 1);
+		CHECK(reading.problems[0].message.find("discovery services are not authenticated yet") !=
+		      std::string::npos);
+		CHECK(reading.problems[0].place.line == 3);
+		REQUIRE(reading.config.services.size() == 1);
+		CHECK_FALSE(reading.config.services[0].settings.dhchapKey);
+	}
+}
+
 TEST_CASE("config check examines the files with keys", "[keys]")
 {
 	const KeyFile file;
 	const std::string config = file.scratch().path() / "nvmeof.toml";
-	file.scratch().write("nvmeof.toml", "[[defaults]]\ndhchap-key = \"" + file.path() + "\"\n");
+	file.scratch().write("nvmeof.toml", "[[defaults]]\ndhchap-key = \"" + file.path() +
+						    "\"\n[[defaults]]\nnqn = \"nqn.a\"\ndhchap-key = \"" + file.path() +
+						    "\"\n");
 	const std::string line = "config check --json --config " + config;
 	CHECK(Json::parse(run(line).out)["notes"].empty());
 	file.mode(0644);
 	const Outcome outcome = run(line);
 	CHECK(outcome.code == 0);
 	const Json notes = Json::parse(outcome.out)["notes"];
-	REQUIRE(notes.size() == 1);
+	REQUIRE(notes.size() == 1); // not one for each place
 	CHECK(notes[0].get<std::string>().find("dhchap-key: " + file.path() + ": its mode is 0644") !=
 	      std::string::npos);
 }
@@ -574,6 +770,18 @@ TEST_CASE("key generate writes a key, and key check describes it", "[keys]")
 	CHECK(run("key generate --hash sha256 --length 64 --output " + path + ".no").code ==
 	      static_cast<int>(ExitCode::usage));
 	CHECK(run("key generate --json --output -").code == static_cast<int>(ExitCode::usage));
+	for (const mode_t mode : {0644, 0640, 0600}) { // as after --output - > FILE
+		const std::string to = scratch.path() / "stdout";
+		const int before = ::dup(STDOUT_FILENO), fd = ::open(to.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		REQUIRE(::fchmod(fd, mode) == 0);
+		::dup2(fd, STDOUT_FILENO);
+		const Outcome outcome = run("key generate --output -");
+		::dup2(before, STDOUT_FILENO);
+		::close(before);
+		::close(fd);
+		CHECK(outcome.code == (mode == 0600 ? 0 : static_cast<int>(ExitCode::usage)));
+		CHECK(scratch.read("stdout").empty() == (mode != 0600));
+	}
 	CHECK_FALSE(std::filesystem::exists(path + ".no"));
 	scratch.write("host.key", secret.substr(0, 40));
 	CHECK(run("key check " + path).code == static_cast<int>(ExitCode::usage));

@@ -87,6 +87,12 @@ TEST_CASE("the report lists changes of the plan as lines and as JSON", "[daemon]
 					 "to existing subsystems",
 					 "note: f:1: worth knowing"});
 	CHECK(toJson(reloaded)["changes"][0]["change"] == "added");
+	Reloaded keys;
+	keys.changes = configChanges("[[connection]]\nnqn = \"nqn.a\"\ndhchap-key = \"/k/one\"\n",
+				     "[[connection]]\nnqn = \"nqn.a\"\ndhchap-key = \"/k/other\"\n");
+	REQUIRE(linesOf(keys).size() == 2);
+	CHECK(linesOf(keys)[1] == "changed keys apply to new connections; 'nvmeofctl set CONTROLLER dhchap-key=SOURCE' "
+				  "applies them to an existing one");
 	// lists are bounded
 	for (int i = 0; i < 1000; i++)
 		reloaded.wanted.push_back("x");

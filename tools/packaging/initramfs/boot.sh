@@ -6,6 +6,16 @@
 #   nvmeof.timeout=SECONDS    how long to wait for the first path of each; 60 without it
 # OPTION is one of `nvmeofctl connect`, without its dashes.
 
+# nvmeof_without_keys FILE: when an initramfs is made. It contains no keys, as others can read it on many systems, and a
+# connect fails for a key whose file is missing.
+nvmeof_without_keys() {
+	grep -q '^[^#]*dhchap-.*key' "$1" || return 0
+	sed -i '/^[[:space:]]*["'"'"']\{0,1\}dhchap-\(ctrl-\)\{0,1\}key["'"'"']\{0,1\}[[:space:]]*=/d' "$1"
+	echo "nvmeof: ${1##*/}: dhchap-key and dhchap-ctrl-key are left out of the initramfs, which contains no keys"
+	! grep -q '^[^#]*dhchap-.*key' "$1" ||
+		echo "nvmeof: ${1##*/}: dhchap-key is not at the beginning of a line: the initramfs may fail to connect"
+}
+
 nvmeof_arguments() {
 	local word
 	# shellcheck disable=SC2013 # words are what is wanted

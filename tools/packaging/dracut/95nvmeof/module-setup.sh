@@ -27,10 +27,17 @@ installkernel() {
 }
 
 install() {
+	local file
 	inst_multiple cat ip mkdir modprobe nvmeofctl sleep
 	# who this host is, and how it connects
 	inst_multiple -o /etc/nvme/hostnqn /etc/nvme/hostid /etc/nvmeof/nvmeof.toml "/etc/nvmeof/nvmeof.d/*.toml" \
 		/etc/nvmeof/policy.conf
+	# shellcheck disable=SC1091,SC2154
+	. "$moddir/boot.sh"
+	# shellcheck disable=SC2154
+	for file in "$initdir"/etc/nvmeof/nvmeof.toml "$initdir"/etc/nvmeof/nvmeof.d/*.toml; do
+		[[ ! -e $file ]] || nvmeof_without_keys "$file" >&2
+	done
 	inst_rules 61-nvmeof-links.rules 90-nvmeof-policy.rules
 	# shellcheck disable=SC2154
 	inst_simple "$moddir/boot.sh" /lib/nvmeof/boot.sh
