@@ -4,10 +4,10 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <future>
 #include <new>
 #include <stdexcept>
 
-#include <future>
 #include <poll.h>
 
 #include <nvmeof/nvmeof_c.h>
