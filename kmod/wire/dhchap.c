@@ -220,6 +220,23 @@ static enum nof_dhchap_step fail(struct nof_dhchap *d, u8 reason)
 	return NOF_DHCHAP_FAILED;
 }
 
+/*
+ * Whether the DH value of the controller hides the session key: not if it is 0, 1, or p - 1 or more. The crypto API
+ * checks that in FIPS mode only. The first 64 bits of each prime are 1 (RFC 7919); of the values below p - 1, one in
+ * 2^64 has these bits and is refused, too.
+ */
+static bool dh_value_usable(const u8 *dh, u32 len)
+{
+	static const u8 ones[] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+	u32 i = 0;
+
+	if (!memcmp(dh, ones, sizeof(ones)))
+		return false;
+	while (i < len - 1 && !dh[i])
+		i++;
+	return i < len - 1 || dh[i] > 1;
+}
+
 static enum nof_dhchap_step receive_challenge(struct nof_dhchap *d, const void *buf, u32 len)
 {
 	const struct nvmf_auth_dhchap_challenge_data *m = buf;
@@ -235,6 +252,8 @@ static enum nof_dhchap_step receive_challenge(struct nof_dhchap *d, const void *
 		return fail(d, NVME_AUTH_DHCHAP_FAILURE_DHGROUP_UNUSABLE);
 	dh_len = nof_dhchap_dh_len(m->dhgid);
 	if (m->hl != hash_len || le16_to_cpu(m->dhvlen) != dh_len || len < sizeof(*m) + hash_len + dh_len)
+		return fail(d, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD);
+	if (dh_len && !dh_value_usable(m->cval + hash_len, dh_len))
 		return fail(d, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD);
 	d->hash = m->hashid;
 	d->group = m->dhgid;

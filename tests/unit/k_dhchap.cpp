@@ -298,6 +298,38 @@ TEST_CASE("DH-HMAC-CHAP: lengths have to fit, and a message may not be cut short
 	CHECK(receive(d, padded) == NOF_DHCHAP_SEND_REPLY);
 }
 
+TEST_CASE("DH-HMAC-CHAP: DH values that give away the session key are refused")
+{
+	for (u8 group = 1; group < NOF_DHCHAP_NR_GROUPS; group++) {
+		const std::size_t first = 16 + 32, length = nof_dhchap_dh_len(group);
+		auto with = [&](u8 filling, u8 last) {
+			Bytes m = challenge(1, group);
+			std::fill(m.begin() + first, m.end(), filling);
+			m.back() = last;
+			nof_dhchap d = begun();
+			const auto step = receive(d, m);
+			CHECK(d.reason == (step == NOF_DHCHAP_FAILED ? 6 : 0));
+			return step;
+		};
+		CHECK(with(0, 0) == NOF_DHCHAP_FAILED);
+		CHECK(with(0, 1) == NOF_DHCHAP_FAILED);
+		CHECK(with(0, 2) == NOF_DHCHAP_SEND_REPLY);
+		CHECK(with(0xff, 0xff) == NOF_DHCHAP_FAILED); // the prime ends with FFh, too
+		CHECK(with(0xff, 0xfe) == NOF_DHCHAP_FAILED);
+		Bytes m = challenge(1, group);
+		std::fill_n(m.begin() + first, length, 0);
+		m[first] = 1;
+		nof_dhchap d = begun();
+		CHECK(receive(d, m) == NOF_DHCHAP_SEND_REPLY);
+		std::fill_n(m.begin() + first, 8, 0xff); // as those of the prime
+		d = begun();
+		CHECK(receive(d, m) == NOF_DHCHAP_FAILED);
+		m[first + 7] = 0xfe; // below the prime
+		d = begun();
+		CHECK(receive(d, m) == NOF_DHCHAP_SEND_REPLY);
+	}
+}
+
 TEST_CASE("DH-HMAC-CHAP: only the expected message of this transaction is accepted")
 {
 	nof_dhchap d = begun();
