@@ -213,9 +213,17 @@ static int exchange_exec(struct auth_exchange *x, struct nof_cmd *cmd)
 	return x->association == READ_ONCE(x->ctrl->association) ? nof_admin_exec(x->ctrl, cmd, 0) : -ECONNRESET;
 }
 
+/* A deadline that has passed ends the connection, like other errors */
+static bool timed_out(const struct auth_exchange *x)
+{
+	return x->queue && time_after_eq(jiffies, x->queue->deadline);
+}
+
 /* Sends (@fctype auth_send) or receives @len bytes of x->message. Returns 0, or a negative errno, recorded. */
 static int exchange_message(struct auth_exchange *x, u8 fctype, u32 len)
 {
+	bool write = fctype == nvme_fabrics_type_auth_send;
+	const char *name = write ? "Authentication Send" : "Authentication Receive";
 	struct nof_cmd *cmd = kzalloc(sizeof(*cmd), GFP_NOIO);
 	int ret;
 
@@ -229,14 +237,19 @@ static int exchange_message(struct auth_exchange *x, u8 fctype, u32 len)
 	cmd->sqe.auth_common.al_tl = cpu_to_le32(len);
 	cmd->buf = x->message;
 	cmd->len = len;
-	cmd->write = fctype == nvme_fabrics_type_auth_send;
+	cmd->write = write;
 	ret = exchange_exec(x, cmd);
+	/* shorter than the allocation length, or damaged: the message is checked in any case */
+	if (ret == NVME_SC_DATA_XFER_ERROR && !write)
+		ret = 0;
 	if (ret > 0) {
 		nof_ctrl_note(x->ctrl, -EKEYREJECTED, ret,
-			      "authentication of queue %u failed: the controller rejected %s", x->qid,
-			      cmd->write ? "Authentication Send" : "Authentication Receive");
+			      "authentication of queue %u failed: the controller rejected %s", x->qid, name);
 		ret = -EKEYREJECTED;
 	}
+	if (ret == -ECONNRESET && timed_out(x))
+		nof_ctrl_note(x->ctrl, -ETIMEDOUT, 0, "authentication of queue %u failed: no answer to %s", x->qid,
+			      name);
 	kfree(cmd);
 	return ret;
 }
@@ -246,7 +259,10 @@ static int exchange_send(struct auth_exchange *x, u32 len)
 	return exchange_message(x, nvme_fabrics_type_auth_send, len);
 }
 
-/* The controller may return less than it is asked for: the rest is zero */
+/*
+ * The length is an allocation length (SPC-5): a message may be shorter, which the TCP transport reports as a Data
+ * Transfer Error. The rest is zero.
+ */
 static int exchange_receive(struct auth_exchange *x)
 {
 	memset(x->message, 0, NOF_DHCHAP_MESSAGE_MAX);
@@ -431,7 +447,6 @@ static int agree_on_session_key(struct auth_exchange *x)
 	ret = shared ? crypto_kpp_set_secret(tfm, NULL, 0) : -ENOMEM;	/* a new private key */
 	if (!ret)
 		ret = dh_run(x, tfm, NULL, x->d.own_dh, crypto_kpp_generate_public_key);
-	/* refuses a public value that is 0, 1, p - 1 or more */
 	if (!ret)
 		ret = dh_run(x, tfm, x->d.dh, shared, crypto_kpp_compute_shared_secret);
 	if (!ret)
@@ -505,7 +520,7 @@ static int exchange_run(struct auth_exchange *x)
 	/* two rounds at most: nof_dhchap_receive() expects success1 after the reply */
 	while (!ret) {
 		ret = exchange_receive(x);
-		if (ret == -ECONNRESET && x->d.replied)
+		if (ret == -ECONNRESET && x->d.replied && !timed_out(x))
 			return exchange_cut_off(x);
 		if (ret)
 			break;
