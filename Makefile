@@ -49,7 +49,7 @@ help:
 	@echo 'make figures    numbers of misbehaviours, faults and random messages in the last runs'
 	@echo 'make shell      an interactive guest with a target and the modules; KVER=6.1 for the older kernel'
 	@echo 'make bench      performance next to the in-tree driver; CASES= in Documentation/performance.md'
-	@echo 'make bench-cdc  performance of the discovery service; CASES= of tests/cdc/bench'
+	@echo 'make bench-cdc  performance of the discovery service; CASES= of tests/system/cdc/bench'
 	@echo 'make lint       static checks'
 	@echo 'make deps       install missing Debian packages as root, or print the command that does'
 	@echo 'make deb        Debian packages in $(BUILD)/deb, a repository for apt'
@@ -86,8 +86,8 @@ modules:
 # Modules that the tests load beside ours
 test-modules: modules
 	@set -e; kver=$(kver); export KDIR=$$(qemu/kernel --build $$kver); \
-	tests/selector/build $$kver; tests/direct/build $$kver; \
-	$(if $(filter debug,$(KVER)),tests/faults/build $$kver)
+	tests/kmod/selector/build $$kver; tests/kmod/direct/build $$kver; \
+	$(if $(filter debug,$(KVER)),tests/kmod/faults/build $$kver)
 
 lint:
 	@test -x tests/lint/run || { echo 'make lint: tests/lint/run is missing' >&2; exit 1; }
@@ -139,28 +139,28 @@ shell bench: deps
 
 demo-cdc bench-cdc: test-deps
 	@$(MAKE) --no-print-directory tool
-	@tests/cdc/$(@:%-cdc=%)
+	@tests/system/cdc/$(@:%-cdc=%)
 
 # On this machine, or below DESTDIR. A build directory with another PREFIX is configured again.
 install: tool modules
-	@DESTDIR=$(DESTDIR) tools/install modules $(kver)
-	@DESTDIR=$(DESTDIR) tools/install userspace
+	@DESTDIR=$(DESTDIR) tools/packaging/install modules $(kver)
+	@DESTDIR=$(DESTDIR) tools/packaging/install userspace
 
 # The modules by dkms, which then builds them for every new kernel of this machine; everything else as by `install`.
 dkms: tool
 	@mkdir -p $(BUILD)
-	@DESTDIR=$(DESTDIR) tools/install dkms $(kver)
-	@DESTDIR=$(DESTDIR) tools/install userspace
+	@DESTDIR=$(DESTDIR) tools/packaging/install dkms $(kver)
+	@DESTDIR=$(DESTDIR) tools/packaging/install userspace
 
 # Compiled with the flags of the distribution, not what `make tool` has built: in minutes
 deb:
-	@tools/deb
+	@tools/packaging/deb
 
 rpm:
-	@tools/rpm/build
+	@tools/packaging/rpm/build
 
 uninstall:
-	@DESTDIR=$(DESTDIR) tools/install uninstall
+	@DESTDIR=$(DESTDIR) tools/packaging/install uninstall
 
 clean:
 	rm -rf $(BUILD)

@@ -3,6 +3,7 @@
 #include <linux/module.h>
 #include "control/control.h"
 #include "control/genl.h"
+#include "core/auth.h"
 #include "core/source.h"
 #include "core/subsys.h"
 #include "core/upcalls.h"
@@ -60,6 +61,7 @@ static int __init nof_init(void)
 	if (ret)
 		goto exit_ranges;
 	nof_mpath_init();
+	nof_auth_load();
 	/* last: from here on controllers can be created */
 	ret = control_init();
 	if (ret)

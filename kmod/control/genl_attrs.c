@@ -176,14 +176,14 @@ static int put_counts(struct sk_buff *skb, const struct nof_transport_info *info
 /* Puts nothing unless the admin queue is authenticated. */
 static int put_auth(struct sk_buff *skb, const struct nof_ctrl *ctrl)
 {
-	const struct nof_ctrl_auth *auth = &ctrl->auth;
-	u64 at = READ_ONCE(auth->at);
+	u32 agreed = READ_ONCE(ctrl->auth.agreed);
+	u64 at = READ_ONCE(ctrl->auth.at);
 
 	if (!at)
 		return 0;
-	return nla_put_u8(skb, NVMEOF_A_AUTH_HASH, READ_ONCE(auth->hash)) ?:
-	       nla_put_u8(skb, NVMEOF_A_AUTH_DHGROUP, READ_ONCE(auth->group)) ?:
-	       put_flag(skb, NVMEOF_A_AUTH_MUTUAL, READ_ONCE(auth->mutual)) ?:
+	return nla_put_u8(skb, NVMEOF_A_AUTH_HASH, NOF_AUTH_HASH(agreed)) ?:
+	       nla_put_u8(skb, NVMEOF_A_AUTH_DHGROUP, NOF_AUTH_GROUP(agreed)) ?:
+	       put_flag(skb, NVMEOF_A_AUTH_MUTUAL, NOF_AUTH_MUTUAL(agreed)) ?:
 	       put_u64(skb, NVMEOF_A_AUTH_AT, at);
 }
 

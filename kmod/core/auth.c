@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* In-band authentication: keys, hashes, and the exchange of messages; wire/dhchap.c has their format and order. */
+#include <crypto/algapi.h>
+#include <crypto/dh.h>
 #include <crypto/hash.h>
 #include <crypto/kpp.h>
-#include <crypto/utils.h>
 #include <keys/user-type.h>
 #include <linux/key.h>
 #include <linux/netlink.h>
 #include <linux/nvme.h>
 #include <linux/random.h>
+#include <linux/rcupdate.h>
 #include <linux/scatterlist.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -37,6 +39,7 @@ static_assert(ARRAY_SIZE(group_names) == NOF_DHCHAP_NR_GROUPS);
  * struct auth_exchange - one authentication of a queue
  * @queue:	the queue, which is being connected; NULL: the admin queue is authenticated again
  * @qid:	its number
+ * @deadline:	jiffies by which the exchange must be over
  * @association: of the controller
  * @key, @ctrl_key: references
  * @d:		state of the protocol
@@ -48,6 +51,7 @@ struct auth_exchange {
 	struct nof_ctrl		*ctrl;
 	struct nof_queue	*queue;
 	u16			qid;
+	unsigned long		deadline;
 	u32			association;
 	struct key		*key;
 	struct key		*ctrl_key;
@@ -57,7 +61,7 @@ struct auth_exchange {
 	void			*message;
 };
 
-/* A piece of what is hashed */
+/* A piece of a hash's input */
 struct piece {
 	const void	*data;
 	u32		len;
@@ -65,45 +69,67 @@ struct piece {
 
 #define PIECE_OF_STRING(s)	{ s, strlen(s) }
 
-/* Identifiers that this kernel supports, as bitmaps; set with the first key */
-static u8 auth_hashes, auth_groups;
+/* Identifiers of what this kernel supports: bitmaps of hash functions and, shifted by 8 bits, of groups */
+static u16 auth_algorithms;
 
 /*
- * Algorithms are loaded when keys are set, without a lock. Never later: then modprobe may have to read from a disk that
- * waits for the controller.
+ * Algorithms that the kernel has, loaded or built in. They are loaded with this module, never later: then modprobe may
+ * have to read from a disk that waits for the controller.
  */
 static void find_algorithms(void)
 {
 	u8 hashes = 0, groups = BIT(NVME_AUTH_DHGROUP_NULL), i;
 
-	if (READ_ONCE(auth_hashes))
-		return;
 	for (i = 1; i < NOF_DHCHAP_NR_GROUPS; i++)
-		if (crypto_has_kpp(group_names[i], 0, 0))
+		if (crypto_has_kpp(group_names[i], 0, CRYPTO_NOLOAD))
 			groups |= BIT(i);
 	for (i = 1; i <= NOF_DHCHAP_NR_HASHES; i++)
-		if (crypto_has_shash(hmac_names[i], 0, 0))
+		if (crypto_has_shash(hmac_names[i], 0, CRYPTO_NOLOAD))
 			hashes |= BIT(i);
-	WRITE_ONCE(auth_groups, groups);
-	WRITE_ONCE(auth_hashes, hashes);
+	WRITE_ONCE(auth_algorithms, hashes | groups << 8);
 }
 
-/* Returns 0, -EKEYREVOKED, -EKEYEXPIRED, or -EINVAL with @why set. The caller wipes @secret. */
+void nof_auth_load(void)
+{
+	u8 i;
+
+	if (!AUTH_SUPPORTED)
+		return;
+	for (i = 1; i < NOF_DHCHAP_NR_GROUPS; i++)
+		if (!crypto_has_kpp(group_names[i], 0, CRYPTO_NOLOAD))
+			crypto_has_kpp(group_names[i], 0, 0);
+	for (i = 1; i <= NOF_DHCHAP_NR_HASHES; i++)
+		if (!crypto_has_shash(hmac_names[i], 0, CRYPTO_NOLOAD))
+			crypto_has_shash(hmac_names[i], 0, 0);
+}
+
+#define SECRET_TEXT_MAX	128	/* bytes; the longest secret has 104 with a newline and a NUL */
+
+/*
+ * Returns 0, -EKEYREVOKED, -EKEYEXPIRED, or -EINVAL with @why set. The caller wipes @secret. Does not take the key's
+ * semaphore: its holder may allocate memory, and so wait for a disk that waits for this controller.
+ */
 static int read_secret(struct key *key, struct nof_dhchap_secret *secret, const char **why)
 {
 	const struct user_key_payload *payload;
-	int ret;
+	char text[SECRET_TEXT_MAX];
+	int ret = key_validate(key);
+	u32 len = 0;
 
-	down_read(&key->sem);
-	ret = key_validate(key);
-	payload = ret ? NULL : user_key_payload_locked(key);
+	rcu_read_lock();
+	payload = user_key_payload_rcu(key);
+	if (payload)
+		len = payload->datalen;
+	if (payload && len <= sizeof(text))
+		memcpy(text, payload->data, len);
+	rcu_read_unlock();
 	if (!ret && !payload)
 		ret = -EKEYREVOKED;
 	if (!ret) {
-		*why = nof_dhchap_parse_secret(payload->data, payload->datalen, secret);
+		*why = len <= sizeof(text) ? nof_dhchap_parse_secret(text, len, secret) : "too long";
 		ret = *why ? -EINVAL : 0;
 	}
-	up_read(&key->sem);
+	memzero_explicit(text, sizeof(text));
 	return ret;
 }
 
@@ -129,7 +155,7 @@ static struct key *find_key(u32 serial, struct netlink_ext_ack *extack)
 	if (!ret)
 		return key;
 	if (why)
-		NL_SET_ERR_MSG_FMT(extack, "the key has no DH-HMAC-CHAP secret: %s", why);
+		NL_SET_ERR_MSG(extack, "the key has no DH-HMAC-CHAP secret: wrong form, length or checksum");
 	else
 		NL_SET_ERR_MSG(extack, "the key was revoked or has expired");
 	key_put(key);
@@ -185,10 +211,10 @@ void nof_auth_put_keys(struct nof_auth_keys *keys)
 void nof_auth_use_keys(struct nof_ctrl *ctrl, struct nof_auth_keys *keys)
 {
 	struct nof_ctrl_auth *auth = &ctrl->auth;
+	unsigned long flags;
 
 	if (!keys->key && !keys->ctrl_key)
 		return;
-	find_algorithms();
 	mutex_lock(&ctrl->auth.lock);
 	if (keys->key)
 		swap(keys->key, auth->key);
@@ -196,27 +222,27 @@ void nof_auth_use_keys(struct nof_ctrl *ctrl, struct nof_auth_keys *keys)
 		swap(keys->ctrl_key, auth->ctrl_key);
 	mutex_unlock(&ctrl->auth.lock);
 	nof_auth_put_keys(keys);
-	if (READ_ONCE(auth->at))
+	/* stop_works() cancels it after the state has changed */
+	spin_lock_irqsave(&ctrl->state_lock, flags);
+	if (ctrl->state == NVMEOF_CTRL_LIVE && READ_ONCE(auth->at))
 		queue_work(nof_wq, &auth->work);
+	spin_unlock_irqrestore(&ctrl->state_lock, flags);
 }
 
 /* Returns 0, a positive NVMe status, or a negative errno */
 static int exchange_exec(struct auth_exchange *x, struct nof_cmd *cmd)
 {
-	long left;
+	long left = (long)(x->deadline - jiffies);
+	u32 ms = left > 0 ? jiffies_to_msecs(left) : 1;
 
-	if (x->queue) {
-		left = (long)(x->queue->deadline - jiffies);
-		return nof_queue_exec(x->queue, cmd, left > 0 ? jiffies_to_msecs(left) : 1, NULL);
-	}
-	/* not to a later association, which knows nothing of this exchange */
-	return x->association == READ_ONCE(x->ctrl->association) ? nof_admin_exec(x->ctrl, cmd, 0) : -ECONNRESET;
+	return x->queue ? nof_queue_exec(x->queue, cmd, ms, NULL) :
+			  nof_admin_exec_in(x->ctrl, x->association, cmd, ms);
 }
 
 /* A deadline that has passed ends the connection, like other errors */
 static bool timed_out(const struct auth_exchange *x)
 {
-	return x->queue && time_after_eq(jiffies, x->queue->deadline);
+	return time_after_eq(jiffies, x->deadline);
 }
 
 /* Sends (@fctype auth_send) or receives @len bytes of x->message. Returns 0, or a negative errno, recorded. */
@@ -242,10 +268,11 @@ static int exchange_message(struct auth_exchange *x, u8 fctype, u32 len)
 	/* shorter than the allocation length, or damaged: the message is checked in any case */
 	if (ret == NVME_SC_DATA_XFER_ERROR && !write)
 		ret = 0;
+	/* a live controller that rejects it does not support being authenticated again */
 	if (ret > 0) {
-		nof_ctrl_note(x->ctrl, -EKEYREJECTED, ret,
+		nof_ctrl_note(x->ctrl, -EOPNOTSUPP, ret,
 			      "authentication of queue %u failed: the controller rejected %s", x->qid, name);
-		ret = -EKEYREJECTED;
+		ret = -EOPNOTSUPP;
 	}
 	if (ret == -ECONNRESET && timed_out(x))
 		nof_ctrl_note(x->ctrl, -ETIMEDOUT, 0, "authentication of queue %u failed: no answer to %s", x->qid,
@@ -432,6 +459,28 @@ static int hash_session_key(struct auth_exchange *x, const u8 *shared)
 	return ret;
 }
 
+#define PRIVATE_KEY_BYTES	64	/* twice the strength of ffdhe8192, 192 bits, and more */
+
+/* Not the kernel's own choice of a private key: its random number generator may be a module to be loaded. */
+static int set_private_key(struct crypto_kpp *tfm)
+{
+	u8 key[PRIVATE_KEY_BYTES], *packed;
+	const struct dh params = { .key = key, .key_size = sizeof(key) };
+	u32 len = crypto_dh_key_len(&params);
+	int ret;
+
+	packed = kzalloc(len, GFP_KERNEL);
+	if (!packed)
+		return -ENOMEM;
+	get_random_bytes(key, sizeof(key));
+	ret = crypto_dh_encode_key(packed, len, &params);
+	if (!ret)
+		ret = crypto_kpp_set_secret(tfm, packed, len);
+	memzero_explicit(key, sizeof(key));
+	kfree_sensitive(packed);
+	return ret;
+}
+
 static int agree_on_session_key(struct auth_exchange *x)
 {
 	struct crypto_kpp *tfm;
@@ -444,9 +493,10 @@ static int agree_on_session_key(struct auth_exchange *x)
 	if (IS_ERR(tfm))
 		return PTR_ERR(tfm);
 	shared = kzalloc(x->d.dh_len, GFP_KERNEL);
-	ret = shared ? crypto_kpp_set_secret(tfm, NULL, 0) : -ENOMEM;	/* a new private key */
+	ret = shared ? set_private_key(tfm) : -ENOMEM;
 	if (!ret)
 		ret = dh_run(x, tfm, NULL, x->d.own_dh, crypto_kpp_generate_public_key);
+	/* nof_dhchap_receive() has refused a value of 0, 1, or p - 1 or more */
 	if (!ret)
 		ret = dh_run(x, tfm, x->d.dh, shared, crypto_kpp_compute_shared_secret);
 	if (!ret)
@@ -476,12 +526,44 @@ static int prepare_reply(struct auth_exchange *x)
 	return host_response(x, x->d.response);
 }
 
-/* Tells the controller and ends the exchange. Returns -EKEYREJECTED. */
-static int exchange_fail(struct auth_exchange *x, u8 reason, const char *what)
+/* Records why the exchange failed. Later errors of the queue, such as its end, do not replace this. */
+static int exchange_note(struct auth_exchange *x, int err, const char *what)
 {
+	if (x->queue)
+		set_bit(NOF_Q_ERROR, &x->queue->flags);
+	nof_ctrl_note(x->ctrl, err, 0, "authentication of queue %u failed: %s", x->qid, what);
+	return err;
+}
+
+#define FAILURE_TMO_MS	1000
+
+/* Tells the controller, which has little time to answer: I/O may go on meanwhile. Returns @err. */
+static int exchange_fail(struct auth_exchange *x, u8 reason, int err, const char *what)
+{
+	unsigned long soon = jiffies + msecs_to_jiffies(FAILURE_TMO_MS);
+
+	if (time_after(x->deadline, soon))
+		x->deadline = soon;
 	exchange_send(x, nof_dhchap_failure2(&x->d, reason, x->message));
-	nof_ctrl_note(x->ctrl, -EKEYREJECTED, 0, "authentication of queue %u failed: %s", x->qid, what);
-	return -EKEYREJECTED;
+	return exchange_note(x, err, what);
+}
+
+/* The host could not compute its reply. */
+static int exchange_give_up(struct auth_exchange *x, int err, u32 notes)
+{
+	switch (err) {
+	case -EINVAL:
+	case -EBADMSG:
+		if (READ_ONCE(x->ctrl->error.notes) == notes)
+			return exchange_fail(x, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD, -EPROTO,
+					     "the controller sent an invalid DH value");
+		break;
+	case -ENOENT:
+		return exchange_fail(x, NVME_AUTH_DHCHAP_FAILURE_FAILED, -EOPNOTSUPP,
+				     "an algorithm is no longer available: load dh_generic, hmac and sha512_generic");
+	}
+	exchange_send(x, nof_dhchap_failure2(&x->d, NVME_AUTH_DHCHAP_FAILURE_FAILED, x->message));
+	return err;
 }
 
 /* Returns 0 if the controller's response proves that it has the secret. */
@@ -494,41 +576,47 @@ static int check_response(struct auth_exchange *x)
 	memzero_explicit(expected, sizeof(expected));
 	if (ret || same)
 		return ret;
-	return exchange_fail(x, NVME_AUTH_DHCHAP_FAILURE_FAILED,
+	return exchange_fail(x, NVME_AUTH_DHCHAP_FAILURE_FAILED, -EKEYREJECTED,
 			     "the controller does not have the secret that this host has for it");
 }
 
+/* The reason of the controller: it concerns the host's secret, or what the host supports. */
 static int exchange_refused(struct auth_exchange *x)
 {
+	if (x->queue)
+		set_bit(NOF_Q_ERROR, &x->queue->flags);
 	nof_ctrl_note(x->ctrl, -EKEYREJECTED, 0, "the controller refused the authentication of queue %u: %s",
 		      x->qid, nof_dhchap_reason(x->d.reason));
 	return -EKEYREJECTED;
 }
 
 /* A controller that refuses may end the connection before the host has fetched its reason. */
-static int exchange_cut_off(struct auth_exchange *x)
+static bool ended_by_peer(const struct auth_exchange *x, int err)
 {
-	nof_ctrl_note(x->ctrl, -EKEYREJECTED, 0, "the connection ended when queue %u had answered the challenge: "
-		      "the host's secret is probably wrong", x->qid);
-	return -EKEYREJECTED;
+	return x->d.replied && (err == -ECONNRESET || err == -ENOTCONN) && x->queue &&
+	       test_bit(NOF_Q_ERROR, &x->queue->flags) && READ_ONCE(x->ctrl->end.cause) == NOF_CAUSE_PEER;
 }
 
 static int exchange_run(struct auth_exchange *x)
 {
 	int ret = exchange_send(x, nof_dhchap_negotiate(&x->d, x->message));
+	u32 notes;
 
 	/* two rounds at most: nof_dhchap_receive() expects success1 after the reply */
 	while (!ret) {
 		ret = exchange_receive(x);
-		if (ret == -ECONNRESET && x->d.replied && !timed_out(x))
-			return exchange_cut_off(x);
+		if (ended_by_peer(x, ret))
+			return exchange_note(x, -EKEYREJECTED, "the controller ended the connection when this host had "
+					     "answered the challenge: the host's secret is probably wrong");
 		if (ret)
 			break;
 		switch (nof_dhchap_receive(&x->d, x->message, NOF_DHCHAP_MESSAGE_MAX)) {
 		case NOF_DHCHAP_SEND_REPLY:
+			notes = READ_ONCE(x->ctrl->error.notes);
 			ret = prepare_reply(x);
-			if (!ret)
-				ret = exchange_send(x, nof_dhchap_reply(&x->d, x->message));
+			if (ret)
+				return exchange_give_up(x, ret, notes);
+			ret = exchange_send(x, nof_dhchap_reply(&x->d, x->message));
 			break;
 		case NOF_DHCHAP_CHECK_RESPONSE:
 			ret = check_response(x);
@@ -540,7 +628,7 @@ static int exchange_run(struct auth_exchange *x)
 		case NOF_DHCHAP_REFUSED:
 			return exchange_refused(x);
 		case NOF_DHCHAP_FAILED:
-			return exchange_fail(x, x->d.reason, nof_dhchap_reason(x->d.reason));
+			return exchange_fail(x, x->d.reason, x->d.no_proof ? -EKEYREJECTED : -EPROTO, x->d.why);
 		}
 	}
 	return ret;
@@ -562,6 +650,7 @@ static struct auth_exchange *exchange_alloc(struct nof_ctrl *ctrl, struct nof_qu
 {
 	struct auth_exchange *x = kzalloc(sizeof(*x), GFP_KERNEL);
 	struct nof_ctrl_auth *auth = &ctrl->auth;
+	u16 algorithms;
 
 	if (!x)
 		return NULL;
@@ -573,14 +662,17 @@ static struct auth_exchange *exchange_alloc(struct nof_ctrl *ctrl, struct nof_qu
 	x->ctrl = ctrl;
 	x->queue = queue;
 	x->qid = queue ? queue->qid : 0;
+	x->deadline = queue ? queue->deadline : jiffies + msecs_to_jiffies(ctrl->opts.connect_tmo_ms);
 	x->association = READ_ONCE(ctrl->association);
 	x->d.transaction = atomic_inc_return(&auth->transactions);
 	mutex_lock(&ctrl->auth.lock);
 	x->key = auth->key ? key_get(auth->key) : NULL;
 	x->ctrl_key = auth->ctrl_key ? key_get(auth->ctrl_key) : NULL;
 	mutex_unlock(&ctrl->auth.lock);
-	x->d.hashes = READ_ONCE(auth_hashes);
-	x->d.groups = READ_ONCE(auth_groups);
+	find_algorithms();
+	algorithms = READ_ONCE(auth_algorithms);
+	x->d.hashes = algorithms;
+	x->d.groups = algorithms >> 8;
 	x->d.mutual = x->ctrl_key;
 	return x;
 }
@@ -591,9 +683,7 @@ static void auth_set_result(struct auth_exchange *x)
 
 	if (x->qid)
 		return;
-	WRITE_ONCE(auth->hash, x->d.hash);
-	WRITE_ONCE(auth->group, x->d.group);
-	WRITE_ONCE(auth->mutual, x->d.mutual);
+	WRITE_ONCE(auth->agreed, NOF_AUTH_AGREED(x->d.hash, x->d.group, x->d.mutual));
 	WRITE_ONCE(auth->at, ktime_get_boottime_ns());
 }
 
@@ -615,8 +705,8 @@ static int authenticate(struct nof_ctrl *ctrl, struct nof_queue *queue)
 	if (x->key) {
 		ret = exchange_run(x);
 	} else {
-		nof_ctrl_note(ctrl, -ENOKEY, 0, "the controller requires authentication, but no secret was given: "
-			      "connect with --dhchap-key");
+		nof_ctrl_note(ctrl, -ENOKEY, 0,
+			      "the controller requires authentication, but this host was given no secret (dhchap-key)");
 		ret = -ENOKEY;
 	}
 	if (!ret)
@@ -637,7 +727,7 @@ int nof_auth_queue(struct nof_queue *queue)
 	mutex_lock(&ctrl->auth.lock);
 	mutual = ctrl->auth.ctrl_key;
 	mutex_unlock(&ctrl->auth.lock);
-	if (queue->qid || !mutual)
+	if (!mutual)
 		return 0;
 	/* an impostor would not ask for authentication either */
 	nof_ctrl_note(ctrl, -EKEYREJECTED, 0, "the controller has to prove its identity, but does not ask for "
@@ -645,8 +735,8 @@ int nof_auth_queue(struct nof_queue *queue)
 	return -EKEYREJECTED;
 }
 
-/* If it fails, the association has to end: the controller would end it, too */
-static void again_work(struct work_struct *work)
+/* If one side does not prove its identity, the association ends. */
+static void reauth_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, auth.work);
 	u32 association = READ_ONCE(ctrl->association);
@@ -656,10 +746,15 @@ static void again_work(struct work_struct *work)
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !READ_ONCE(ctrl->auth.at))
 		goto out;
 	ret = authenticate(ctrl, NULL);
-	if (ret == -EKEYREJECTED && association == READ_ONCE(ctrl->association))
+	if (!ret)
+		nof_ctrl_event(ctrl, NVMEOF_EVENT_CHANGED, NVMEOF_CTRL_LIVE);
+	else if (association != READ_ONCE(ctrl->association))
+		goto out;
+	else if (ret == -EKEYREJECTED || ret == -EPROTO)
 		nof_ctrl_error_live(ctrl, false);
-	else if (ret)
-		dev_warn(&ctrl->dev, "not authenticated again (%pe)\n", ERR_PTR(ret));
+	else if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
+		dev_warn(&ctrl->dev, "re-authentication failed (%pe): the connection stays as it was authenticated\n",
+			 ERR_PTR(ret));
 out:
 	memalloc_noio_restore(noio);
 }
@@ -672,7 +767,7 @@ void nof_auth_stop(struct nof_ctrl *ctrl)
 void nof_auth_init(struct nof_ctrl *ctrl)
 {
 	mutex_init(&ctrl->auth.lock);
-	INIT_WORK(&ctrl->auth.work, again_work);
+	INIT_WORK(&ctrl->auth.work, reauth_work);
 }
 
 void nof_auth_exit(struct nof_ctrl *ctrl)

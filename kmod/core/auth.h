@@ -16,13 +16,13 @@ struct nof_queue;
 
 /**
  * struct nof_ctrl_auth - authentication of a controller, see core/auth.c
- * @lock:	protects @key and @ctrl_key; held for moments
+ * @lock:	protects @key and @ctrl_key; short sections
  * @key:	with the host's secret, or NULL; a reference. Its payload may change at any time
  * @ctrl_key:	with the controller's secret, or NULL
  * @transactions: authentications so far
  * @work:	authenticates the admin queue again
- * @at:		when the admin queue was authenticated, CLOCK_BOOTTIME ns; 0: it is not. Describes the association, like
- * @hash, @group, @mutual:	what was agreed; @mutual: the controller has authenticated itself, too
+ * @at:		when the admin queue was authenticated, CLOCK_BOOTTIME ns; 0: it is not
+ * @agreed:	then: NOF_AUTH_AGREED()
  */
 struct nof_ctrl_auth {
 	struct mutex		lock;
@@ -31,11 +31,17 @@ struct nof_ctrl_auth {
 	atomic_t		transactions;
 	struct work_struct	work;
 	u64			at;
-	u8			hash;
-	u8			group;
-	bool			mutual;
+	u32			agreed;
 };
 
+/* Hash function, DH group, and whether the controller has authenticated itself, too: one value for lockless readers */
+#define NOF_AUTH_AGREED(hash, group, mutual)	((hash) | (group) << 8 | (u32)(mutual) << 16)
+#define NOF_AUTH_HASH(agreed)			((u8)(agreed))
+#define NOF_AUTH_GROUP(agreed)			((u8)((agreed) >> 8))
+#define NOF_AUTH_MUTUAL(agreed)			((bool)((agreed) >> 16))
+
+/* Loads the modules of the kernel's algorithms. Context: module init. */
+void nof_auth_load(void);
 void nof_auth_init(struct nof_ctrl *ctrl);
 /* Drops the keys. Context: process, the last reference to the controller is gone. */
 void nof_auth_exit(struct nof_ctrl *ctrl);
@@ -63,7 +69,7 @@ void nof_auth_put_keys(struct nof_auth_keys *keys);
  * payload replaces a secret, too. Takes the references. Context: process; may load modules.
  */
 void nof_auth_use_keys(struct nof_ctrl *ctrl, struct nof_auth_keys *keys);
-/* Cancels that, and waits for it; the queues have been cancelled. Context: process, sleeps */
+/* Cancels a re-authentication, and waits for its end; the queues have been cancelled. Context: process, sleeps */
 void nof_auth_stop(struct nof_ctrl *ctrl);
 /*
  * Authenticates a queue whose Connect has succeeded, if the controller requires it. Returns 0, or a negative errno. All

@@ -16,6 +16,8 @@ bool nof_admin_stuck(const struct nof_ctrl *ctrl, u32 ms);
  * command did not complete: -ENOTCONN without a connected admin queue. Context: process, sleeps.
  */
 int nof_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms);
+/* The same, but -ECONNRESET, without sending it, if this is not the association any more */
+int nof_admin_exec_in(struct nof_ctrl *ctrl, u32 association, struct nof_cmd *cmd, u32 timeout_ms);
 /*
  * Submits without waiting; cmd->done must be set. -ENOTCONN without a live queue; -EBUSY without a free slot, -EAGAIN
  * or -ENOMEM without resources of the transport.
@@ -53,6 +55,7 @@ bool nof_admin_has_user(struct nof_ctrl *ctrl);
 int nof_admin_send(struct nof_ctrl *ctrl, struct nof_cmd *cmd);
 void nof_send_abort(struct nof_ctrl *ctrl, u16 sqid, u16 cid);
 
+/* fabrics.c */
 int nof_fabrics_connect(struct nof_queue *queue);
 int nof_property_get(struct nof_ctrl *ctrl, u32 offset, bool wide, u64 *value);
 /* @sent: after -ECONNRESET, true if the controller may have received the command; may be NULL */

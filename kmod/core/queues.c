@@ -187,11 +187,12 @@ static int start_ends(struct nof_queue *queue)
 
 /*
  * Moves the queues that have started, @kept of them, to the front and reduces the controller to these; the caller frees
- * the rest. Returns 0, -ECANCELED if the attempt has ended, or, if no default queue has started, the error of the first
- * queue that failed by itself.
+ * the rest. Returns 0, -ECANCELED if the attempt has ended, -EKEYREJECTED if a queue could not be authenticated, or, if
+ * no default queue has started, the error of the first queue that failed by itself.
  */
 static int queues_keep_started(struct nof_ctrl *ctrl, u32 *kept)
 {
+	bool rejected = false;
 	u32 i, nr_default = 0;
 	int ret = 0, err;
 
@@ -201,6 +202,7 @@ static int queues_keep_started(struct nof_ctrl *ctrl, u32 *kept)
 		err = start_ends(ctrl->queues.io[i]);
 		if (err && (!ret || ret == -ECANCELED))
 			ret = err;
+		rejected |= err == -EKEYREJECTED;
 		if (err)
 			continue;
 		nr_default += ctrl->queues.io[i]->type == NOF_QUEUE_DEFAULT;
@@ -209,6 +211,8 @@ static int queues_keep_started(struct nof_ctrl *ctrl, u32 *kept)
 	}
 	if (!attempt_wanted(ctrl)) {
 		ret = ret ?: -ECANCELED;
+	} else if (rejected) {
+		ret = -EKEYREJECTED;
 	} else if (nr_default) {
 		ret = 0;
 		ctrl->queues.nr_io = *kept;

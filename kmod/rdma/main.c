@@ -149,7 +149,7 @@ static bool device_gaps(const struct ib_device *dev)
 }
 
 /*
- * The next two functions are not inlined: tests probe them to simulate capable devices (tests/direct).
+ * The next two functions are not inlined: tests probe them to simulate capable devices (tests/kmod/direct).
  */
 noinline bool nof_rdma_device_p2p(struct ib_device *dev)
 {

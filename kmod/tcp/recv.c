@@ -70,6 +70,23 @@ static struct nof_cmd *recv_find(struct nof_tcp_queue *q, __u16 cid, u32 fei)
 	return cmd;
 }
 
+static bool is_auth_receive(const struct nof_cmd *cmd)
+{
+	return cmd->sqe.common.opcode == nvme_fabrics_command &&
+	       cmd->sqe.auth_common.fctype == nvme_fabrics_type_auth_receive;
+}
+
+/* The host does not know the length of a message of authentication: it may be shorter than its buffer. */
+static u16 recv_status(struct nof_cmd *cmd, u16 status)
+{
+	const struct nof_tcp_cmd *tc = to_tcp_cmd(cmd);
+	u16 ret = nof_pdu_rsp_status(status, &tc->xfer, tc->bad_digest);
+
+	if (unlikely(ret != status) && ret == NVME_SC_DATA_XFER_ERROR && !tc->bad_digest && is_auth_receive(cmd))
+		return status;
+	return ret;
+}
+
 static void cmd_complete(struct run *run, struct nof_cmd *cmd, u16 status, const union nvme_result *result)
 {
 	run->completed++;
@@ -92,7 +109,7 @@ static bool recv_rsp(struct run *run, const struct nvme_completion *cqe)
 	/* FFFFh in the response to Connect turns flow control off: the core checks it (NVMe Base 2.0, 6.3). */
 	if (q->q.sq_flow)
 		WRITE_ONCE(q->q.sq_head, le16_to_cpu(cqe->sq_head));
-	cmd_complete(run, cmd, nof_pdu_rsp_status(status, &tc->xfer, tc->bad_digest), &cqe->result);
+	cmd_complete(run, cmd, recv_status(cmd, status), &cqe->result);
 	return true;
 }
 
@@ -211,12 +228,11 @@ static void data_done(struct run *run)
 	static const union nvme_result none;
 	struct nof_tcp_rx *rx = &run->q->rx;
 	struct nof_cmd *cmd = rx->cmd;
-	struct nof_tcp_cmd *tc = to_tcp_cmd(cmd);
 
 	rx->cmd = NULL;
 	expect_header(rx);
 	if (rx->flags & NVME_TCP_F_DATA_SUCCESS)
-		cmd_complete(run, cmd, nof_pdu_rsp_status(NVME_SC_SUCCESS, &tc->xfer, tc->bad_digest), &none);
+		cmd_complete(run, cmd, recv_status(cmd, NVME_SC_SUCCESS), &none);
 }
 
 /*

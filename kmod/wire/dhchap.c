@@ -214,27 +214,37 @@ u32 nof_dhchap_failure2(const struct nof_dhchap *d, u8 reason, void *buf)
 	return sizeof(*m);
 }
 
-static enum nof_dhchap_step fail(struct nof_dhchap *d, u8 reason)
+static enum nof_dhchap_step fail(struct nof_dhchap *d, u8 reason, const char *why)
 {
 	d->reason = reason;
+	d->why = why;
 	return NOF_DHCHAP_FAILED;
 }
 
-/*
- * Whether the DH value of the controller hides the session key: not if it is 0, 1, or p - 1 or more. The crypto API
- * checks that in FIPS mode only. The first 64 bits of each prime are 1 (RFC 7919); of the values below p - 1, one in
- * 2^64 has these bits and is refused, too.
- */
-static bool dh_value_usable(const u8 *dh, u32 len)
+static bool all_bytes(const u8 *p, u32 len, u8 value)
 {
-	static const u8 ones[] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
-	u32 i = 0;
+	u32 i;
 
-	if (!memcmp(dh, ones, sizeof(ones)))
+	for (i = 0; i < len; i++)
+		if (p[i] != value)
+			return false;
+	return true;
+}
+
+/*
+ * Refuses 0, 1, and p - 1 or more, with which the shared secret could have one of two values. The crypto API checks
+ * that in FIPS mode only. The first 64 bits of each prime are set (RFC 7919); of the values below p - 1, one in 2^64
+ * has these bits and is refused, too.
+ */
+static bool dh_is_weak(const u8 *dh, u32 len)
+{
+	const u32 ones = 8;
+
+	if (!len)
 		return false;
-	while (i < len - 1 && !dh[i])
-		i++;
-	return i < len - 1 || dh[i] > 1;
+	if (all_bytes(dh, len - 1, 0))
+		return dh[len - 1] <= 1;
+	return all_bytes(dh, ones, 0xff);
 }
 
 static enum nof_dhchap_step receive_challenge(struct nof_dhchap *d, const void *buf, u32 len)
@@ -243,18 +253,20 @@ static enum nof_dhchap_step receive_challenge(struct nof_dhchap *d, const void *
 	u32 hash_len, dh_len;
 
 	if (len < sizeof(*m))
-		return fail(d, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD);
+		return fail(d, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD, "the challenge is too short");
 	hash_len = nof_dhchap_hash_len(m->hashid);
 	if (!hash_len || !(d->hashes & 1U << m->hashid))
-		return fail(d, NVME_AUTH_DHCHAP_FAILURE_HASH_UNUSABLE);
+		return fail(d, NVME_AUTH_DHCHAP_FAILURE_HASH_UNUSABLE,
+			    "the controller chose a hash function that this host has not offered");
 	/* only what was offered: others on the network could lead the controller to a weaker group */
 	if (m->dhgid >= NOF_DHCHAP_NR_GROUPS || !(d->groups & 1U << m->dhgid))
-		return fail(d, NVME_AUTH_DHCHAP_FAILURE_DHGROUP_UNUSABLE);
+		return fail(d, NVME_AUTH_DHCHAP_FAILURE_DHGROUP_UNUSABLE,
+			    "the controller chose a DH group that this host has not offered");
 	dh_len = nof_dhchap_dh_len(m->dhgid);
 	if (m->hl != hash_len || le16_to_cpu(m->dhvlen) != dh_len || len < sizeof(*m) + hash_len + dh_len)
-		return fail(d, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD);
-	if (dh_len && !dh_value_usable(m->cval + hash_len, dh_len))
-		return fail(d, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD);
+		return fail(d, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD, "the challenge has a wrong length");
+	if (dh_is_weak(m->cval + hash_len, dh_len))
+		return fail(d, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD, "the controller sent an invalid DH value");
 	d->hash = m->hashid;
 	d->group = m->dhgid;
 	d->hash_len = hash_len;
@@ -265,18 +277,25 @@ static enum nof_dhchap_step receive_challenge(struct nof_dhchap *d, const void *
 	return NOF_DHCHAP_SEND_REPLY;
 }
 
+/* Without a response, HL has no meaning */
 static enum nof_dhchap_step receive_success1(struct nof_dhchap *d, const void *buf, u32 len)
 {
 	const struct nvmf_auth_dhchap_success1_data *m = buf;
+	bool valid;
 
-	if (len < sizeof(*m) || m->hl != d->hash_len)
-		return fail(d, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD);
+	if (len < sizeof(*m))
+		return fail(d, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD, "the message of success is too short");
+	valid = m->rvalid & NVME_AUTH_DHCHAP_RESPONSE_VALID;
+	if (valid && (m->hl != d->hash_len || len < sizeof(*m) + d->hash_len))
+		return fail(d, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD,
+			    "the controller's response has a wrong length");
 	if (!d->mutual)
 		return NOF_DHCHAP_DONE;
-	if (!(m->rvalid & NVME_AUTH_DHCHAP_RESPONSE_VALID))
-		return fail(d, NVME_AUTH_DHCHAP_FAILURE_FAILED);
-	if (len < sizeof(*m) + d->hash_len)
-		return fail(d, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD);
+	if (!valid) {
+		d->no_proof = true;
+		return fail(d, NVME_AUTH_DHCHAP_FAILURE_FAILED,
+			    "the controller does not prove its identity: it has no secret of its own for this host");
+	}
 	memcpy(d->peer_response, m->rval, d->hash_len);
 	return NOF_DHCHAP_CHECK_RESPONSE;
 }
@@ -288,7 +307,7 @@ enum nof_dhchap_step nof_dhchap_receive(struct nof_dhchap *d, const void *buf, u
 	u8 expected = d->replied ? NVME_AUTH_DHCHAP_MESSAGE_SUCCESS1 : NVME_AUTH_DHCHAP_MESSAGE_CHALLENGE;
 
 	if (len < sizeof(*h))
-		return fail(d, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD);
+		return fail(d, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD, "the message is too short");
 	/* before the transaction: a controller that could not read the message may not know its identifier */
 	if (h->auth_type == NVME_AUTH_COMMON_MESSAGES && h->auth_id == NVME_AUTH_DHCHAP_MESSAGE_FAILURE1) {
 		d->reason = len < sizeof(*failure) ? 0 : failure->rescode_exp;
@@ -296,7 +315,7 @@ enum nof_dhchap_step nof_dhchap_receive(struct nof_dhchap *d, const void *buf, u
 	}
 	if (h->auth_type != NVME_AUTH_DHCHAP_MESSAGES || h->auth_id != expected ||
 	    le16_to_cpu(h->transaction) != d->transaction)
-		return fail(d, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_MESSAGE);
+		return fail(d, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_MESSAGE, "the controller sent an unexpected message");
 	return d->replied ? receive_success1(d, buf, len) : receive_challenge(d, buf, len);
 }
 

@@ -62,6 +62,8 @@ enum nof_dhchap_step {
  * @response, @own_dh:	of the host, for the reply; if @mutual also @own_seq, not 0, and @own_challenge
  * @peer_response:	of the controller, valid at NOF_DHCHAP_CHECK_RESPONSE
  * @reason:	reason code explanation of a failure (NVMe Base 2.0, figure 503)
+ * @why:	text of the failure that this host has found
+ * @no_proof:	the failure: the controller has not proved its identity
  * @replied:	the reply has been built: success1 is expected next
  */
 struct nof_dhchap {
@@ -70,9 +72,11 @@ struct nof_dhchap {
 	u8	groups;
 	bool	mutual;
 	bool	replied;
+	bool	no_proof;
 	u8	hash;
 	u8	group;
 	u8	reason;
+	const char *why;
 	u32	hash_len;
 	u32	dh_len;
 	u32	seq;

@@ -84,10 +84,10 @@ private:
 
 std::optional<Bytes> Reader::object(const layout::Object &at) const
 {
-	const std::uint64_t heap = header_.heap_offset;
+	const std::uint64_t heap = header_.heapOffset;
 	if (at.offset < heap)
 		return std::nullopt;
-	std::optional<Bytes> all = part(bytes_, heap, header_.heap_length);
+	std::optional<Bytes> all = part(bytes_, heap, header_.heapLength);
 	return all ? part(*all, at.offset - heap, at.length) : std::nullopt;
 }
 
@@ -168,11 +168,11 @@ void Reader::readAddresses(Interface &to, const layout::Transport &raw, const st
 		addProblem(who + ": its gateway is of another address family");
 		to.gateway.clear();
 	}
-	for (const layout::Ip &server : {raw.dns, raw.second_dns})
+	for (const layout::Ip &server : {raw.dns, raw.secondDns})
 		if (std::string text = ipText(server); !text.empty())
 			to.dns.push_back(text);
 	if (raw.flags & layout::t_dhcp)
-		to.dhcpServer = ipText(raw.dhcp_server);
+		to.dhcpServer = ipText(raw.dhcpServer);
 }
 
 void Reader::putInterface(const layout::Interface &entry, const std::string &who)
@@ -199,7 +199,7 @@ void Reader::putInterface(const layout::Interface &entry, const std::string &who
 	one.dhcp = raw->flags & layout::t_dhcp;
 	one.defaultRoute = raw->flags & layout::t_default_route;
 	one.metric = raw->metric;
-	one.hostName = text(raw->host_name, who + ": its host name");
+	one.hostName = text(raw->hostName, who + ": its host name");
 	if (!isHostName(one.hostName)) {
 		addProblem(who + ": its host name is invalid");
 		one.hostName.clear();
@@ -235,8 +235,8 @@ void Reader::putDiscovery(const layout::Discovery &raw, const std::string &who)
 std::vector<unsigned> Reader::interfacesOf(const layout::Namespace &raw, const std::string &who)
 {
 	std::vector<unsigned> named{raw.interface};
-	if (raw.more_interfaces.length) {
-		std::optional<Bytes> more = object(raw.more_interfaces);
+	if (raw.moreInterfaces.length) {
+		std::optional<Bytes> more = object(raw.moreInterfaces);
 		if (more)
 			named.insert(named.end(), more->begin(), more->end());
 		else
@@ -263,7 +263,7 @@ void Reader::readId(Namespace &to, const layout::Namespace &raw, const std::stri
 	std::ranges::copy(id, uuid.bytes.begin());
 	if (uuid.isNil())
 		return;
-	switch (raw.id_type) {
+	switch (raw.idType) {
 	case layout::id_eui64:
 		to.idType = "eui64";
 		to.id = toHex(id.first(eui64Bytes));
@@ -277,7 +277,7 @@ void Reader::readId(Namespace &to, const layout::Namespace &raw, const std::stri
 		to.id = uuid.toString();
 		break;
 	default:
-		addProblem(fmt::format("{}: the type of its identifier, {}, is unknown", who, raw.id_type));
+		addProblem(fmt::format("{}: the type of its identifier, {}, is unknown", who, raw.idType));
 	}
 }
 
@@ -293,7 +293,7 @@ void Reader::readExtended(Namespace &to, const layout::Namespace &raw, const std
 	to.cntlid = more->cntlid;
 	to.adminQueueSize = more->asqsz;
 	if (to.dhcp)
-		to.dhcpRootPath = text(more->dhcp_root_path, who + ": its DHCP root path");
+		to.dhcpRootPath = text(more->dhcpRootPath, who + ": its DHCP root path");
 }
 
 // Nothing if it is not a valid address.
@@ -328,7 +328,7 @@ void Reader::putNamespace(const layout::Namespace &raw, const std::string &who)
 	one.interfaces = interfacesOf(raw, who);
 	if (raw.discovery)
 		one.discovery = raw.discovery;
-	const unsigned flags = raw.flags, digests = raw.transport_flags;
+	const unsigned flags = raw.flags, digests = raw.transportFlags;
 	if (flags & layout::n_security)
 		one.security = raw.security;
 	one.bootable = !(flags & layout::n_not_bootable);
@@ -354,9 +354,8 @@ Result<BootTable> Reader::read()
 		return invalidError("it has no control descriptor");
 	table_.major = header_.major;
 	table_.minor = header_.minor;
-	table_.oem =
-		plainText(std::span(reinterpret_cast<const std::uint8_t *>(header_.oem_id), sizeof(header_.oem_id)))
-			.value_or("");
+	table_.oem = plainText(std::span(reinterpret_cast<const std::uint8_t *>(header_.oemId), sizeof(header_.oemId)))
+			     .value_or("");
 	table_.oem.erase(table_.oem.find_last_not_of(' ') + 1);
 	for (Result<void> done :
 	     {readHost(*control),
@@ -385,7 +384,7 @@ Result<BootTable> parse(std::span<const std::uint8_t> bytes)
 	if (header->major != layout::majorRevision)
 		return invalidError(
 			fmt::format("its revision {}.{} is not supported: only 1 is", header->major, header->minor));
-	if (!part(bytes, header->heap_offset, header->heap_length))
+	if (!part(bytes, header->heapOffset, header->heapLength))
 		return invalidError("its heap is not within the table");
 	return Reader(bytes, *header).read();
 }

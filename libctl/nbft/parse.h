@@ -39,14 +39,14 @@ struct Header {
 	Le32 length; // of the whole table
 	std::uint8_t major;
 	std::uint8_t checksum; // makes the sum of all bytes 0
-	char oem_id[6];
-	char oem_table_id[8];
-	Le32 oem_revision;
-	Le32 creator_id;
-	Le32 creator_revision;
-	Le32 heap_offset;
-	Le32 heap_length;
-	Object driver_signature;
+	char oemId[6];
+	char oemTableId[8];
+	Le32 oemRevision;
+	Le32 creatorId;
+	Le32 creatorRevision;
+	Le32 heapOffset;
+	Le32 heapLength;
+	Object driverSignature;
 	std::uint8_t minor;
 	std::uint8_t reserved[13];
 };
@@ -70,7 +70,7 @@ struct Control {
 	std::uint8_t flags;
 	std::uint8_t reserved2;
 	Object host;
-	std::uint8_t host_version;
+	std::uint8_t hostVersion;
 	std::uint8_t reserved3;
 	List interfaces;
 	List namespaces;
@@ -110,7 +110,7 @@ struct Transport {
 	std::uint8_t structure;
 	std::uint8_t version;
 	std::uint8_t transport;
-	std::uint8_t info_version;
+	std::uint8_t infoVersion;
 	Le16 interface;
 	std::uint8_t flags;
 	Le32 pci; // segment, bus, device, function
@@ -123,9 +123,9 @@ struct Transport {
 	std::uint8_t reserved;
 	Le16 metric;
 	Ip dns;
-	Ip second_dns;
-	Ip dhcp_server;
-	Object host_name;
+	Ip secondDns;
+	Ip dhcpServer;
+	Object hostName;
 	std::uint8_t reserved2[18];
 };
 static_assert(sizeof(Transport) == 128);
@@ -149,19 +149,19 @@ struct Namespace {
 	Le16 index;
 	Le16 flags;
 	std::uint8_t transport;
-	Le16 transport_flags;
+	Le16 transportFlags;
 	std::uint8_t discovery; // index of the discovery descriptor; 0: none
 	std::uint8_t reserved;
 	Object traddr; // refers to an Ip
 	Object trsvcid;
 	Le16 port;
 	Le32 nsid; // 0: use id
-	std::uint8_t id_type;
+	std::uint8_t idType;
 	std::uint8_t id[16];
 	std::uint8_t security;
 	std::uint8_t interface;
 	std::uint8_t reserved2;
-	Object more_interfaces; // one index per byte
+	Object moreInterfaces; // one index per byte
 	Object nqn;
 	Object extended; // refers to an Extended
 	std::uint8_t reserved3[62];
@@ -175,7 +175,7 @@ struct Extended {
 	Le32 flags;
 	Le16 cntlid;
 	Le16 asqsz;
-	Object dhcp_root_path;
+	Object dhcpRootPath;
 };
 static_assert(sizeof(Extended) == 18);
 
@@ -190,7 +190,7 @@ struct Security {
 	std::uint8_t structure;
 	std::uint8_t index;
 	Le16 flags;
-	std::uint8_t secret_type;
+	std::uint8_t secretType;
 	std::uint8_t reserved;
 	Object lists[5]; // lists of permitted mechanisms
 	Object secret;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Offsets in the Identify data structures; NVMe Base 2.0, 5.17, and NVM Command Set 1.0, 4.1.5.
-// tests/unit/wire_libnvme.cpp compares them with libnvme's structures.
+// tests/unit/wire/libnvme.cpp compares them with libnvme's structures.
 #pragma once
 
 #include "nvme.h"

@@ -50,18 +50,18 @@ Bytes makeCcrLog(std::span<const CcrRecord> entries);
 
 // An entry of the Error Information log page; Base 2.0, 5.16.1.2
 struct ErrorEntry {
-	Le64 error_count;
+	Le64 errorCount;
 	Le16 sqid;
 	Le16 cmdid;
-	Le16 status_field;  // shifted left by 1; bit 0 is the phase tag
-	Le16 parm_location; // parm_location_none: not specific to a parameter
+	Le16 statusField;  // shifted left by 1; bit 0 is the phase tag
+	Le16 parmLocation; // parm_location_none: not specific to a parameter
 	Le64 lba;
 	Le32 nsid;
-	std::uint8_t vendor_page;
+	std::uint8_t vendorPage;
 	std::uint8_t trtype;
 	std::uint8_t reserved[2];
-	Le64 command_specific;
-	Le16 trtype_specific;
+	Le64 commandSpecific;
+	Le16 trtypeSpecific;
 	std::uint8_t reserved2[22];
 };
 static_assert(sizeof(ErrorEntry) == 64);

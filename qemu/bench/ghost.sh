@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #guest: --accel icount --smp 2 --memory 2G --no-checks --timeout 4800
-# Late writes ("ghosts") as in tests/guest/fencing.cpp and ghost_intree.cpp: one path is lost while its controller holds
-# a write. The controller executes it after newer data were written over the other path, unless fencing prevents that.
-# fencing=safe runs GHOST_ROUNDS rounds: ten without Cross-Controller Reset, by default 20 after silence, and half of
-# GHOST_ROUNDS with a backend that hangs while its connections stay up. fencing=immediate runs 20. The in-tree driver,
-# which has no such setting, runs 20 of each kind of loss. Writes /results/ghost, a line for each case: FENCING DRIVER
-# OVERWRITTEN ROUNDS.
+# Late writes ("ghosts") as in tests/guest/paths/fencing.cpp and ghost_intree.cpp: one path is lost while its controller
+# holds a write. The controller executes it after newer data were written over the other path, unless fencing prevents
+# that. fencing=safe runs GHOST_ROUNDS rounds: ten without Cross-Controller Reset, by default 20 after silence, and half
+# of GHOST_ROUNDS with a backend that hangs while its connections stay up. fencing=immediate runs 20. The in-tree
+# driver, which has no such setting, runs 20 of each kind of loss. Writes /results/ghost, a line for each case: FENCING
+# DRIVER OVERWRITTEN ROUNDS.
 
 export NVMEOF_FENCING_RECORD=/results/ghost
 export NVMEOF_FENCING_CCR=$((GHOST_ROUNDS - 10)) NVMEOF_FENCING_BOUND=10 NVMEOF_FENCING_IMMEDIATE=20

@@ -16,7 +16,7 @@ nof_dhchap_step receive(nof_dhchap &d, Bytes message)
 	expect(step != NOF_DHCHAP_DONE || (d.replied && !d.mutual), "only a host alone is done with success1");
 	expect(step != NOF_DHCHAP_CHECK_RESPONSE || (d.replied && d.mutual),
 	       "a response follows a challenge of the host");
-	expect(step != NOF_DHCHAP_FAILED || d.reason, "a failure has a reason");
+	expect(step != NOF_DHCHAP_FAILED || (d.reason && d.why), "a failure has a reason and a text");
 	expect(*nof_dhchap_reason(d.reason), "each reason has a text");
 	return step;
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The fuzzers by the code that they are about; tests/fuzz links them accordingly, tests/host has a ctest entry for each.
+# The fuzzers by the code that they are about; tests/fuzz links them accordingly, tests/CMakeLists.txt has a ctest entry
+# for each.
 set(fuzzers_kernel ana_log arithmetic ccr_log dhchap identify_ctrl identify_descs identify_indep identify_ns pdu
 	reservation_report zone_report)
 set(fuzzers_ctl address attributes command_line config discovery_log event identity import key nbft object policy reply

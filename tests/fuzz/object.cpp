@@ -4,7 +4,7 @@
 
 #include <nvmeof/rates.h>
 
-#include "../exposition_checker.h"
+#include "tests/unit/exposition_checker.h"
 #include "doctor.h"
 #include "format.h"
 #include "libctl/netlink/decode.h"

@@ -77,7 +77,7 @@ def check_licence(name, lines):
         complain(name, 1, "no SPDX line in the first three")
         return
     uapi = name.startswith("include/uapi/")
-    kernel = name.startswith(("kmod/", "tests/selector/", "tests/faults/", "tests/direct/")) or name == "Kbuild"
+    kernel = name.startswith(("kmod/", "tests/kmod/")) or name == "Kbuild"
     wanted = "GPL-2.0-only" if kernel else "LGPL-2.1-or-later"
     identifier = found.split("SPDX-License-Identifier:")[1].replace("*/", "").strip()
     if identifier != wanted and not (uapi or name.startswith("Documentation/")):

@@ -280,7 +280,9 @@ const Misbehaviour authTable[] = {
 	{"auth-success1-transaction", 21, Hook::message, withSecrets, Expect::refused, nothing,
 		[](S &s) { return poke<std::uint16_t>(success1(s), s, dhchap_at::transaction,
 			static_cast<std::uint16_t>(s.conn.authentication()->transaction() - 1)); }},
-	{"auth-success1-hl-zero", 21, Hook::message, withSecrets, Expect::refused, nothing,
+	{"auth-success1-hl-none", 21, Hook::message, withSecrets, Expect::harmless, nothing, // it has no value
+		[](S &s) { return poke<std::uint8_t>(success1(s), s, dhchap_at::hl, 0); }},
+	{"auth-success1-hl-zero", 21, Hook::message, withSecrets, Expect::refused, mutual,
 		[](S &s) { return poke<std::uint8_t>(success1(s), s, dhchap_at::hl, 0); }},
 	{"auth-success1-hl-255", 21, Hook::message, withSecrets, Expect::refused, mutual,
 		[](S &s) { return poke<std::uint8_t>(success1(s), s, dhchap_at::hl, 255); }},

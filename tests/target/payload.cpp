@@ -26,7 +26,7 @@ struct DataField {
 		: DataField(called, field.offset, 8) {} // its first 8 bytes
 };
 
-const DataField ctrl_fields[] = {
+const DataField ctrlFields[] = {
 	{"VID", at::vid},
 	{"SN", at::serial},
 	{"MN", at::model},
@@ -67,7 +67,7 @@ const DataField ctrl_fields[] = {
 	{"CCRL", at::ccrl},
 };
 
-const DataField ns_fields[] = {
+const DataField nsFields[] = {
 	{"NSZE", at::nsze},
 	{"NCAP", at::ncap},
 	{"NUSE", at::nuse},
@@ -96,42 +96,42 @@ const DataField ns_fields[] = {
 	{"LBADS of format 1", at::lbaf1_ds},
 };
 
-const DataField active_fields[] = {{"NSID 0", 0, 4}, {"NSID 1", 4, 4}, {"NSID 2", 8, 4}, {"last NSID", 4092, 4}};
+const DataField activeFields[] = {{"NSID 0", 0, 4}, {"NSID 1", 4, 4}, {"NSID 2", 8, 4}, {"last NSID", 4092, 4}};
 
-const DataField desc_fields[] = {
+const DataField descFields[] = {
 	{"NIDT 0", 0, 1},  {"NIDL 0", 1, 1}, {"NID 0", 4, 8},   {"NIDT 1", 20, 1},
 	{"NIDL 1", 21, 1}, {"NID 1", 24, 8}, {"NIDT 2", 40, 1}, {"NIDL 2", 41, 1},
 };
 
-const DataField ana_fields[] = {
+const DataField anaFields[] = {
 	{"change count", 0, 8}, {"groups", 8, 2},     {"group ID", 16, 4}, {"NSIDs of the group", 20, 4},
 	{"state", 32, 1},       {"NSID 0", 48, 4},    {"NSID 1", 52, 4},   {"2nd group ID", 52, 4},
 	{"2nd NSIDs", 56, 4},   {"2nd state", 68, 1},
 };
 
-const DataField changed_fields[] = {{"NSID 0", 0, 4}, {"NSID 1", 4, 4}};
-const DataField any_fields[] = {{"byte 0", 0, 1}, {"dword 0", 0, 4}, {"dword 1", 4, 4}, {"dword 2", 8, 4}};
+const DataField changedFields[] = {{"NSID 0", 0, 4}, {"NSID 1", 4, 4}};
+const DataField anyFields[] = {{"byte 0", 0, 1}, {"dword 0", 0, 4}, {"dword 1", 4, 4}, {"dword 2", 8, 4}};
 
 std::span<const DataField> identifyFields(std::uint8_t cns)
 {
 	switch (cns) {
 	case cns_ctrl:
-		return ctrl_fields;
+		return ctrlFields;
 	case cns_ns:
-		return ns_fields;
+		return nsFields;
 	case cns_active:
-		return active_fields;
+		return activeFields;
 	case cns_descs:
-		return desc_fields;
+		return descFields;
 	}
-	return any_fields;
+	return anyFields;
 }
 
 std::span<const DataField> logFields(std::uint8_t page)
 {
 	if (page == log_ana)
-		return ana_fields;
-	return page == log_changed_ns ? std::span<const DataField>(changed_fields) : any_fields;
+		return anaFields;
+	return page == log_changed_ns ? std::span<const DataField>(changedFields) : anyFields;
 }
 
 std::span<const DataField> fieldsOf(const Command &cmd)
@@ -139,7 +139,7 @@ std::span<const DataField> fieldsOf(const Command &cmd)
 	auto which = static_cast<std::uint8_t>(cmd.cdw10 & 0xff);
 	if (cmd.opcode == op_identify)
 		return identifyFields(which);
-	return cmd.opcode == op_get_log ? logFields(which) : any_fields;
+	return cmd.opcode == op_get_log ? logFields(which) : anyFields;
 }
 
 std::string structureOf(const Command &cmd)

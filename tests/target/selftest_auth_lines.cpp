@@ -271,6 +271,7 @@ const AuthCheck authChecks[] = {
 	{"auth-success2-instead", [](A &p) { success1Has(p, {dhchap_at::id}, {4}); }},
 	{"auth-success1-type", [](A &p) { success1Has(p, {dhchap_at::type}, {0}); }},
 	{"auth-success1-transaction", [](A &p) { success1Has(p, {dhchap_at::transaction}, {0x33}); }},
+	{"auth-success1-hl-none", [](A &p) { success1Has(p, {dhchap_at::hl}, {0}); }},
 	{"auth-success1-hl-zero", [](A &p) { success1Has(p, {dhchap_at::hl}, {0}); }},
 	{"auth-success1-hl-255", [](A &p) { success1Has(p, {dhchap_at::hl}, {255}); }},
 	{"auth-success1-empty", [](A &p) { CHECK(p.admin.succeeded == st_ok); CHECK(p.admin.success1.empty()); }},

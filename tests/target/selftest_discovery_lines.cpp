@@ -356,12 +356,12 @@ const Check events[] = {
 };
 // clang-format on
 
-const std::span<const Check> all_checks[] = {controller, reading, changes, headers, fields, texts, loops, events};
+const std::span<const Check> allChecks[] = {controller, reading, changes, headers, fields, texts, loops, events};
 
 // Null: not found
 const Check *checkOf(std::string_view name)
 {
-	for (auto checks : all_checks)
+	for (auto checks : allChecks)
 		for (auto &c : checks)
 			if (name == c.name)
 				return &c;
@@ -381,7 +381,7 @@ TEST_CASE("each misbehaviour of the discovery service has exactly one check")
 		CHECK(findMisbehaviour(m.name) == &m); // names are unique
 		lines += discovery;
 	}
-	for (auto list : all_checks)
+	for (auto list : allChecks)
 		checks += list.size();
 	CHECK(lines == checks);
 	CHECK(lines == discoveryMisbehaviours().size());

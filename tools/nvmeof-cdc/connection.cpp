@@ -65,7 +65,7 @@ Connection::~Connection()
 		worker_.context().cntlids.give(controller_->cntlid());
 	worker_.poller().remove(socket_, *this);
 	::close(socket_);
-	worker_.context().peers.go(peer_);
+	worker_.context().connectionLimit.release(peer_);
 }
 
 void Connection::end()

@@ -13,7 +13,7 @@
 #include "libctl/runtime/loop.h"
 #include "libctl/wire/bytes.h"
 #include "libctl/wire/pdu.h"
-#include "peers.h"
+#include "peer_limits.h"
 
 namespace cdc {
 

@@ -313,10 +313,10 @@ std::optional<Registration> Controller::registration(const Command &cmd, std::sp
 void Controller::failed(const Command &cmd, std::uint16_t status)
 {
 	ErrorEntry entry{};
-	entry.error_count = ++errorCount_;
+	entry.errorCount = ++errorCount_;
 	entry.cmdid = cmd.cid;
-	entry.status_field = static_cast<std::uint16_t>(status << 1);
-	entry.parm_location = parm_location_none;
+	entry.statusField = static_cast<std::uint16_t>(status << 1);
+	entry.parmLocation = parm_location_none;
 	entry.trtype = tr_tcp;
 	errors_.insert(errors_.begin(), entry);
 	if (errors_.size() > maxErrors)

@@ -80,11 +80,13 @@ public:
 
 private:
 	friend class HttpCall;
-	struct Socket final : runtime::Poller::Handler {
+	class Socket final : public runtime::Poller::Handler {
+	public:
 		Socket(HttpClient &client, curl_socket_t fd) : client_(client), fd_(fd) {}
 		void ready(std::uint32_t events) override;
 		void threw() override {} // only callbacks of a call throw, and that call has ended
 
+	private:
 		HttpClient &client_;
 		curl_socket_t fd_;
 	};

@@ -187,11 +187,11 @@ struct HttpServer::Listener {
 	{
 		if (clients.size() <= softLimit())
 			return;
-		const auto long_ago = Clock::now() - server.limits_.patience;
+		const auto longAgo = Clock::now() - server.limits_.patience;
 		Client *oldest = nullptr;
 		for (Client &one : clients) {
 			const bool may = !one.ended && !one.streams && &one != &clients.back() &&
-					 (!one.asks || one.since < long_ago);
+					 (!one.asks || one.since < longAgo);
 			const bool first =
 				!oldest || std::pair(one.asks, one.since) < std::pair(oldest->asks, oldest->since);
 			if (may && first)

@@ -10,7 +10,7 @@
 
 #include "libctl/base/invalid_error.h"
 #include "libctl/runtime/loop.h"
-#include "peers.h"
+#include "peer_limits.h"
 
 namespace cdc {
 

@@ -12,7 +12,7 @@
 
 #include "libctl/wire/registration.h"
 #include "model.h"
-#include "peers.h"
+#include "peer_limits.h"
 
 namespace cdc {
 

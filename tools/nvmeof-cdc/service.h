@@ -17,7 +17,7 @@
 #include "libctl/runtime/journal.h"
 #include "libctl/runtime/loop.h"
 #include "model.h"
-#include "peers.h"
+#include "peer_limits.h"
 #include "pull.h"
 #include "wall_clock.h"
 #include "worker.h"

@@ -178,7 +178,7 @@ void Worker::accept(int socket)
 			return;
 		}
 		const Peer peer = Peer::of(address);
-		if (!context_.peers.come(peer)) {
+		if (!context_.connectionLimit.admit(peer)) {
 			count(context_.counters.tooMany);
 			reset(accepted);
 			continue;

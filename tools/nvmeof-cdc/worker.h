@@ -52,7 +52,7 @@ private:
 
 struct FrontRules {
 	bool digests = true;
-	Peers::Limits connections;
+	ConnectionLimit::Limits connections;
 	Admission::Limits admission; // of each worker
 	// Memory limit of registrations that are being written; an eighth of it per address
 	std::size_t registrationBytes = 64u << 20;
@@ -82,13 +82,13 @@ struct HostSession {
 // State shared by all workers
 struct ServerContext {
 	ServerContext(Identity identity, const FrontRules &rules)
-		: identity(std::move(identity)), rules(rules), peers(rules.connections)
+		: identity(std::move(identity)), rules(rules), connectionLimit(rules.connections)
 	{
 	}
 
 	const Identity identity;
 	const FrontRules rules;
-	Peers peers;
+	ConnectionLimit connectionLimit;
 	Cntlids cntlids;
 	Counters counters;
 	Latencies latencies;

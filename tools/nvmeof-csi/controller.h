@@ -14,7 +14,7 @@
 #include <csi.grpc.pb.h>
 
 #include "libctl/volume/fence.h"
-#include "staging.h"
+#include "staged_volumes.h"
 
 namespace csi {
 

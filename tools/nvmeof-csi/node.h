@@ -8,7 +8,7 @@
 #include <csi.grpc.pb.h>
 
 #include "machine.h"
-#include "staging.h"
+#include "staged_volumes.h"
 #include "topology.h"
 
 namespace csi {

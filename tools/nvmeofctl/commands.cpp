@@ -428,9 +428,9 @@ std::vector<Command> statisticsCommands()
 }
 
 // A number with or without a unit. The command parses it, so the parser does not check it.
-Option quantity(std::string name, std::string called, std::string preset_, std::string help)
+Option quantity(std::string name, std::string called, std::string presetText, std::string help)
 {
-	return preset(std::move(preset_), value("", std::move(name), std::move(called), std::move(help)));
+	return preset(std::move(presetText), value("", std::move(name), std::move(called), std::move(help)));
 }
 
 std::vector<Option> planOptions()

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
-#include <ranges>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -330,11 +329,12 @@ std::string Examination::failureOf(const Controller &c) const
 		text += fmt::format("{}{}", text.empty() ? "" : ", ", describeStatus(*c.lastStatus));
 	if (text.empty())
 		return {};
-	for (const Recorded &one : eventsOf(c) | std::views::reverse) {
-		const std::string event = textIn(*one.event, "event");
-		if (event == "connect_failed" || (event == "state" && textIn(*one.event, "state") != "live" &&
-						  !textIn(*one.event, "last_error").empty()))
-			return fmt::format("{}, at {}", text, localTime(textIn(*one.event, "time")));
+	const std::vector<Recorded> &events = eventsOf(c);
+	for (auto one = events.rbegin(); one != events.rend(); ++one) {
+		const std::string event = textIn(*one->event, "event");
+		if (event == "connect_failed" || (event == "state" && textIn(*one->event, "state") != "live" &&
+						  !textIn(*one->event, "last_error").empty()))
+			return fmt::format("{}, at {}", text, localTime(textIn(*one->event, "time")));
 	}
 	return text;
 }

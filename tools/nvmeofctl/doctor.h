@@ -16,7 +16,7 @@
 
 #include "builds.h"
 #include "json.h"
-#include "path_probe.h"
+#include "doctor_probe.h"
 
 // The path of the control socket in @config, the text of cdc.toml, or the usual one.
 std::string cdcSocketIn(std::string_view config);

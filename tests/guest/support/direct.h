@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Device memory: peer-to-peer pages of an emulated NVMe drive's CMB, and of a stand-in for a GPU. Also software RDMA
-// devices that claim to reach such memory (tests/direct).
+// devices that claim to reach such memory (tests/kmod/direct).
 #pragma once
 
 #include "block.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The module that fails the n-th allocation of the driver (tests/faults/nvmeof_failnth.c)
+// The module that fails the n-th allocation of the driver (tests/kmod/faults/nvmeof_failnth.c)
 #pragma once
 
 #include "shell.h"

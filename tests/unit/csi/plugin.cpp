@@ -1,0 +1,936 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The plugin behind its socket, on a fake machine.
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <utility>
+
+#include <sys/mount.h>
+
+#include "controller.h"
+#include "tests/unit/scratch.h"
+#include "identity.h"
+#include "local_machine.h"
+#include "node.h"
+#include "tests/system/csi/sanity.h"
+
+using namespace nvmeof;
+namespace volume = nofctl::volume;
+
+namespace {
+
+constexpr const char *testNqn = "nqn.test";
+constexpr const char *testUuid = "6f1b2c3d-0000-4000-8000-0123456789ab"; // UUID of namespace 1
+constexpr std::uint64_t size = 64 << 20;
+
+// A machine with one subsystem, its namespace 1, and a mount table
+class FakeMachine : public csi::Machine {
+public:
+	Result<void> ready() override
+	{
+		return module ? Result<void>() : Result<void>(errorFromErrno(ENODEV, "the module is not loaded"));
+	}
+	ConnectSettings connectDefaults(const std::string &nqn) override
+	{
+		return nqn == testNqn ? defaults : ConnectSettings();
+	}
+	Result<volume::Attached> attach(const volume::AttachOptions &options) override
+	{
+		attaches++;
+		asked = options.paths.front();
+		attached = attached || failHalfway;
+		if (!options.id.names(ns()))
+			return errorFromErrno(ENOENT, "no such namespace");
+		already = attached;
+		attached = true;
+		return volume::Attached{{testNqn, options.id}, {}, ns(), {}, {}, already};
+	}
+	Result<volume::Detached> detach(const volume::Entry &) override
+	{
+		detaches++;
+		if (opened || !usersOf("nvmeof0n1", "").empty())
+			return errorFromErrno(EBUSY, "in use");
+		attached = false;
+		return volume::Detached{};
+	}
+	bool isAttached(const volume::Entry &) override { return attached; }
+	Result<std::optional<Namespace>> find(const volume::Entry &entry) override
+	{
+		if (entry.id.toString() == unreportedId)
+			return errorFromErrno(EIO, "the kernel does not answer");
+		return attached ? std::optional(ns()) : std::nullopt;
+	}
+	Result<void> takeFence(const Namespace &, volume::FenceKey key) override
+	{
+		if (fenceRefused)
+			return errorFromErrno(EBUSY, "a later publication has it");
+		fence = key.value;
+		return {};
+	}
+	Result<void> dropFence(const Namespace &) override
+	{
+		if (opened || !usersOf("nvmeof0n1", "").empty())
+			return errorFromErrno(EBUSY, "in use");
+		fence = 0;
+		return {};
+	}
+	Result<std::string> contentOf(const std::string &) override { return content; }
+	Result<void> format(const std::string &, const std::string &fileSystem,
+			    const std::vector<std::string> &) override
+	{
+		formats++;
+		content = fileSystem;
+		return {};
+	}
+	Result<void> check(const std::string &, const std::string &) override
+	{
+		checks++;
+		return broken ? Result<void>(errorFromErrno(EIO, "run fsck by hand")) : Result<void>();
+	}
+	Result<void> grow(const std::string &, const std::string &) override { return {}; }
+	std::vector<volume::User> usersOf(const std::string &, const std::string &except) override
+	{
+		std::vector<volume::User> users;
+		for (const csi::Mounted &one : mounted)
+			if (one.device == "/dev/nvmeof0n1" && one.target != except)
+				users.push_back({"mount", one.target});
+		return users;
+	}
+	Result<std::vector<volume::Entry>> entriesOf(const std::string &disk) override
+	{
+		if (!attached || disk != "nvmeof0n1")
+			return std::vector<volume::Entry>();
+		return std::vector<volume::Entry>{{testNqn, *volume::VolumeId::parse("nsid.1")}};
+	}
+	Result<bool> isReadOnly(const std::string &) override
+	{
+		opens++;
+		return readOnly;
+	}
+	Result<void> setReadOnly(const std::string &, bool on) override
+	{
+		readOnly = on;
+		return {};
+	}
+	Result<std::optional<csi::Mounted>> mountedAt(const std::string &target) override
+	{
+		std::optional<csi::Mounted> found;
+		for (const csi::Mounted &one : mounted)
+			if (one.target == canonical(target))
+				found = one;
+		return found;
+	}
+	std::string canonical(const std::string &path) override
+	{
+		const std::size_t at = path.find("/link/"); // a symbolic link to /folder/
+		return at == path.npos ? path : path.substr(0, at) + "/folder/" + path.substr(at + 6);
+	}
+	Result<void> mount(const std::string &device, const std::string &target, const std::string &,
+			   const csi::MountOptions &options) override
+	{
+		if (duringMount)
+			std::exchange(duringMount, nullptr)();
+		if (failMount)
+			return errorFromErrno(EIO, "the disk is broken");
+		mounted.push_back({device, canonical(target), (options.flags & MS_RDONLY) != 0});
+		return {};
+	}
+	Result<void> bind(const std::string &from, const std::string &target, bool only) override
+	{
+		Result<std::optional<csi::Mounted>> source = mountedAt(from);
+		mounted.push_back({"/dev/nvmeof0n1", canonical(target), only || (*source && (*source)->readOnly)});
+		return {};
+	}
+	Result<void> unmount(const std::string &target, bool, csi::Unmount how) override
+	{
+		lazy = how == csi::Unmount::lazily;
+		if (failUnmount)
+			return errorFromErrno(EBUSY, "somebody uses it");
+		std::erase_if(mounted, [&](const csi::Mounted &one) { return one.target == canonical(target); });
+		return {};
+	}
+	Result<csi::Usage> usage(const std::string &) override { return csi::Usage{{1000, 550, 400}, {100, 10, 90}}; }
+	bool exists(const std::string &path) override { return mountedAt(path)->has_value(); }
+	csi::Reach reaches(const Address &address) override { return reach[address.traddr]; }
+
+	Namespace ns() const
+	{
+		Namespace ns;
+		ns.name = "nvmeof0n1";
+		ns.nsid = 1;
+		ns.uuid = Uuid::parse(testUuid);
+		ns.size = size;
+		ns.usablePaths = ns.livePaths = paths;
+		ns.expectedPaths = 2;
+		ns.reservations = reservations;
+		return ns;
+	}
+
+	bool module = true, attached = false, failMount = false;
+	bool already = false, readOnly = false, lazy = false;
+	ConnectSettings defaults;
+	ConnectOptions asked;                     // options of the latest attach
+	bool failHalfway = false;                 // attach fails and leaves a connection
+	bool failUnmount = false, opened = false; // opened: the kernel counts an opener, no user is found
+	std::string unreportedId;                 // identifier of a volume that the kernel does not report
+	std::function<void()> duringMount;
+	int opens = 0; // number of opens of the disk; an open waits for a path
+	int attaches = 0, detaches = 0, formats = 0;
+	std::uint32_t paths = 1;
+	std::uint8_t reservations = 0;
+	std::uint64_t fence = 0;
+	bool fenceRefused = false, broken = false;
+	int checks = 0;
+	std::string content;
+	std::map<std::string, csi::Reach> reach{
+		{"10.0.0.1", csi::Reach::yes}, {"10.0.0.2", csi::Reach::no}, {"10.0.0.3", csi::Reach::unknown}};
+	std::vector<csi::Mounted> mounted;
+};
+
+struct Served {
+	Scratch scratch;
+	FakeMachine machine;
+	csi::IdentityService identity{&machine};
+	csi::ControllerService controller{scratch.path() / "created", scratch.path() / "published"};
+	csi::NodeService node{
+		machine,
+		{"node1",
+		 scratch.path() / "staged",
+		 scratch.path() / "reached",
+		 {{"near", Address{"10.0.0.1", "8009"}}, {"far", Address{"10.0.0.2", "8009"}}, {"said", {}}}}};
+	const std::string endpoint = "unix://" + (scratch.path() / "csi.sock").string();
+	std::unique_ptr<grpc::Server> server = [this] {
+		grpc::ServerBuilder builder;
+		builder.AddListeningPort(endpoint, grpc::InsecureServerCredentials());
+		builder.RegisterService(&identity).RegisterService(&controller).RegisterService(&node);
+		return builder.BuildAndStart();
+	}();
+	sanity::Plugin plugin{endpoint};
+	sanity::Player player{plugin,
+			      {{{"nqn", testNqn}, {"nsid", "1"}, {"addresses", "10.0.0.1"}},
+			       {{"nqn", testNqn}, {"nsid", "2"}, {"addresses", "10.0.0.1"}},
+			       scratch.path().string(),
+			       size}};
+};
+
+} // namespace
+
+TEST_CASE("the plugin follows the CSI specification at its socket", "[csi]")
+{
+	Served served;
+	served.player.identity();
+	served.player.nodeInfo("node1");
+	served.player.missingArguments();
+	CHECK(served.machine.attaches == 0);
+	served.player.refusedWishes();
+	served.player.mountedVolume();
+	CHECK(served.machine.formats == 1);
+	served.player.blockVolume();
+	served.player.controller();
+	CHECK(served.machine.mounted.empty());
+	CHECK_FALSE(served.machine.attached);
+}
+
+TEST_CASE("a node reports which services it reaches, and whether its module is loaded", "[csi]")
+{
+	Served served;
+	sanity::v1::NodeGetInfoResponse info;
+	REQUIRE(sanity::call(*served.plugin.node, &sanity::v1::Node::Stub::NodeGetInfo, {}, &info) ==
+		grpc::StatusCode::OK);
+	CHECK(info.accessible_topology().segments().size() == 3);
+	for (const char *key : {"csi.nvmeof/node", "csi.nvmeof/service-near", "csi.nvmeof/service-said"})
+		CHECK(info.accessible_topology().segments().at(key) == "true");
+	served.machine.module = false;
+	sanity::v1::ProbeRequest request;
+	sanity::v1::ProbeResponse response;
+	CHECK(sanity::call(*served.plugin.identity, &sanity::v1::Identity::Stub::Probe, request, &response) ==
+	      grpc::StatusCode::OK);
+	CHECK(response.has_ready());
+	CHECK_FALSE(response.ready().value());
+	CHECK(csi::checkPlugin(served.endpoint).ok()); // alive; a restart loads no module
+	CHECK_FALSE(csi::checkPlugin(served.endpoint + ".other").ok());
+	csi::IdentityService controller(nullptr); // the controller service needs no module
+	CHECK(controller.Probe(nullptr, &request, &response).ok());
+	CHECK(response.ready().value());
+	csi::NodeService bounded(served.machine, {"node1", served.scratch.path() / "staged", "", {}, 7});
+	REQUIRE(bounded.NodeGetInfo(nullptr, nullptr, &info).ok());
+	CHECK(info.max_volumes_per_node() == 7);
+}
+
+TEST_CASE("a disk with data is not formatted", "[csi]")
+{
+	Served served;
+	for (const char *content : {"xfs", "?"}) {
+		served.machine.content = content;
+		CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::FAILED_PRECONDITION);
+		CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	}
+	served.machine.content = "";
+	CHECK(served.player.stage(sanity::mountCapability("ext4", sanity::Mode::SINGLE_NODE_READER_ONLY)) ==
+	      grpc::StatusCode::FAILED_PRECONDITION); // an empty disk, and no permission to write
+	CHECK(served.machine.formats == 0);
+}
+
+TEST_CASE("a failed stage leaves nothing behind, and a corrected request succeeds", "[csi]")
+{
+	Served served;
+	served.machine.failMount = true;
+	CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::INTERNAL);
+	CHECK_FALSE(served.machine.attached);
+	CHECK(served.player.publish(sanity::mountCapability()) == grpc::StatusCode::NOT_FOUND);
+	served.machine.failMount = false;
+	auto corrected = sanity::mountCapability();
+	corrected.mutable_mount()->add_mount_flags("noatime");
+	CHECK(served.player.stage(corrected) == grpc::StatusCode::OK);
+	served.machine.failMount = true; // a second stage request that fails does not undo the first one
+	CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::ALREADY_EXISTS);
+	CHECK(served.machine.attached);
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	served.machine.attached = true; // attached by an administrator
+	CHECK(served.player.stage(corrected) == grpc::StatusCode::INTERNAL);
+	CHECK(served.machine.attached);
+}
+
+TEST_CASE("a stage that a crash interrupted is undone by an unstage or another stage", "[csi]")
+{
+	Served served;
+	const csi::StagedVolumes records(served.scratch.path() / "staged");
+	const csi::Staged cut{{{"nqn", testNqn}, {"nsid", "1"}, {"addresses", "10.0.0.1"}},
+			      served.player.staging(),
+			      "xfs",
+			      {},
+			      static_cast<int>(sanity::Mode::SINGLE_NODE_WRITER),
+			      false};
+	for (bool another : {false, true}) {
+		CAPTURE(another);
+		REQUIRE(records.add(served.player.volume, cut));
+		served.machine.attached = true;
+		served.machine.mounted = {{"/dev/nvmeof0n1", served.player.staging(), false}};
+		if (another)
+			CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+		CHECK(served.player.unstage() == grpc::StatusCode::OK);
+		CHECK_FALSE(served.machine.attached);
+		CHECK(served.machine.mounted.empty());
+	}
+	CHECK(served.machine.content == "ext4");
+	csi::Staged gone = cut; // the namespace has been removed meanwhile
+	gone.context["nsid"] = "2";
+	gone.fileSystem = "ext4";
+	REQUIRE(records.add(served.player.volume, gone));
+	served.machine.attached = true;
+	auto request = served.player.stageRequest(sanity::mountCapability());
+	(*request.mutable_volume_context())["nsid"] = "2";
+	CHECK(served.player.stage(request) == grpc::StatusCode::NOT_FOUND);
+	CHECK_FALSE(served.machine.attached);
+	CHECK_FALSE(records.find(served.player.volume));
+}
+
+TEST_CASE("a volume without a record is unstaged by what is mounted at its path", "[csi]")
+{
+	Served served;
+	REQUIRE(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+	std::filesystem::remove_all(served.scratch.path() / "staged");
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	CHECK(served.machine.mounted.empty());
+	CHECK_FALSE(served.machine.attached);
+	REQUIRE(served.player.stage(sanity::blockCapability()) == grpc::StatusCode::OK);
+	CHECK(served.machine.mounted.size() == 1);
+	std::filesystem::remove_all(served.scratch.path() / "staged");
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	CHECK(served.machine.mounted.empty());
+	CHECK_FALSE(served.machine.attached);
+	served.machine.mounted = {{"/dev/sda1", served.player.staging(), false}};
+	CHECK(served.player.unstage() == grpc::StatusCode::FAILED_PRECONDITION); // the mount is not of a volume
+	CHECK(served.machine.mounted.size() == 1);
+}
+
+TEST_CASE("a volume staged by release 0.1.0 is used and unstaged as before", "[csi]")
+{
+	Served served;
+	const std::string record = R"({"access_mode": 1, "context": {"addresses": "10.0.0.1", "nqn": "nqn.test", "nsid":
+		"1"}, "file_system": "ext4", "options": [], "path": ")" +
+				   served.player.staging() + "\"}";
+	served.scratch.write("staged/pvc-1.json", record);
+	served.machine.attached = true;
+	served.machine.content = "ext4";
+	served.machine.mounted = {{"/dev/nvmeof0n1", served.player.staging(), false}};
+	for (auto mode : {sanity::Mode::SINGLE_NODE_WRITER, sanity::Mode::SINGLE_NODE_MULTI_WRITER}) {
+		CHECK(served.player.publish(sanity::mountCapability("ext4", mode)) == grpc::StatusCode::OK);
+		CHECK(served.player.stage(sanity::mountCapability("ext4", mode)) == grpc::StatusCode::OK);
+	}
+	CHECK(served.player.stats() == grpc::StatusCode::OK);
+	CHECK(served.player.expand(size) == grpc::StatusCode::OK);
+	CHECK(served.player.unstage() == grpc::StatusCode::FAILED_PRECONDITION); // it is still published
+	CHECK(served.machine.mounted.size() == 2);
+	CHECK(served.machine.detaches == 0);
+	CHECK(served.player.unpublish() == grpc::StatusCode::OK);
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	CHECK_FALSE(served.machine.attached);
+}
+
+TEST_CASE("an unreadable record is ignored and does not affect other volumes", "[csi]")
+{
+	Served served;
+	for (const char *text : {"", "{", "[]", "7", R"({"volume": 7})", R"({"context": {"nqn": 1}, "path": []})"}) {
+		CAPTURE(text);
+		served.scratch.write("staged/pvc-2.json", text);
+		CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+		CHECK(served.player.unstage() == grpc::StatusCode::OK);
+		served.scratch.write("staged/pvc-1.json", text);
+		CHECK(served.player.publish(sanity::mountCapability()) == grpc::StatusCode::NOT_FOUND);
+		CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+		CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	}
+}
+
+TEST_CASE("a volume with an unreadable publication is not published to another node", "[csi]")
+{
+	Served served;
+	const std::filesystem::path file = served.scratch.path() / "published/pvc-1.json";
+	const auto refused = [&] {
+		sanity::v1::ControllerPublishVolumeRequest request;
+		sanity::v1::ControllerPublishVolumeResponse response;
+		request.set_volume_id("pvc-1");
+		request.set_node_id("b");
+		*request.mutable_volume_capability() = sanity::mountCapability();
+		for (const auto &[name, value] : csi::Texts{{"nqn", testNqn}, {"nsid", "1"}, {"addresses", "10.0.0.1"}})
+			(*request.mutable_volume_context())[name] = value;
+		const grpc::Status status = served.controller.ControllerPublishVolume(nullptr, &request, &response);
+		CHECK(status.error_code() == grpc::StatusCode::INTERNAL);
+		CHECK(status.error_message().find("published/pvc-1.json") != std::string::npos);
+		sanity::v1::DeleteVolumeRequest remove;
+		remove.set_volume_id("pvc-1");
+		CHECK(sanity::call(*served.plugin.controller, &sanity::v1::Controller::Stub::DeleteVolume, remove) ==
+		      grpc::StatusCode::INTERNAL);
+	};
+	for (const char *text :
+	     {"", "{", "[]", "7", "{}", R"({"last": 1, "nodes": {"a": 7}})", R"({"last": 1, "nodes": []})"}) {
+		CAPTURE(text);
+		served.scratch.write("published/pvc-1.json", text);
+		refused();
+		CHECK(served.scratch.read("published/pvc-1.json") == text);
+	}
+	std::filesystem::remove(file);
+	std::filesystem::create_directory(file); // a directory can be opened, but not read
+	refused();
+	CHECK(std::filesystem::is_directory(file));
+}
+
+TEST_CASE("an unstage while the volume is published changes nothing", "[csi]")
+{
+	Served served;
+	const auto capability = sanity::mountCapability();
+	REQUIRE(served.player.stage(capability) == grpc::StatusCode::OK);
+	REQUIRE(served.player.publish(capability) == grpc::StatusCode::OK);
+	CHECK(served.player.unstage() == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(served.machine.mounted.size() == 2);
+	CHECK(served.machine.detaches == 0);
+	CHECK(served.player.publish(capability, "second") == grpc::StatusCode::OK);
+}
+
+TEST_CASE("paths through symbolic links are the same paths", "[csi]")
+{
+	Served served;
+	const auto capability = sanity::mountCapability();
+	auto stage = served.player.stageRequest(capability);
+	stage.set_staging_target_path("/link/staging");
+	CHECK(served.player.stage(stage) == grpc::StatusCode::OK);
+	CHECK(served.player.stage(stage) == grpc::StatusCode::OK);
+	CHECK(served.machine.mounted.size() == 1);
+	stage.set_staging_target_path("/folder/staging");
+	CHECK(served.player.stage(stage) == grpc::StatusCode::OK);
+	auto publish = served.player.publishRequest(capability, "target");
+	publish.set_staging_target_path("/folder/staging");
+	publish.set_target_path("/link/pod");
+	CHECK(served.player.publish(publish) == grpc::StatusCode::OK);
+	CHECK(served.player.publish(publish) == grpc::StatusCode::OK);
+	CHECK(served.machine.mounted.size() == 2);
+}
+
+TEST_CASE("of two volumes on one namespace, the last unstage detaches it", "[csi]")
+{
+	Served served;
+	const auto capability = sanity::mountCapability();
+	for (int again = 0; again < 2; again++) {
+		auto second = served.player.stageRequest(capability);
+		second.set_volume_id("pvc-2");
+		second.set_staging_target_path(served.player.staging() + "-2");
+		CHECK(served.player.stage(capability) == grpc::StatusCode::OK);
+		CHECK(served.player.stage(second) == grpc::StatusCode::OK);
+		sanity::v1::NodeUnstageVolumeRequest request;
+		request.set_volume_id("pvc-2");
+		request.set_staging_target_path(second.staging_target_path());
+		CHECK(served.player.unstage() == grpc::StatusCode::OK);
+		CHECK(served.machine.attached);
+		CHECK(served.machine.mounted.size() == 1);
+		CHECK(sanity::call(*served.plugin.node, &sanity::v1::Node::Stub::NodeUnstageVolume, request) ==
+		      grpc::StatusCode::OK);
+		CHECK_FALSE(served.machine.attached);
+		CHECK(served.machine.mounted.empty());
+	}
+}
+
+TEST_CASE("a read-only block volume makes its disk read-only", "[csi]")
+{
+	Served served;
+	const auto capability = sanity::blockCapability();
+	REQUIRE(served.player.stage(capability) == grpc::StatusCode::OK);
+	CHECK(served.player.publish(capability, "target", true) == grpc::StatusCode::OK);
+	CHECK(served.machine.readOnly);
+	CHECK(served.player.publish(capability, "target", true) == grpc::StatusCode::OK);
+	CHECK(served.player.publish(capability, "second") == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(served.machine.readOnly);
+	CHECK(served.player.unpublish() == grpc::StatusCode::OK);
+	CHECK(served.player.publish(capability, "second") == grpc::StatusCode::OK);
+	CHECK_FALSE(served.machine.readOnly);
+	CHECK(served.player.publish(capability, "target", true) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(served.player.unpublish("second") == grpc::StatusCode::OK);
+	CHECK(served.player.publish(capability, "target", true) == grpc::StatusCode::OK);
+	CHECK(served.player.unpublish() == grpc::StatusCode::OK);
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	CHECK_FALSE(served.machine.readOnly);
+}
+
+TEST_CASE("a volume that is staged read-only can be published repeatedly", "[csi]")
+{
+	Served served;
+	served.machine.content = "ext4";
+	auto capability = sanity::mountCapability();
+	capability.mutable_mount()->add_mount_flags("ro");
+	REQUIRE(served.player.stage(capability) == grpc::StatusCode::OK);
+	CHECK(served.player.publish(capability) == grpc::StatusCode::OK);
+	CHECK(served.player.publish(capability) == grpc::StatusCode::OK);
+}
+
+TEST_CASE("a service that was reached once counts as reached while it does not answer", "[csi]")
+{
+	Served served;
+	auto has = [&](const char *name) {
+		sanity::v1::NodeGetInfoResponse info;
+		REQUIRE(sanity::call(*served.plugin.node, &sanity::v1::Node::Stub::NodeGetInfo, {}, &info) ==
+			grpc::StatusCode::OK);
+		return info.accessible_topology().segments().contains(std::string("csi.nvmeof/service-") + name);
+	};
+	served.machine.reach["10.0.0.1"] = csi::Reach::unknown;
+	CHECK_FALSE(has("near"));
+	served.machine.reach["10.0.0.1"] = csi::Reach::yes;
+	CHECK(has("near"));
+	served.machine.reach["10.0.0.1"] = csi::Reach::unknown;
+	CHECK(has("near"));
+	CHECK_FALSE(has("far"));
+	csi::NodeService moved(served.machine, {"node1",
+						served.scratch.path() / "staged",
+						served.scratch.path() / "reached",
+						{{"near", Address{"10.0.0.3", "8009"}}}});
+	sanity::v1::NodeGetInfoResponse info;
+	REQUIRE(moved.NodeGetInfo(nullptr, nullptr, &info).ok());
+	CHECK_FALSE(info.accessible_topology().segments().contains("csi.nvmeof/service-near"));
+	served.machine.reach["10.0.0.1"] = csi::Reach::no;
+	CHECK_FALSE(has("near"));
+	served.machine.reach["10.0.0.1"] = csi::Reach::unknown;
+	CHECK_FALSE(has("near"));
+}
+
+TEST_CASE("a single-writer volume is reserved at its target", "[csi]")
+{
+	Served served;
+	served.machine.reservations = writeExclusiveRegistrants;
+	const volume::FenceKey key = volume::FenceKey::make("pvc-1", 7);
+	auto stage = [&](const sanity::v1::VolumeCapability &capability, const std::string &reservation,
+			 const std::string &given) {
+		auto request = served.player.stageRequest(capability);
+		(*request.mutable_volume_context())["reservation"] = reservation;
+		if (!given.empty())
+			(*request.mutable_publish_context())["csi.nvmeof/fence"] = given;
+		return served.player.stage(request);
+	};
+	const auto writer = sanity::mountCapability();
+	auto staged = [&](auto... how) {
+		CHECK(stage(how...) == grpc::StatusCode::OK);
+		const std::uint64_t fence = served.machine.fence;
+		CHECK(served.player.unstage() == grpc::StatusCode::OK);
+		CHECK(served.machine.fence == 0);
+		return fence;
+	};
+	CHECK(staged(writer, "auto", key.toString()) == key.value);
+	CHECK(staged(sanity::blockCapability(), "required", key.toString()) == key.value);
+	CHECK(staged(writer, "off", key.toString()) == 0);
+	CHECK(staged(writer, "auto", "") == 0); // the request does not have the volume for this node alone
+	CHECK(staged(sanity::mountCapability("ext4", sanity::Mode::MULTI_NODE_READER_ONLY), "auto", key.toString()) ==
+	      0);
+	CHECK(staged(sanity::blockCapability(sanity::Mode::MULTI_NODE_MULTI_WRITER), "auto", key.toString()) == 0);
+	CHECK(stage(writer, "required", "") == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(stage(writer, "auto", "0000000000000001") == grpc::StatusCode::INVALID_ARGUMENT);
+	CHECK(stage(writer, "perhaps", "") == grpc::StatusCode::INVALID_ARGUMENT);
+	served.machine.content = "";
+	served.machine.formats = 0;
+	served.machine.fenceRefused = true;
+	CHECK(stage(writer, "auto", key.toString()) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(served.machine.formats == 0);
+	CHECK_FALSE(served.machine.attached);
+	served.machine.reservations = 0;
+	CHECK(stage(writer, "required", key.toString()) == grpc::StatusCode::FAILED_PRECONDITION);
+	std::ostringstream log;
+	std::streambuf *const before = std::cerr.rdbuf(log.rdbuf());
+	const auto code = stage(writer, "auto", key.toString());
+	std::cerr.rdbuf(before);
+	CHECK(code == grpc::StatusCode::OK);
+	CHECK(log.str() == "nvmeof-csi: pvc-1: staged without a reservation; another node could stage it as well: "
+			   "/dev/nvmeof0n1 has "
+			   "none of the type write-exclusive-registrants\n");
+}
+
+TEST_CASE("the registration at the target is removed when the disk has no user", "[csi]")
+{
+	Served served;
+	served.machine.reservations = writeExclusiveRegistrants;
+	const csi::StagedVolumes records(served.scratch.path() / "staged");
+	const volume::FenceKey key = volume::FenceKey::make("pvc-1", 7);
+	auto stage = [&](const sanity::v1::VolumeCapability &capability) {
+		auto request = served.player.stageRequest(capability);
+		(*request.mutable_publish_context())["csi.nvmeof/fence"] = key.toString();
+		return served.player.stage(request);
+	};
+	REQUIRE(stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+	served.machine.opened = true;
+	CHECK(served.player.unstage() != grpc::StatusCode::OK);
+	CHECK(served.machine.fence == key.value);
+	served.machine.opened = false;
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	CHECK(served.machine.fence == 0);
+
+	REQUIRE(stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+	csi::Staged cut = *records.find("pvc-1");
+	cut.complete = false;
+	REQUIRE(records.add("pvc-1", cut));
+	served.machine.failUnmount = true;
+	CHECK(stage(sanity::mountCapability("xfs")) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(served.machine.fence == key.value);
+	CHECK(served.machine.attached);
+	REQUIRE(records.find("pvc-1"));
+	CHECK(records.find("pvc-1")->fileSystem == "ext4");
+	served.machine.failUnmount = false;
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	CHECK(served.machine.fence == 0);
+}
+
+TEST_CASE("a failed stage that cannot be undone is recorded", "[csi]")
+{
+	Served served;
+	const csi::StagedVolumes records(served.scratch.path() / "staged");
+	served.machine.failMount = served.machine.opened = true;
+	CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::INTERNAL);
+	REQUIRE(records.find("pvc-1"));
+	CHECK_FALSE(records.find("pvc-1")->complete);
+	served.machine.opened = false;
+	CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::INTERNAL);
+	CHECK_FALSE(served.machine.attached);
+	CHECK_FALSE(records.find("pvc-1"));
+
+	auto request = served.player.stageRequest(sanity::mountCapability()); // unknown namespace, half attached
+	(*request.mutable_volume_context())["nsid"] = "2";
+	served.machine.opened = served.machine.failHalfway = true;
+	CHECK(served.player.stage(request) == grpc::StatusCode::NOT_FOUND);
+	REQUIRE(records.find("pvc-1"));
+	served.machine.opened = false;
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	CHECK_FALSE(served.machine.attached);
+}
+
+TEST_CASE("the blocks that only root may use are neither used nor available", "[csi]")
+{
+	Served served;
+	REQUIRE(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+	REQUIRE(served.player.publish(sanity::mountCapability()) == grpc::StatusCode::OK);
+	sanity::v1::NodeGetVolumeStatsResponse stats;
+	REQUIRE(served.player.stats(&stats) == grpc::StatusCode::OK);
+	REQUIRE(stats.usage_size() == 2);
+	CHECK(stats.usage(0).total() == 1000);
+	CHECK(stats.usage(0).used() == 550);
+	CHECK(stats.usage(0).available() == 400);
+	CHECK(stats.usage(1).used() == 10);
+}
+
+TEST_CASE("an empty disk in use is not formatted", "[csi]")
+{
+	Served served;
+	served.machine.mounted = {{"/dev/nvmeof0n1", "/data", false}};
+	CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(served.machine.formats == 0);
+	CHECK(served.machine.mounted.size() == 1);
+}
+
+TEST_CASE("an unstage keeps the registration of another volume that may be the same namespace", "[csi]")
+{
+	Served served;
+	served.machine.reservations = writeExclusiveRegistrants;
+	const csi::StagedVolumes records(served.scratch.path() / "staged");
+	const volume::FenceKey key = volume::FenceKey::make("pvc-1", 7);
+	auto request = served.player.stageRequest(sanity::mountCapability());
+	(*request.mutable_publish_context())["csi.nvmeof/fence"] = key.toString();
+	REQUIRE(served.player.stage(request) == grpc::StatusCode::OK);
+	csi::Staged other = *records.find("pvc-1");
+	other.context.erase("nsid");
+	other.context["uuid"] = testUuid;
+	REQUIRE(records.add("pvc-2", other));
+	served.machine.unreportedId = std::string("uuid.") + testUuid;
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	CHECK(served.machine.fence == key.value);
+}
+
+TEST_CASE("a call for a disk that another call uses is aborted and changes nothing", "[csi]")
+{
+	Served served;
+	const csi::StagedVolumes records(served.scratch.path() / "staged");
+	auto second = served.player.stageRequest(sanity::blockCapability());
+	second.set_volume_id("pvc-2");
+	second.set_staging_target_path(served.player.staging() + "-2");
+	second.mutable_volume_context()->erase("nsid");
+	(*second.mutable_volume_context())["uuid"] = testUuid;
+	served.machine.duringMount = [&] {
+		served.machine.attached = false;
+		CHECK(served.player.stage(second) == grpc::StatusCode::ABORTED);
+	};
+	REQUIRE(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+	CHECK(served.machine.detaches == 0);
+	REQUIRE(records.find("pvc-2"));
+	CHECK_FALSE(records.find("pvc-2")->complete);
+	REQUIRE(served.player.stage(second) == grpc::StatusCode::OK);
+	served.machine.mounted.clear();
+	records.remove("pvc-1");
+	auto publish = served.player.publishRequest(sanity::blockCapability(), "target");
+	publish.set_volume_id("pvc-2");
+	publish.set_staging_target_path(second.staging_target_path());
+	served.machine.duringMount = [&] { CHECK(served.player.publish(publish) == grpc::StatusCode::ABORTED); };
+	REQUIRE(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+	CHECK(served.player.publish(publish) == grpc::StatusCode::OK);
+}
+
+TEST_CASE("a single-writer volume is published to one node", "[csi]")
+{
+	Served served;
+	using Controller = sanity::v1::Controller::Stub;
+	auto publish = [&](const std::string &node, const sanity::v1::VolumeCapability &capability,
+			   std::uint64_t *key = nullptr) {
+		sanity::v1::ControllerPublishVolumeRequest request;
+		request.set_volume_id("pvc-1");
+		request.set_node_id(node);
+		*request.mutable_volume_capability() = capability;
+		for (const auto &[name, value] : csi::Texts{{"nqn", testNqn}, {"nsid", "1"}, {"addresses", "10.0.0.1"}})
+			(*request.mutable_volume_context())[name] = value;
+		sanity::v1::ControllerPublishVolumeResponse response;
+		const auto code = sanity::call(*served.plugin.controller, &Controller::ControllerPublishVolume, request,
+					       &response);
+		if (key)
+			*key = volume::FenceKey::parse(response.publish_context().at("csi.nvmeof/fence"))->value;
+		return code;
+	};
+	auto unpublish = [&](const std::string &node) {
+		sanity::v1::ControllerUnpublishVolumeRequest request;
+		request.set_volume_id("pvc-1");
+		request.set_node_id(node);
+		return sanity::call(*served.plugin.controller, &Controller::ControllerUnpublishVolume, request);
+	};
+	const auto writer = sanity::mountCapability();
+	const auto reader = sanity::mountCapability("ext4", sanity::Mode::MULTI_NODE_READER_ONLY);
+	std::uint64_t first = 0, again = 0, second = 0;
+	CHECK(publish("a", writer, &first) == grpc::StatusCode::OK);
+	CHECK(publish("a", writer, &again) == grpc::StatusCode::OK);
+	CHECK(first == again);
+	CHECK(publish("a", reader) == grpc::StatusCode::ALREADY_EXISTS);
+	CHECK(publish("b", writer) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(publish("b", reader) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(unpublish("a") == grpc::StatusCode::OK);
+	CHECK(unpublish("a") == grpc::StatusCode::OK);
+	CHECK(publish("b", writer, &second) == grpc::StatusCode::OK);
+	CHECK(second > first);
+	csi::ControllerService restarted(served.scratch.path() / "created", served.scratch.path() / "published");
+	sanity::v1::DeleteVolumeRequest remove;
+	sanity::v1::DeleteVolumeResponse removed;
+	remove.set_volume_id("pvc-1");
+	CHECK(restarted.DeleteVolume(nullptr, &remove, &removed).error_code() == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(unpublish("") == grpc::StatusCode::OK);
+	CHECK(publish("a", reader) == grpc::StatusCode::OK);
+	CHECK(publish("b", reader) == grpc::StatusCode::OK);
+	CHECK(publish("c", writer) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(publish("c", sanity::mountCapability("ext4", sanity::Mode::SINGLE_NODE_READER_ONLY)) ==
+	      grpc::StatusCode::FAILED_PRECONDITION);
+}
+
+TEST_CASE("a file system is checked before it is mounted writable", "[csi]")
+{
+	Served served;
+	const auto writer = sanity::mountCapability();
+	const auto reader = sanity::mountCapability("ext4", sanity::Mode::SINGLE_NODE_READER_ONLY);
+	REQUIRE(served.player.stage(writer) == grpc::StatusCode::OK);
+	CHECK(served.machine.checks == 0); // the file system was just created
+	REQUIRE(served.player.unstage() == grpc::StatusCode::OK);
+	served.machine.broken = true;
+	CHECK(served.player.stage(writer) == grpc::StatusCode::INTERNAL);
+	CHECK(served.machine.checks == 1);
+	CHECK_FALSE(served.machine.attached);
+	CHECK(served.player.stage(reader) == grpc::StatusCode::OK);
+	CHECK(served.machine.checks == 1);
+}
+
+TEST_CASE("a single-pod volume is published once", "[csi]")
+{
+	Served served;
+	for (const auto &capability : {sanity::mountCapability("ext4", sanity::Mode::SINGLE_NODE_SINGLE_WRITER),
+				       sanity::blockCapability(sanity::Mode::SINGLE_NODE_SINGLE_WRITER)}) {
+		REQUIRE(served.player.stage(capability) == grpc::StatusCode::OK);
+		CHECK(served.player.publish(capability) == grpc::StatusCode::OK);
+		CHECK(served.player.publish(capability) == grpc::StatusCode::OK);
+		CHECK(served.player.publish(capability, "second") == grpc::StatusCode::FAILED_PRECONDITION);
+		CHECK(served.player.unpublish() == grpc::StatusCode::OK);
+		CHECK(served.player.publish(capability, "second") == grpc::StatusCode::OK);
+		CHECK(served.player.unpublish("second") == grpc::StatusCode::OK);
+		CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	}
+}
+
+TEST_CASE("mounts of a dead disk are removed even while they are used", "[csi]")
+{
+	Served served;
+	const auto capability = sanity::mountCapability();
+	REQUIRE(served.player.stage(capability) == grpc::StatusCode::OK);
+	REQUIRE(served.player.publish(capability) == grpc::StatusCode::OK);
+	CHECK(served.player.unpublish() == grpc::StatusCode::OK);
+	CHECK_FALSE(served.machine.lazy);
+	REQUIRE(served.player.publish(capability) == grpc::StatusCode::OK);
+	served.machine.paths = 0;
+	CHECK(served.player.unpublish() == grpc::StatusCode::OK);
+	CHECK(served.machine.lazy);
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	CHECK(served.machine.opens == 0);
+}
+
+TEST_CASE("volume attributes are parsed", "[csi]")
+{
+	const csi::Texts texts{{"nqn", "nqn.a"},
+			       {"uuid", "6f1b2c3d-0000-4000-8000-0123456789ab"},
+			       {"addresses", "10.0.0.1,[fd00::1]:4421"},
+			       {"port", "4430"},
+			       {"fast-io-fail-tmo", "5"},
+			       {"hdr-digest", "true"},
+			       {"fencing", "safe"},
+			       {"mkfsOptions", "-E nodiscard"},
+			       {"storage.kubernetes.io/csiProvisionerIdentity", "x"}};
+	Result<csi::VolumeSpec> spec = csi::parseVolume(texts);
+	REQUIRE(spec);
+	REQUIRE(spec->attach.paths.size() == 2);
+	CHECK(spec->attach.paths[0].address.toString() == "10.0.0.1:4430");
+	CHECK(spec->attach.paths[1].address.toString() == "[fd00::1]:4421");
+	CHECK(spec->attach.paths[0].fastIoFail == std::chrono::seconds(5));
+	CHECK(spec->attach.paths[0].hdrDigest);
+	auto fastIoFail = [&](const char *own, const char *loss, const ConnectSettings &defaults = {}) {
+		csi::Texts other = texts;
+		other.erase("fast-io-fail-tmo");
+		if (own)
+			other["fast-io-fail-tmo"] = own;
+		if (loss)
+			other["ctrl-loss-tmo"] = loss;
+		Result<csi::VolumeSpec> completed = csi::parseVolume(other);
+		completed->complete(defaults);
+		CHECK(completed->attach.paths[0].fastIoFail == completed->attach.paths[1].fastIoFail);
+		return completed->attach.paths[0].fastIoFail->count(); // in ms
+	};
+	CHECK(fastIoFail(nullptr, nullptr) == 600000); // long enough for a restart of the target
+	CHECK(fastIoFail("5", nullptr) == 5000);
+	CHECK(fastIoFail("-1", nullptr) < 0);
+	CHECK(fastIoFail(nullptr, "30") == 30000);
+	CHECK(fastIoFail(nullptr, "-1") == 600000);
+	ConnectSettings defaults;
+	defaults.fastIoFail = std::chrono::seconds(20);
+	CHECK(fastIoFail(nullptr, nullptr, defaults) == 20000);
+	CHECK(fastIoFail("5", nullptr, defaults) == 5000);
+	CHECK(spec->attach.settings.fencing.has_value());
+	CHECK(spec->mkfsOptions == std::vector<std::string>{"-E", "nodiscard"});
+	for (const auto &[name, value] : csi::Texts{{"nsid", "1"},
+						    {"addresses", "target.example"},
+						    {"fencing", "perhaps"},
+						    {"hdr-digest", "yes"},
+						    {"nr-io-queues", "0"},
+						    {"nr-io-queues ", "1"},
+						    {"transport", "loop"},
+						    {"mkfsOptions", "-J device=/dev/sda"},
+						    {"requiredBytes", "1G"}}) {
+		csi::Texts wrong = texts;
+		wrong[name] = value;
+		CAPTURE(name);
+		CHECK_FALSE(csi::parseVolume(wrong));
+	}
+}
+
+TEST_CASE("nvmeof.toml has the connection settings that the volume does not set", "[csi]")
+{
+	Served served;
+	served.machine.defaults.fastIoFail = std::chrono::seconds(20);
+	served.machine.defaults.ioQueues = 3;
+	auto request = served.player.stageRequest(sanity::mountCapability());
+	(*request.mutable_volume_context())["nr-io-queues"] = "2";
+	REQUIRE(served.player.stage(request) == grpc::StatusCode::OK);
+	CHECK(served.machine.asked.fastIoFail == std::chrono::seconds(20));
+	CHECK(served.machine.asked.ioQueues == 2);
+}
+
+TEST_CASE("an unreadable directory of staged volumes is an error", "[csi]")
+{
+	const Scratch scratch;
+	csi::LocalMachine machine;
+	const std::string tooLong = scratch.path() / std::string(300, 'x');
+	CHECK_FALSE(machine.bind(tooLong, scratch.path() / "target", false));
+	CHECK_FALSE(std::filesystem::exists(scratch.path() / "target"));
+}
+
+TEST_CASE("a failed program's error has its output", "[csi]")
+{
+	CHECK(csi::runProgram({"true"}));
+	CHECK_FALSE(csi::runProgram({"sh", "-c", "exit 1"}));
+	CHECK(csi::runProgram({"sh", "-c", "echo repaired; exit 1"}, 1));
+	Result<void> failed = csi::runProgram({"sh", "-c", "echo RUN fsck MANUALLY; exit 4"}, 1);
+	REQUIRE_FALSE(failed);
+	CHECK(failed.error().message.find("RUN fsck MANUALLY") != std::string::npos);
+	CHECK_FALSE(csi::runProgram({"sh", "-c", "kill -9 $$"}, 1));
+	CHECK_FALSE(csi::runProgram({"/no/such/program"}));
+}
+
+TEST_CASE("mkfs options apply to the volume's disk only", "[csi]")
+{
+	using Words = std::vector<std::string>;
+	for (const Words &good : {Words{}, Words{"-E", "stride=32,stripe_width=512"}, Words{"-d", "su=131072,sw=16"},
+				  Words{"-L", "data"}, Words{"-m0", "-T", "largefile4"}, Words{"-dagcount=8"}})
+		CHECK(csi::checkMkfsOptions(good));
+	for (const Words &bad :
+	     {Words{"-J", "device=UUID=1"}, Words{"-Jdevice=x"}, Words{"-l", "logdev=sdb"}, Words{"-r", "rtdev=sdb"},
+	      Words{"-d", "name=sdb"}, Words{"-d", "etc"}, Words{"-detc"}, Words{"-d"}, Words{"-z", "undo"},
+	      Words{"-pproto"}, Words{"-c", "options=x"}, Words{"/dev/sda"}})
+		CHECK_FALSE(csi::checkMkfsOptions(bad));
+}
+
+TEST_CASE("mount options are translated to flags and data", "[csi]")
+{
+	Result<csi::MountOptions> options = csi::mountOptions("xfs", {"noatime", "logbufs=8", "ro", "swalloc", "rw"});
+	REQUIRE(options);
+	CHECK(options->flags == MS_NOATIME);
+	CHECK(options->data == "logbufs=8,swalloc");
+	Result<csi::MountOptions> refused = csi::mountOptions("xfs", {"nobarrier"});
+	REQUIRE_FALSE(refused);
+	CHECK(refused.error().message.find("4.19") != std::string::npos);
+	CHECK(csi::mountOptions("ext4", {"nobarrier"}));
+	CHECK_FALSE(csi::mountOptions("ext4", {"a,b"}));
+	for (const char *option : {"journal_path=/dev/sda1", "journal_dev=2049", "logdev=/dev/sda1", "rtdev=/dev/sda1"})
+		CHECK_FALSE(csi::mountOptions("ext4", {option}));
+	for (const char *option : {"bind", "remount", "rshared"})
+		CHECK_FALSE(csi::mountOptions("ext4", {option}));
+	options = csi::mountOptions("ext4", {"_netdev", "nofail", "data=ordered", "defaults"}); // options of fstab
+	REQUIRE(options);
+	CHECK(options->flags == 0);
+	CHECK(options->data == "data=ordered");
+	CHECK_FALSE(csi::mountOptions("vfat", {}));
+}
