@@ -239,9 +239,17 @@ static int exchange_exec(struct auth_exchange *x, struct nof_cmd *cmd)
 			  nof_admin_exec_in(x->ctrl, x->association, cmd, ms);
 }
 
+/* A deadline that has passed ends the connection, like other errors */
+static bool timed_out(const struct auth_exchange *x)
+{
+	return time_after_eq(jiffies, x->deadline);
+}
+
 /* Sends (@fctype auth_send) or receives @len bytes of x->message. Returns 0, or a negative errno, recorded. */
 static int exchange_message(struct auth_exchange *x, u8 fctype, u32 len)
 {
+	bool write = fctype == nvme_fabrics_type_auth_send;
+	const char *name = write ? "Authentication Send" : "Authentication Receive";
 	struct nof_cmd *cmd = kzalloc(sizeof(*cmd), GFP_NOIO);
 	int ret;
 
@@ -255,15 +263,20 @@ static int exchange_message(struct auth_exchange *x, u8 fctype, u32 len)
 	cmd->sqe.auth_common.al_tl = cpu_to_le32(len);
 	cmd->buf = x->message;
 	cmd->len = len;
-	cmd->write = fctype == nvme_fabrics_type_auth_send;
+	cmd->write = write;
 	ret = exchange_exec(x, cmd);
+	/* shorter than the allocation length, or damaged: the message is checked in any case */
+	if (ret == NVME_SC_DATA_XFER_ERROR && !write)
+		ret = 0;
 	/* a live controller that rejects it does not support being authenticated again */
 	if (ret > 0) {
 		nof_ctrl_note(x->ctrl, -EOPNOTSUPP, ret,
-			      "authentication of queue %u failed: the controller rejected %s", x->qid,
-			      cmd->write ? "Authentication Send" : "Authentication Receive");
+			      "authentication of queue %u failed: the controller rejected %s", x->qid, name);
 		ret = -EOPNOTSUPP;
 	}
+	if (ret == -ECONNRESET && timed_out(x))
+		nof_ctrl_note(x->ctrl, -ETIMEDOUT, 0, "authentication of queue %u failed: no answer to %s", x->qid,
+			      name);
 	kfree(cmd);
 	return ret;
 }
@@ -273,7 +286,10 @@ static int exchange_send(struct auth_exchange *x, u32 len)
 	return exchange_message(x, nvme_fabrics_type_auth_send, len);
 }
 
-/* The controller may return less than it is asked for: the rest is zero */
+/*
+ * The length is an allocation length (SPC-5): a message may be shorter, which the TCP transport reports as a Data
+ * Transfer Error. The rest is zero.
+ */
 static int exchange_receive(struct auth_exchange *x)
 {
 	memset(x->message, 0, NOF_DHCHAP_MESSAGE_MAX);
@@ -480,7 +496,7 @@ static int agree_on_session_key(struct auth_exchange *x)
 	ret = shared ? set_private_key(tfm) : -ENOMEM;
 	if (!ret)
 		ret = dh_run(x, tfm, NULL, x->d.own_dh, crypto_kpp_generate_public_key);
-	/* refuses a value of p or more; nof_dhchap_receive() has refused 0, 1 and p - 1 */
+	/* nof_dhchap_receive() has refused a value of 0, 1, or p - 1 or more */
 	if (!ret)
 		ret = dh_run(x, tfm, x->d.dh, shared, crypto_kpp_compute_shared_secret);
 	if (!ret)

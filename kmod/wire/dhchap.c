@@ -232,8 +232,9 @@ static bool all_bytes(const u8 *p, u32 len, u8 value)
 }
 
 /*
- * Refuses 0, 1 and p - 1, with which the shared secret would have one of two values. The primes of all groups begin and
- * end with 64 bits that are set (RFC 7919).
+ * Refuses 0, 1, and p - 1 or more, with which the shared secret could have one of two values. The crypto API checks
+ * that in FIPS mode only. The first 64 bits of each prime are set (RFC 7919); of the values below p - 1, one in 2^64
+ * has these bits and is refused, too.
  */
 static bool dh_is_weak(const u8 *dh, u32 len)
 {
@@ -243,7 +244,7 @@ static bool dh_is_weak(const u8 *dh, u32 len)
 		return false;
 	if (all_bytes(dh, len - 1, 0))
 		return dh[len - 1] <= 1;
-	return all_bytes(dh, ones, 0xff) && all_bytes(dh + len - ones, ones - 1, 0xff) && dh[len - 1] >= 0xfe;
+	return all_bytes(dh, ones, 0xff);
 }
 
 static enum nof_dhchap_step receive_challenge(struct nof_dhchap *d, const void *buf, u32 len)

@@ -9,7 +9,13 @@ namespace nofctl::wire {
 constexpr const char *wellKnownDiscoveryNqn = "nqn.2014-08.org.nvmexpress.discovery";
 constexpr std::uint16_t anyCntlid = 0xffff; // dynamic controller model: the admin Connect assigns the ID
 
-enum FabricsType : std::uint8_t { fc_property_set = 0x00, fc_connect = 0x01, fc_property_get = 0x04 };
+enum FabricsType : std::uint8_t {
+	fc_property_set = 0x00,
+	fc_connect = 0x01,
+	fc_property_get = 0x04,
+	fc_auth_send = 0x05,
+	fc_auth_receive = 0x06,
+};
 
 enum Property : std::uint32_t { prop_cap = 0x00, prop_vs = 0x08, prop_cc = 0x14, prop_csts = 0x1c };
 

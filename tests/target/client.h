@@ -19,9 +19,9 @@ inline constexpr const char *hostNqn = "nqn.2024-01.io.nvmeof:self";
 // One queue of a controller, one command at a time. Throws if the connection fails.
 class Queue {
 public:
-	// wanted: expected result of the Connect, as returned by run()
+	// wanted: expected result of the Connect, as returned by run(); ioQueue: identifier, if cntlid is given
 	explicit Queue(const Server &server, std::uint16_t cntlid = 0xffff, std::uint32_t kato = 0,
-		       const std::string &nqn = {}, int wanted = st_ok)
+		       const std::string &nqn = {}, int wanted = st_ok, std::uint16_t ioQueue = 1)
 		: socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
 	{
 		sockaddr_in to{};
@@ -30,12 +30,18 @@ public:
 		to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 		int one = 1;
 		::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-		timeval limit{2, 0};
-		::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+		setPatience(std::chrono::seconds(2));
 		if (::connect(socket_.get(), reinterpret_cast<sockaddr *>(&to), sizeof(to)))
 			throw std::system_error(errno, std::generic_category(), "connect");
 		hello();
-		id_ = connect(nqn.empty() ? server.config().nqn : nqn, cntlid, kato, wanted);
+		id_ = connect(nqn.empty() ? server.config().nqn : nqn, cntlid, kato, wanted, ioQueue);
+	}
+
+	// The longest wait for a completion
+	void setPatience(std::chrono::milliseconds time)
+	{
+		timeval limit{time.count() / 1000, time.count() % 1000 * 1000};
+		::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	}
 
 	std::uint16_t cntlid() const { return id_; }
@@ -128,10 +134,11 @@ private:
 		REQUIRE(take(in));
 	}
 
-	std::uint16_t connect(const std::string &nqn, std::uint16_t cntlid, std::uint32_t kato, int wanted)
+	std::uint16_t connect(const std::string &nqn, std::uint16_t cntlid, std::uint32_t kato, int wanted,
+			      std::uint16_t ioQueue)
 	{
 		Connect c;
-		c.qid = cntlid == anyCntlid ? 0 : 1;
+		c.qid = cntlid == anyCntlid ? 0 : ioQueue;
 		c.kato = kato;
 		c.cntlid = cntlid;
 		c.subsysnqn = nqn;

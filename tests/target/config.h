@@ -5,11 +5,21 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace target {
 
 enum class Transport { tcp, rdma };
+
+// How a port authenticates hosts by DH-HMAC-CHAP (NVMe Base 2.0, 8.13.5). Secrets: "DHHC-1:HH:BASE64:".
+struct Authentication {
+	std::string hostSecret;
+	std::string ctrlSecret = {};  // empty: the controller cannot authenticate itself
+	std::uint8_t hash = 1;        // 1 to 3: SHA-256, SHA-384, SHA-512
+	std::uint8_t group = 0;       // 0 to 5: NULL, ffdhe2048 to ffdhe8192
+	bool admin = true, io = true; // the queues whose Connect asks for authentication
+};
 
 struct Config {
 	Transport transport = Transport::tcp;
@@ -69,6 +79,7 @@ struct Config {
 	bool centralized = false; // the discovery service accepts host registrations (TP8010)
 	bool persistentDiscovery = true;
 	std::chrono::milliseconds discoveryIdle{120000};
+	std::optional<Authentication> authentication = {};
 };
 
 using Clock = std::chrono::steady_clock;

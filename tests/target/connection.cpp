@@ -179,6 +179,12 @@ void Connection::releaseHeld()
 
 void Connection::dispatch(const Command &cmd, Bytes data)
 {
+	if (connected_ && !admits(cmd))
+		return finish(cmd, {st_auth_required | st_dnr});
+	if (cmd.opcode == op_fabrics && cmd.fctype() == fc_auth_send)
+		return authenticationSend(cmd, data);
+	if (cmd.opcode == op_fabrics && cmd.fctype() == fc_auth_receive)
+		return authenticationReceive(cmd);
 	if (cmd.opcode == op_fabrics)
 		return finish(cmd, fabrics(cmd, data));
 	if (!connected_) {

@@ -2,6 +2,7 @@
 // One connection: a queue of a controller once its Connect command was accepted. Subclasses implement the transport.
 #pragma once
 
+#include "dhchap.h"
 #include "fd.h"
 #include "server.h"
 #include "wire.h"
@@ -48,6 +49,10 @@ public:
 	Completion completion(const Command &cmd, std::uint16_t status, std::uint64_t result = 0) const;
 	void later(Clock::duration delay, std::function<void()> fn);
 	void releaseHeld();
+	// Authentication of this queue; null before Connect, and if the port does not authenticate hosts
+	Dhchap *authentication() { return dhchap_ ? &*dhchap_ : nullptr; }
+	// Returns a message to the host, as if nothing misbehaved.
+	void sendMessage(const Command &cmd, Bytes message);
 	bool discovery() const { return assoc_ && assoc_->discovery; }
 	void tell(AsyncEvent event);
 
@@ -108,6 +113,11 @@ private:
 	Reply connectIo(const Connect &c);
 	Reply propertyGet(const Command &cmd);
 	Reply propertySet(const Command &cmd);
+	// authentication.cpp
+	void askForAuthentication(const Command &cmd, Reply &reply, const std::string &hostnqn);
+	bool admits(const Command &cmd) const;
+	void authenticationSend(const Command &cmd, const Bytes &data);
+	void authenticationReceive(const Command &cmd);
 	// admin.cpp
 	std::optional<Reply> admin(const Command &cmd, const Bytes &data);
 	std::optional<Reply> asyncEvent(const Command &cmd);
@@ -140,6 +150,8 @@ private:
 
 	std::atomic<bool> rst_{false};
 	bool connected_ = false; // a Connect command was accepted
+	std::optional<Dhchap> dhchap_;
+	bool mustAuthenticate_ = false;
 	std::uint16_t entries_ = 0;
 	std::uint16_t sqhd_ = 0;
 	std::shared_ptr<Association> assoc_;

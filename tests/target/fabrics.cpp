@@ -45,6 +45,7 @@ Reply Connection::connect(const Command &cmd, const Bytes &data)
 	sqhd_ = 1; // Connect was the first entry
 	sqFlow_ = !((c->attributes & ca_sqflow_off) && server_.config().allowSqflowOff);
 	connected_ = true;
+	askForAuthentication(cmd, reply, c->hostnqn);
 	return reply;
 }
 

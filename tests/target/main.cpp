@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The target as a program: serves until SIGINT or SIGTERM, optionally misbehaving.
+#include "dhchap.h"
 #include "misbehaviour.h"
 #include "mutator.h"
 #include "server.h"
@@ -21,11 +22,13 @@ namespace {
 
 int list()
 {
-	for (auto all : {misbehaviours(), zoneMisbehaviours()})
+	for (auto all : {misbehaviours(), zoneMisbehaviours(), authMisbehaviours()})
 		for (auto &m : all)
 			std::printf("%-26s trap %-3d %s\n", m.name, m.trap, toString(m.expect));
-	std::printf("%zu misbehaviours, %zu of them of the discovery service; %zu more of zones\n",
-		    misbehaviours().size(), discoveryMisbehaviours().size(), zoneMisbehaviours().size());
+	std::printf("%zu misbehaviours, %zu of them of the discovery service; %zu more of zones, %zu of "
+		    "authentication\n",
+		    misbehaviours().size(), discoveryMisbehaviours().size(), zoneMisbehaviours().size(),
+		    authMisbehaviours().size());
 	return 0;
 }
 
@@ -103,6 +106,7 @@ struct Options {
 	const Misbehaviour *bad = nullptr;
 	std::vector<DiscoveryEntry> told; // in the discovery log, in addition to the target's own
 	std::optional<MutationSeed> mutate;
+	Authentication auth; // if it has a secret
 
 	Options() { config.port = 4420; }
 };
@@ -182,6 +186,17 @@ void describe(CLI::App &app, Options &options)
 	app.add_option("-E", options.entries, "so many made-up entries in the discovery log")
 		->check(CLI::Range(0, 1000000))
 		->type_name("ENTRIES");
+	auto *key = app.add_option("--dhchap-key", options.auth.hostSecret, "authenticate hosts by this secret")
+			    ->type_name("SECRET");
+	app.add_option("--dhchap-ctrl-key", options.auth.ctrlSecret, "secret of the controller")
+		->needs(key)
+		->type_name("SECRET");
+	app.add_option("--dhchap-hash", options.auth.hash, "hash function: 1 SHA-256, 2 SHA-384, 3 SHA-512")
+		->needs(key)
+		->check(CLI::Range(1, int(dhchapHashes)));
+	app.add_option("--dhchap-group", options.auth.group, "DH group: 0 NULL, 1 ffdhe2048, ..., 5 ffdhe8192")
+		->needs(key)
+		->check(CLI::Range(0, dhchapGroups - 1));
 	app.add_flag("-l", options.list, "list misbehaviours, do not serve");
 }
 
@@ -203,6 +218,8 @@ int serve(const Options &options)
 {
 	Config config = options.config;
 	config.zoned = options.zoneMib;
+	if (!options.auth.hostSecret.empty())
+		config.authentication = options.auth;
 	const sigset_t set = signals(); // before any thread starts: only waitForEnd() may receive them
 	sigprocmask(SIG_BLOCK, &set, nullptr);
 

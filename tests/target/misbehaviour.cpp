@@ -638,7 +638,7 @@ bool possible(const Misbehaviour &m, Transport transport)
 const Misbehaviour *findMisbehaviour(std::string_view name)
 {
 	for (auto all : {misbehaviours(), zoneMisbehaviours(), reservationMisbehaviours(),
-			 otherReservationMisbehaviours(), formatMisbehaviours()})
+			 otherReservationMisbehaviours(), formatMisbehaviours(), authMisbehaviours()})
 		for (auto &m : all)
 			if (name == m.name)
 				return &m;

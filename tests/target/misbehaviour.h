@@ -33,12 +33,14 @@ enum class When {
 	io,            // armed for one strike once the controller is live; I/O of all kinds follows
 	idle,          // as io, but strikes without I/O
 	joining,       // always armed on a second port before the host connects to it; the first port behaves
+	withSecrets,   // as connecting, to a target that authenticates hosts
 	discovery,     // always armed, before the host connects to the discovery service
 	discoveryOnce, // armed for one strike once the discovery controller is live
 };
 
 // The options with which the host must connect.
-enum class Needs { nothing, headerDigest, dataDigest, ana, noSqflow, persistent };
+// mutual: the controller has to authenticate itself, too; dhGroup: the target chooses ffdhe2048.
+enum class Needs { nothing, headerDigest, dataDigest, ana, noSqflow, persistent, mutual, dhGroup };
 
 struct Misbehaviour {
 	const char *name;
@@ -62,6 +64,8 @@ std::span<const Misbehaviour> zoneMisbehaviours();
 std::span<const Misbehaviour> reservationMisbehaviours();
 std::span<const Misbehaviour> otherReservationMisbehaviours();
 std::span<const Misbehaviour> formatMisbehaviours();
+// Authentication; not included in misbehaviours().
+std::span<const Misbehaviour> authMisbehaviours();
 // Whether the hook exists over this transport.
 bool possible(const Misbehaviour &m, Transport transport);
 // Null if the name is unknown.

@@ -22,6 +22,8 @@ enum class Hook {
 	icResp,    // pdu: the ICResp
 	command,   // cmd has arrived with its in-capsule data and is not executed yet
 	execute,   // an I/O command and all its data have arrived; it is not executed yet
+	connected, // value: result of a Connect: controller ID and AUTHREQ
+	message,   // data: message of DH-HMAC-CHAP that Authentication Receive returns
 	property,  // value: result of a Property Get
 	adminData, // data: data that an admin command returns
 	discovery, // data: one block of the discovery log; value: block number, 0 is the header
@@ -47,7 +49,7 @@ enum class Verdict {
 	crawl,         // sent byte by byte, 1 s apart
 	mute,          // from now on the connection reads but sends nothing
 	hold,          // hook command: deferred until Server::releaseHeld()
-	failed,        // hooks command and execute: completed with Strike::status
+	failed,        // hooks command, execute and message: completed with Strike::status
 	stall,         // hook execute: not completed; a write is kept in Subsystem::stalledWrites()
 	stallSilently, // as stall, and all connections of the controller go silent, as if the network dropped packets
 };

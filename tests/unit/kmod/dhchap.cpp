@@ -314,11 +314,15 @@ TEST_CASE("DH-HMAC-CHAP: a DH value that makes the shared secret known is refuse
 			m.back() = last;
 			return m;
 		};
-		for (const Bytes &weak : {with(0, 0), with(0, 1), with(0xff, 0xfe), with(0xff, 0xff)}) {
+		Bytes large = usual, largest = usual; // with the first 64 bits of the prime, and with 56 of them
+		std::fill_n(large.begin() + (first - usual.begin()), 8, 0xff);
+		std::fill_n(largest.begin() + (first - usual.begin()), 7, 0xff);
+		for (const Bytes &weak :
+		     {with(0, 0), with(0, 1), with(0xff, 0xfd), with(0xff, 0xfe), with(0xff, 0xff), large}) {
 			CHECK(receive(d, weak) == NOF_DHCHAP_FAILED);
 			CHECK(d.reason == 6);
 		}
-		for (const Bytes &fine : {with(0, 2), with(0xff, 0xfd), with(0x80, 0)})
+		for (const Bytes &fine : {with(0, 2), with(0xfe, 0xff), with(0x80, 0), largest})
 			CHECK(receive(d, fine) == NOF_DHCHAP_SEND_REPLY);
 	}
 }

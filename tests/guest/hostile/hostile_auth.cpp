@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A target in this process that misbehaves while the host authenticates itself.
+#include "hostile_tally.h"
+#include "support/block.h"
+#include "support/ports.h"
+#include "support/reproduce.h"
+#include "support/selection.h"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace guest::hostile_auth {
+
+using nvmeof::ControllerState;
+using nvmeof::ErrorCode;
+using target::Expect;
+using target::Misbehaviour;
+using target::Needs;
+
+namespace {
+
+// Of bytes 0, 1, 2, ... and 32, 33, ...
+const std::string hostSecret = "DHHC-1:01:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh+KfiaR:";
+const std::string ctrlSecret = "DHHC-1:00:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj/jBqb2:";
+
+std::string keyFile(const std::string &name, const std::string &secret)
+{
+	const std::string folder = "/run/keys/", path = folder + name;
+	std::filesystem::create_directory(folder);
+	writeFile(path, secret + "\n");
+	std::filesystem::permissions(path, std::filesystem::perms(0600));
+	return path;
+}
+
+target::Config configFor(Needs needs)
+{
+	target::Config config;
+	config.authentication = target::Authentication{.hostSecret = hostSecret};
+	if (needs == Needs::mutual)
+		config.authentication->ctrlSecret = ctrlSecret;
+	if (needs == Needs::dhGroup)
+		config.authentication->group = 1; // ffdhe2048: larger ones take emulated CPUs seconds
+	return config;
+}
+
+// A target that authenticates hosts, and a host with the right secrets
+struct Stage {
+	Ports ports;
+	target::Server &server = ports[0];
+	Host &host = ports.host;
+	Needs needs;
+
+	explicit Stage(Needs needed = Needs::nothing) : ports({configFor(needed)}), needs(needed) {}
+	~Stage()
+	{
+		host.disconnectAll();
+		std::filesystem::remove_all("/run/keys");
+	}
+
+	nvmeof::ConnectOptions options(std::uint32_t queues = 1)
+	{
+		auto o = ports.options(0);
+		o.ioQueues = queues;
+		o.dhchapKey = keyFile("host", hostSecret);
+		if (needs == Needs::mutual)
+			o.dhchapCtrlKey = keyFile("controller", ctrlSecret);
+		return o;
+	}
+
+	auto connect(std::uint32_t queues = 1)
+	{
+		return host.client().connect(options(queues), nvmeof::WaitFor::namespaces, scaled(5s));
+	}
+
+	bool works() { return Disk(host.disk(1, 10s, server.config().nqn)).verified(0, 4096, 1) == 0; }
+};
+
+bool endsWithNever(const Misbehaviour &m)
+{
+	return std::string_view(m.name).ends_with("-never");
+}
+
+void expectRefused(Stage &stage, const nvmeof::Result<nvmeof::Connection> &result, const Misbehaviour &m)
+{
+	REQUIRE_FALSE(result.ok());
+	const std::string &message = result.error().message;
+	INFO(message);
+	CHECK_FALSE(message.empty());
+	// the message names the matter, unless the connection has ended
+	const bool ended = message.find("closed") != std::string::npos || message.find("reset") != std::string::npos ||
+			   message.find("the connection ended") != std::string::npos;
+	const bool named = message.find("authentication") != std::string::npos ||
+			   message.find("Authentication") != std::string::npos ||
+			   message.find("secure channel") != std::string::npos;
+	std::printf("told: %s: %s\n", m.name, message.c_str());
+	CHECK((named || ended || m.name == std::string_view("auth-challenge-too-long")));
+	CHECK((message.find("no answer to Authentication") != std::string::npos) == endsWithNever(m));
+	const bool rejected = message.find("status 0x") != std::string::npos; // the code follows the status
+	if (named && !rejected && !endsWithNever(m))
+		CHECK((result.error().code == ErrorCode::authentication || result.error().code == ErrorCode::failed));
+	CHECK(take(stage.host.client().controllers()).empty());
+	CHECK(eventually([&] { return stage.server.counters().open == 0; }, 5s));
+	CHECK(eventually([&] { return stage.server.associations().all().empty(); }, 5s));
+	// the secret is in no message
+	CHECK(message.find(hostSecret.substr(10, 24)) == std::string::npos);
+}
+
+void play(const Misbehaviour &m)
+{
+	recordChoice("NVMEOF_MISBEHAVIOUR", m.name);
+	Stage stage(m.needs);
+	stage.server.script().arm(m, target::Script::forever);
+	const std::uint32_t queues = m.name == std::string_view("auth-second-io-queue-never") ? 2 : 1;
+	Stopwatch time;
+	auto result = stage.connect(queues);
+	CHECK(time.elapsed() < scaled(4s)); // the admin queue and the I/O queues have connect_tmo each
+	CHECK(stage.server.script().strikes() > 0);
+	tellPlayed(m, stage.server.script().strikes());
+	if (endsWithNever(m))
+		CHECK(time.elapsed() > scaled(1s)); // it timed out and was not refused for another reason
+	if (m.expect == Expect::refused) {
+		expectRefused(stage, result, m);
+	} else {
+		INFO((result ? "" : result.error().message));
+		REQUIRE(result.ok());
+		CHECK(stage.works());
+		CHECK(stage.server.counters().adminConnects == 1);
+	}
+	Stopwatch leaving;
+	stage.host.disconnectAll();
+	CHECK(leaving.elapsed() < scaled(2s));
+
+	stage.server.script().disarm();
+	auto good = stage.connect();
+	INFO((good ? "" : good.error().message));
+	REQUIRE(good.ok());
+	auto c = stage.host.controller(take(stage.host.client().controllers()).at(0).name);
+	REQUIRE(c.authentication);
+	CHECK(c.authentication->mutual == (m.needs == Needs::mutual));
+	CHECK(c.authentication->dhGroup == (m.needs == Needs::dhGroup ? "ffdhe2048" : "NULL"));
+	CHECK(stage.works());
+}
+
+} // namespace
+
+TEST_CASE("misbehaviour while the host authenticates itself", "[hostile][auth][tcp]")
+{
+	for (auto &m : target::authMisbehaviours())
+		if (isSelected("NVMEOF_MISBEHAVIOUR", m.name))
+			DYNAMIC_SECTION(m.name << " (trap " << m.trap << "): " << toString(m.expect))
+			{
+				play(m);
+			}
+}
+
+} // namespace guest::hostile_auth

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Authentication Send and Authentication Receive (NVMe Base 2.0, 6.1 and 6.2)
+#include "connection.h"
+
+namespace target {
+namespace {
+
+constexpr std::uint64_t askBit = 1 << 17, secureBit = 1 << 18; // AUTHREQ.ATR and .ASCR in dword 0
+
+bool authenticates(const Command &cmd)
+{
+	return cmd.opcode == op_fabrics && (cmd.fctype() == fc_auth_send || cmd.fctype() == fc_auth_receive);
+}
+
+bool ofDhchap(const Command &cmd)
+{
+	return cmd.cdw10 == (std::uint32_t(secpNvme) << 24 | spspDhchap << 16 | spspDhchap << 8);
+}
+
+} // namespace
+
+// Adds AUTHREQ to the response to Connect. A misbehaviour can change it, and what the response says then applies.
+void Connection::askForAuthentication(const Command &cmd, Reply &reply, const std::string &hostnqn)
+{
+	auto &config = server_.config();
+	if (config.authentication && !discovery()) {
+		dhchap_.emplace(*config.authentication, hostnqn, config.nqn);
+		if (qid_ ? config.authentication->io : config.authentication->admin)
+			reply.result |= askBit;
+	}
+	Strike strike{*this, qid_, &cmd};
+	strike.value = &reply.result;
+	server_.script().offer(Hook::connected, strike);
+	mustAuthenticate_ = dhchap_ && (reply.result & (askBit | secureBit));
+}
+
+// Until the host is authenticated, only the commands for that are executed.
+bool Connection::admits(const Command &cmd) const
+{
+	return !mustAuthenticate_ || dhchap_->authenticated() || authenticates(cmd);
+}
+
+void Connection::authenticationSend(const Command &cmd, const Bytes &data)
+{
+	if (!dhchap_)
+		return finish(cmd, {st_invalid_opcode | st_dnr});
+	if (!ofDhchap(cmd) || cmd.cdw11 != data.size())
+		return finish(cmd, {st_invalid_field | st_dnr});
+	dhchap_->take(data);
+	sendResponse(cmd, st_ok);
+}
+
+void Connection::authenticationReceive(const Command &cmd)
+{
+	if (!dhchap_)
+		return finish(cmd, {st_invalid_opcode | st_dnr});
+	if (!ofDhchap(cmd) || !cmd.cdw11)
+		return finish(cmd, {st_invalid_field | st_dnr});
+	bool challenge = dhchap_->step() == Dhchap::Step::challenge;
+	auto message = dhchap_->next();
+	if (!message)
+		return finish(cmd, {st_sequence | st_dnr});
+	if (message->size() > cmd.cdw11)
+		message->resize(cmd.cdw11);
+	Strike strike{*this, qid_, &cmd, nullptr, &*message};
+	server_.script().offer(Hook::message, strike);
+	if (challenge)
+		dhchap_->challenged(*message);
+	if (strike.verdict == Verdict::pass)
+		sendMessage(cmd, *std::move(message));
+	else if (strike.verdict == Verdict::failed)
+		sendResponse(cmd, strike.status);
+	else
+		misbehave(strike.verdict);
+	if (strike.after)
+		strike.after();
+}
+
+void Connection::sendMessage(const Command &cmd, Bytes message)
+{
+	if (message.empty())
+		sendResponse(cmd, st_ok);
+	else
+		sendData(cmd, message, 0);
+}
+
+} // namespace target
