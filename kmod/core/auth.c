@@ -265,9 +265,6 @@ static int exchange_message(struct auth_exchange *x, u8 fctype, u32 len)
 	cmd->len = len;
 	cmd->write = write;
 	ret = exchange_exec(x, cmd);
-	/* shorter than the allocation length, or damaged: the message is checked in any case */
-	if (ret == NVME_SC_DATA_XFER_ERROR && !write)
-		ret = 0;
 	/* a live controller that rejects it does not support being authenticated again */
 	if (ret > 0) {
 		nof_ctrl_note(x->ctrl, -EOPNOTSUPP, ret,
@@ -286,10 +283,7 @@ static int exchange_send(struct auth_exchange *x, u32 len)
 	return exchange_message(x, nvme_fabrics_type_auth_send, len);
 }
 
-/*
- * The length is an allocation length (SPC-5): a message may be shorter, which the TCP transport reports as a Data
- * Transfer Error. The rest is zero.
- */
+/* The length is an allocation length: a message may be shorter. The rest is zero. */
 static int exchange_receive(struct auth_exchange *x)
 {
 	memset(x->message, 0, NOF_DHCHAP_MESSAGE_MAX);
