@@ -665,19 +665,19 @@ struct Option {
 	bool (*take)(nvmeof_options &, const std::string &);
 };
 
-template <auto Member> bool toConnect(nvmeof_options &options, const std::string &value)
+template <auto member> bool toConnect(nvmeof_options &options, const std::string &value)
 {
-	return take(options.connect.*Member, value);
+	return take(options.connect.*member, value);
 }
 
-template <auto Member> bool toWait(nvmeof_options &options, const std::string &value)
+template <auto member> bool toWait(nvmeof_options &options, const std::string &value)
 {
-	return take(options.wait.*Member, value);
+	return take(options.wait.*member, value);
 }
 
-template <auto Member> bool toAddress(nvmeof_options &options, const std::string &value)
+template <auto member> bool toAddress(nvmeof_options &options, const std::string &value)
 {
-	return take(options.connect.address.*Member, value);
+	return take(options.connect.address.*member, value);
 }
 
 constexpr Option table[] = {

@@ -64,14 +64,14 @@ public:
 		return values;
 	}
 
-	template <std::size_t N> std::optional<std::array<std::uint8_t, N>> binary(nvmeof_attr type)
+	template <std::size_t size> std::optional<std::array<std::uint8_t, size>> binary(nvmeof_attr type)
 	{
 		std::optional<std::span<const std::byte>> payload = attributes_.find(type);
 		if (!payload)
 			return std::nullopt;
-		std::array<std::uint8_t, N> value{};
-		if (payload->size() == N)
-			std::memcpy(value.data(), payload->data(), N);
+		std::array<std::uint8_t, size> value{};
+		if (payload->size() == size)
+			std::memcpy(value.data(), payload->data(), size);
 		else
 			fail(type, "has the wrong size");
 		return value;

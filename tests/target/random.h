@@ -28,7 +28,7 @@ public:
 	}
 	std::uint64_t below(std::uint64_t n) { return n ? next() % n : 0; }
 	bool oneIn(std::uint64_t n) { return below(n) == 0; }
-	template <class T, std::size_t N> const T &pick(const T (&from)[N]) { return from[below(N)]; }
+	template <class T, std::size_t size> const T &pick(const T (&from)[size]) { return from[below(size)]; }
 
 	// A value of `bits` bits that is likely to expose a bug: near a bound, near `was`, or arbitrary
 	std::uint64_t interesting(unsigned bits, std::uint64_t was = 0)
