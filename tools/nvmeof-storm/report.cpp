@@ -302,8 +302,10 @@ void checkSame(const KnownLogs &logs, Counts &counts)
 		if (!log->hosts)
 			continue;
 		Bytes entries = withoutOrigin(log->entries);
-		const auto [first, fresh] = generations.try_emplace(log->generation, std::move(entries));
-		if (!fresh && first->second != entries) // try_emplace() moves only what it inserts
+		const auto first = generations.find(log->generation);
+		if (first == generations.end())
+			generations.emplace(log->generation, std::move(entries));
+		else if (first->second != entries)
 			counts.addViolation("a log that differs from another one of the same generation", log->hosts);
 	}
 }

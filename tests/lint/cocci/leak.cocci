@@ -18,6 +18,7 @@ if (!x) S
     when != e = x
     when != return x;
     when != kfree(x)
+    when != kfree_sensitive(x)
     when != kvfree(x)
     when != kfree_rcu(x, ...)
     when != rcu_assign_pointer(e, x)

@@ -21,7 +21,7 @@ struct HostFixture {
 	AdminCodec codec;
 	Bytes out;
 
-	explicit HostFixture(bool ready = true, AdminCodec::Digests digests = {}, Bytes answer = hello)
+	explicit HostFixture(bool ready = true, AdminCodec::Digests digests = {}, const Bytes &answer = hello)
 	{
 		codec.hello(out, digests);
 		out.clear();
