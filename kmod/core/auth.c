@@ -69,24 +69,21 @@ struct piece {
 
 #define PIECE_OF_STRING(s)	{ s, strlen(s) }
 
-/* Identifiers of what this kernel supports: bitmaps of hash functions and, shifted by 8 bits, of groups */
-static u16 auth_algorithms;
-
 /*
- * Algorithms that the kernel has, loaded or built in. They are loaded with this module, never later: then modprobe may
- * have to read from a disk that waits for the controller.
+ * Offers the algorithms that the kernel has, loaded or built in. They are loaded with this module, never later: then
+ * modprobe may have to read from a disk that waits for the controller.
  */
-static void find_algorithms(void)
+static void offer_algorithms(struct nof_dhchap *d)
 {
-	u8 hashes = 0, groups = BIT(NVME_AUTH_DHGROUP_NULL), i;
+	u8 i;
 
+	d->groups = BIT(NVME_AUTH_DHGROUP_NULL);
 	for (i = 1; i < NOF_DHCHAP_NR_GROUPS; i++)
 		if (crypto_has_kpp(group_names[i], 0, CRYPTO_NOLOAD))
-			groups |= BIT(i);
+			d->groups |= BIT(i);
 	for (i = 1; i <= NOF_DHCHAP_NR_HASHES; i++)
 		if (crypto_has_shash(hmac_names[i], 0, CRYPTO_NOLOAD))
-			hashes |= BIT(i);
-	WRITE_ONCE(auth_algorithms, hashes | groups << 8);
+			d->hashes |= BIT(i);
 }
 
 void nof_auth_load(void)
@@ -232,8 +229,7 @@ void nof_auth_use_keys(struct nof_ctrl *ctrl, struct nof_auth_keys *keys)
 /* Returns 0, a positive NVMe status, or a negative errno */
 static int exchange_exec(struct auth_exchange *x, struct nof_cmd *cmd)
 {
-	long left = (long)(x->deadline - jiffies);
-	u32 ms = left > 0 ? jiffies_to_msecs(left) : 1;
+	u32 ms = nof_ms_until(x->deadline);
 
 	return x->queue ? nof_queue_exec(x->queue, cmd, ms, NULL) :
 			  nof_admin_exec_in(x->ctrl, x->association, cmd, ms);
@@ -475,6 +471,7 @@ static int set_private_key(struct crypto_kpp *tfm)
 	return ret;
 }
 
+/* Returns 0, -EPROTO if the controller's value cannot be used, or another negative errno */
 static int agree_on_session_key(struct auth_exchange *x)
 {
 	struct crypto_kpp *tfm;
@@ -493,6 +490,8 @@ static int agree_on_session_key(struct auth_exchange *x)
 	/* nof_dhchap_receive() has refused a value of 0, 1, or p - 1 or more */
 	if (!ret)
 		ret = dh_run(x, tfm, x->d.dh, shared, crypto_kpp_compute_shared_secret);
+	if (ret == -EINVAL || ret == -EBADMSG)
+		ret = -EPROTO;
 	if (!ret)
 		ret = hash_session_key(x, shared);
 	kfree_sensitive(shared);
@@ -543,19 +542,14 @@ static int exchange_fail(struct auth_exchange *x, u8 reason, int err, const char
 }
 
 /* The host could not compute its reply. */
-static int exchange_give_up(struct auth_exchange *x, int err, u32 notes)
+static int exchange_give_up(struct auth_exchange *x, int err)
 {
-	switch (err) {
-	case -EINVAL:
-	case -EBADMSG:
-		if (READ_ONCE(x->ctrl->error.notes) == notes)
-			return exchange_fail(x, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD, -EPROTO,
-					     "the controller sent an invalid DH value");
-		break;
-	case -ENOENT:
+	if (err == -EPROTO)
+		return exchange_fail(x, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD, err,
+				     "the controller sent an invalid DH value");
+	if (err == -ENOENT)
 		return exchange_fail(x, NVME_AUTH_DHCHAP_FAILURE_FAILED, -EOPNOTSUPP,
 				     "an algorithm is no longer available: load dh_generic, hmac and sha512_generic");
-	}
 	exchange_send(x, nof_dhchap_failure2(&x->d, NVME_AUTH_DHCHAP_FAILURE_FAILED, x->message));
 	return err;
 }
@@ -594,7 +588,6 @@ static bool ended_by_peer(const struct auth_exchange *x, int err)
 static int exchange_run(struct auth_exchange *x)
 {
 	int ret = exchange_send(x, nof_dhchap_negotiate(&x->d, x->message));
-	u32 notes;
 
 	/* two rounds at most: nof_dhchap_receive() expects success1 after the reply */
 	while (!ret) {
@@ -606,10 +599,9 @@ static int exchange_run(struct auth_exchange *x)
 			break;
 		switch (nof_dhchap_receive(&x->d, x->message, NOF_DHCHAP_MESSAGE_MAX)) {
 		case NOF_DHCHAP_SEND_REPLY:
-			notes = READ_ONCE(x->ctrl->error.notes);
 			ret = prepare_reply(x);
 			if (ret)
-				return exchange_give_up(x, ret, notes);
+				return exchange_give_up(x, ret);
 			ret = exchange_send(x, nof_dhchap_reply(&x->d, x->message));
 			break;
 		case NOF_DHCHAP_CHECK_RESPONSE:
@@ -644,7 +636,6 @@ static struct auth_exchange *exchange_alloc(struct nof_ctrl *ctrl, struct nof_qu
 {
 	struct auth_exchange *x = kzalloc(sizeof(*x), GFP_KERNEL);
 	struct nof_ctrl_auth *auth = &ctrl->auth;
-	u16 algorithms;
 
 	if (!x)
 		return NULL;
@@ -663,10 +654,7 @@ static struct auth_exchange *exchange_alloc(struct nof_ctrl *ctrl, struct nof_qu
 	x->key = auth->key ? key_get(auth->key) : NULL;
 	x->ctrl_key = auth->ctrl_key ? key_get(auth->ctrl_key) : NULL;
 	mutex_unlock(&ctrl->auth.lock);
-	find_algorithms();
-	algorithms = READ_ONCE(auth_algorithms);
-	x->d.hashes = algorithms;
-	x->d.groups = algorithms >> 8;
+	offer_algorithms(&x->d);
 	x->d.mutual = x->ctrl_key;
 	return x;
 }

@@ -11,7 +11,6 @@
 struct key;
 struct netlink_ext_ack;
 struct nof_ctrl;
-struct nof_opts;
 struct nof_queue;
 
 /**
@@ -45,6 +44,7 @@ void nof_auth_load(void);
 void nof_auth_init(struct nof_ctrl *ctrl);
 /* Drops the keys. Context: process, the last reference to the controller is gone. */
 void nof_auth_exit(struct nof_ctrl *ctrl);
+
 /* References to keys, or NULL */
 struct nof_auth_keys {
 	struct key	*key;
@@ -66,7 +66,7 @@ void nof_auth_put_keys(struct nof_auth_keys *keys);
 /*
  * Has the controller use these keys from the next authentication on, and authenticates a live one that is authenticated
  * again, in the background. The secrets are read from the keys at each authentication, so that an update of a key's
- * payload replaces a secret, too. Takes the references. Context: process; may load modules.
+ * payload replaces a secret, too. Takes the references. Context: process.
  */
 void nof_auth_use_keys(struct nof_ctrl *ctrl, struct nof_auth_keys *keys);
 /* Cancels a re-authentication, and waits for its end; the queues have been cancelled. Context: process, sleeps */

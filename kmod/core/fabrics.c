@@ -75,7 +75,6 @@ static int check_connect(struct nof_queue *queue, struct nof_cmd *cmd, int ret)
 /* Returns 0 or a negative errno. The error has been recorded. */
 int nof_fabrics_connect(struct nof_queue *queue)
 {
-	long left = (long)(queue->deadline - jiffies);
 	struct nvmf_connect_data *data;
 	struct nof_cmd *cmd;
 	int ret = -ENOMEM;
@@ -88,7 +87,7 @@ int nof_fabrics_connect(struct nof_queue *queue)
 	}
 	fill_connect(queue, cmd, data);
 	/* needs no admin slot: other commands are refused until NOF_Q_CONNECTED is set */
-	ret = nof_queue_exec(queue, cmd, left > 0 ? jiffies_to_msecs(left) : 1, NULL);
+	ret = nof_queue_exec(queue, cmd, nof_ms_until(queue->deadline), NULL);
 	ret = check_connect(queue, cmd, ret);
 free:
 	kfree(data);

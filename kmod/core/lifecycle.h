@@ -3,8 +3,17 @@
 #ifndef NOF_CORE_LIFECYCLE_H
 #define NOF_CORE_LIFECYCLE_H
 
+#include <linux/jiffies.h>
 #include "core/ctrl.h"
 #include "wire/identify.h"
+
+/* Time left until @deadline (jiffies), for a command: 1 ms at least, as 0 stands for the default */
+static inline u32 nof_ms_until(unsigned long deadline)
+{
+	long left = (long)(deadline - jiffies);
+
+	return left > 0 ? jiffies_to_msecs(left) : 1;
+}
 
 /* admin.c */
 int nof_admin_init(struct nof_ctrl *ctrl);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libctl/base/epoll.h"
 #include "libctl/base/invalid_error.h"
 #include "libctl/base/text.h"
 
@@ -23,22 +24,6 @@ namespace {
 constexpr std::string_view credentialPrefix = "credential:", keyringPrefix = "keyring:";
 constexpr std::size_t maxFileSize = 1024;
 constexpr std::size_t maxNameSize = 4000; // less than PATH_MAX, and than the description of a key may have
-
-class Descriptor {
-public:
-	explicit Descriptor(int fd) : fd_(fd) {}
-	Descriptor(const Descriptor &) = delete;
-	Descriptor &operator=(const Descriptor &) = delete;
-	~Descriptor()
-	{
-		if (fd_ >= 0)
-			::close(fd_);
-	}
-	int get() const { return fd_; }
-
-private:
-	int fd_;
-};
 
 Error fileProblem(const std::string &file, const std::string &problem)
 {
@@ -156,7 +141,7 @@ Result<SecretBytes> readSecret(const KeySource &source)
 	Result<std::string> path = pathOf(source);
 	if (!path)
 		return path.error();
-	const Descriptor fd(::open(path->c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+	const OwnedFd fd(::open(path->c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 	struct stat is {};
 	if (fd.get() < 0 || ::fstat(fd.get(), &is) < 0)
 		return systemProblem(*path, errno);
@@ -212,7 +197,7 @@ Result<void> writeSecret(int fd, const std::string &name, const SecretBytes &tex
 
 Result<void> writeSecret(const std::string &file, const SecretBytes &text)
 {
-	const Descriptor fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+	const OwnedFd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
 	if (fd.get() < 0 && errno == EEXIST)
 		return fileProblem(file,
 				   "exists already, and a key that is in use must not be lost; give another name");
