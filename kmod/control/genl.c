@@ -307,6 +307,25 @@ static u32 key_of(struct genl_info *info, int attr)
 	return info->attrs[attr] ? nla_get_u32(info->attrs[attr]) : 0;
 }
 
+/* @key: receives a reference; NULL if no key is given */
+static int find_tls_key(struct nof_ctrl *ctrl, struct genl_info *info, struct key **key)
+{
+	struct nlattr *a = info->attrs[NVMEOF_A_TLS_KEY];
+	struct key *found;
+
+	if (!a)
+		return 0;
+	if (!nof_tls_key_set(ctrl)) {
+		nof_genl_bad(info->extack, a, "this controller is connected without TLS: disconnect, then connect it with TLS");
+		return -EINVAL;
+	}
+	found = nof_tls_key_find(nla_get_u32(a), info->extack);
+	if (IS_ERR(found))
+		return PTR_ERR(found);
+	*key = found;
+	return 0;
+}
+
 static void set_owner(struct nof_ctrl *ctrl, const char *owner)
 {
 	unsigned long flags;
@@ -321,6 +340,7 @@ static int genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
 	struct nlattr *owner_attr = info->attrs[NVMEOF_A_OWNER];
 	char owner[NVMEOF_NAME_MAX + 1] = "";
 	struct nof_auth_keys keys = {};
+	struct key *tls_key = NULL;
 	struct nof_ctrl *ctrl;
 	int err = 0;
 
@@ -335,11 +355,15 @@ static int genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
 	err = nof_auth_find_keys(ctrl, key_of(info, NVMEOF_A_DHCHAP_KEY), key_of(info, NVMEOF_A_DHCHAP_CTRL_KEY), &keys,
 				 info->extack);
 	if (!err)
+		err = find_tls_key(ctrl, info, &tls_key);
+	if (!err)
 		err = set_times(ctrl, info);
 	if (err) {
 		nof_auth_put_keys(&keys);
+		key_put(tls_key);
 	} else {
 		nof_auth_use_keys(ctrl, &keys);
+		nof_tls_key_use(ctrl, tls_key, key_of(info, NVMEOF_A_TLS_KEYRING));
 		if (owner_attr)
 			set_owner(ctrl, owner);
 		nof_events->ctrl(ctrl, NVMEOF_EVENT_CHANGED, nof_ctrl_state(ctrl));

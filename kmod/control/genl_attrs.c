@@ -187,6 +187,24 @@ static int put_auth(struct sk_buff *skb, const struct nof_ctrl *ctrl)
 	       put_u64(skb, NVMEOF_A_AUTH_AT, at);
 }
 
+/* Puts nothing unless the controller's connections use TLS. */
+static int put_tls(struct sk_buff *skb, struct nof_ctrl *ctrl)
+{
+	u16 cipher = READ_ONCE(ctrl->tls.cipher);
+	u32 serial, keyring;
+
+	if (!nof_tls_key_set(ctrl))
+		return 0;
+	mutex_lock(&ctrl->tls.lock);
+	serial = key_serial(ctrl->tls.key);
+	keyring = ctrl->tls.keyring;
+	mutex_unlock(&ctrl->tls.lock);
+	return nla_put_u32(skb, NVMEOF_A_TLS_KEY, serial) ?:
+	       (keyring ? nla_put_u32(skb, NVMEOF_A_TLS_KEYRING, keyring) : 0) ?:
+	       (cipher ? nla_put_u16(skb, NVMEOF_A_TLS_CIPHER, cipher) : 0) ?:
+	       (cipher ? nla_put_u32(skb, NVMEOF_A_TLS_KEY_USED, READ_ONCE(ctrl->tls.used)) : 0);
+}
+
 /* Puts nothing unless the controller is connected by a transport that has an info operation. */
 static int put_connection(struct sk_buff *skb, struct nof_ctrl *ctrl)
 {
@@ -273,6 +291,7 @@ int nof_put_ctrl(struct sk_buff *skb, struct nof_ctrl *ctrl)
 	       nla_put_u32(skb, NVMEOF_A_NR_PATHS, READ_ONCE(ctrl->nr_paths)) ?:
 	       nla_put_u32(skb, NVMEOF_A_SCANS, READ_ONCE(ctrl->scan.done)) ?:
 	       put_auth(skb, ctrl) ?:
+	       put_tls(skb, ctrl) ?:
 	       put_connection(skb, ctrl) ?:
 	       put_owner(skb, ctrl);
 }

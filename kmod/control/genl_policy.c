@@ -30,7 +30,7 @@ const struct nla_policy nof_policy_subsys_set[NVMEOF_A_QUIESCE_TMO + 1] = {
 	[NVMEOF_A_QUIESCE_TMO]		= NLA_POLICY_FULL_RANGE(NLA_U32, &nof_range_quiesce),
 };
 
-const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_DHCHAP_CTRL_KEY + 1] = {
+const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_TLS_KEYRING + 1] = {
 	[NVMEOF_A_SUBSYSNQN]		= NOF_NAME_POLICY(NVMEOF_NQN_MAX),
 	[NVMEOF_A_HOSTNQN]		= NOF_NAME_POLICY(NVMEOF_NQN_MAX),
 	[NVMEOF_A_HOSTID]		= NLA_POLICY_EXACT_LEN(NVMEOF_HOSTID_LEN),
@@ -60,6 +60,8 @@ const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_DHCHAP_CTRL_KEY + 1] = {
 	[NVMEOF_A_RETRY_COUNT]		= NLA_POLICY_MAX(NLA_U32, NOF_MAX_RETRY_COUNT),
 	[NVMEOF_A_DHCHAP_KEY]		= NLA_POLICY_MIN(NLA_U32, 1),
 	[NVMEOF_A_DHCHAP_CTRL_KEY]	= NLA_POLICY_MIN(NLA_U32, 1),
+	[NVMEOF_A_TLS_KEY]		= NLA_POLICY_MIN(NLA_U32, 1),
+	[NVMEOF_A_TLS_KEYRING]		= NLA_POLICY_MIN(NLA_U32, 1),
 };
 
 const struct nla_policy nof_policy_ctrl_name[NVMEOF_A_CTRL_NAME + 1] = {
@@ -71,7 +73,7 @@ const struct nla_policy nof_policy_ctrl_del[NVMEOF_A_CTRL_NAME + 1] = {
 	[NVMEOF_A_SUBSYSNQN]		= NOF_NAME_POLICY(NVMEOF_NQN_MAX),
 };
 
-const struct nla_policy nof_policy_ctrl_set[NVMEOF_A_DHCHAP_CTRL_KEY + 1] = {
+const struct nla_policy nof_policy_ctrl_set[NVMEOF_A_TLS_KEYRING + 1] = {
 	[NVMEOF_A_CTRL_NAME]		= NOF_NAME_POLICY(NVMEOF_NAME_MAX),
 	[NVMEOF_A_RECONNECT_DELAY]	= NLA_POLICY_FULL_RANGE(NLA_U32, &nof_range_delay),
 	[NVMEOF_A_CTRL_LOSS_TMO]	= NLA_POLICY_FULL_RANGE_SIGNED(NLA_S32, &nof_range_tmo),
@@ -80,6 +82,8 @@ const struct nla_policy nof_policy_ctrl_set[NVMEOF_A_DHCHAP_CTRL_KEY + 1] = {
 	[NVMEOF_A_OWNER]		= NOF_NAME_POLICY(NVMEOF_NAME_MAX),
 	[NVMEOF_A_DHCHAP_KEY]		= NLA_POLICY_MIN(NLA_U32, 1),
 	[NVMEOF_A_DHCHAP_CTRL_KEY]	= NLA_POLICY_MIN(NLA_U32, 1),
+	[NVMEOF_A_TLS_KEY]		= NLA_POLICY_MIN(NLA_U32, 1),
+	[NVMEOF_A_TLS_KEYRING]		= NLA_POLICY_MIN(NLA_U32, 1),
 };
 
 const struct nla_policy nof_policy_ctrl_get[NVMEOF_A_CTRL_NAME + 1] = {

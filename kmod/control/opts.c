@@ -46,6 +46,8 @@ static const struct field numbers[] = {
 	FIELD_OF(NVMEOF_A_RETRY_COUNT, retry_count, NOF_OPT_ACK),
 	FIELD_OF(NVMEOF_A_DHCHAP_KEY, dhchap_key, 0),
 	FIELD_OF(NVMEOF_A_DHCHAP_CTRL_KEY, dhchap_ctrl_key, 0),
+	FIELD_OF(NVMEOF_A_TLS_KEY, tls_key, NOF_OPT_TLS),
+	FIELD_OF(NVMEOF_A_TLS_KEYRING, tls_keyring, 0),
 };
 
 static void set_defaults(struct nof_opts *opts)

@@ -260,6 +260,7 @@ static void undo_attempt(struct nof_ctrl *ctrl)
 {
 	set_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
 	WRITE_ONCE(ctrl->auth.at, 0);
+	WRITE_ONCE(ctrl->tls.cipher, 0);
 	nof_ka_stop(ctrl);
 	nof_queues_cancel(ctrl);
 	cancel_work_sync(&ctrl->recovery.teardown_work);

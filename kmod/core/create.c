@@ -20,6 +20,7 @@ static void ctrl_release(struct device *dev)
 	nof_mpath.ctrl_exit(ctrl);
 	nof_control.ctrl_release(ctrl);
 	nof_auth_exit(ctrl);
+	nof_tls_key_exit(ctrl);
 	if (ctrl->subsys) {
 		ida_free(&ctrl->subsys->ctrl_ids, ctrl->id);
 		nof_subsys_put(ctrl->subsys);
@@ -46,6 +47,7 @@ static struct nof_ctrl *ctrl_alloc(const struct nof_opts *opts)
 	mutex_init(&ctrl->queues.stop_lock);
 	mutex_init(&ctrl->queues.lock);
 	nof_auth_init(ctrl);
+	nof_tls_key_init(ctrl);
 	nof_connect_init(ctrl);
 	nof_recovery_init(ctrl);
 	nof_scan_init(ctrl);
@@ -149,6 +151,7 @@ struct nof_ctrl *nof_ctrl_create(const struct nof_opts *opts, char *found, struc
 {
 	struct nof_ctrl *ctrl = ctrl_alloc(opts);
 	struct nof_auth_keys keys = {};
+	struct key *tls_key;
 	int ret;
 
 	if (!ctrl)
@@ -158,6 +161,12 @@ struct nof_ctrl *nof_ctrl_create(const struct nof_opts *opts, char *found, struc
 	if (ret)
 		goto put;
 	nof_auth_use_keys(ctrl, &keys);
+	tls_key = nof_tls_key_find(opts->tls_key, extack);
+	if (IS_ERR(tls_key)) {
+		ret = PTR_ERR(tls_key);
+		goto put;
+	}
+	nof_tls_key_use(ctrl, tls_key, opts->tls_keyring);
 	ret = join_subsys(ctrl, extack);
 	if (!ret)
 		ret = attach_transport(ctrl, extack);

@@ -15,6 +15,7 @@
 #include <linux/xarray.h>
 #include <uapi/linux/nvmeof.h>
 #include "core/auth.h"
+#include "core/tls_key.h"
 #include "core/probation.h"
 #include "core/queue.h"
 #include "wire/effects.h"
@@ -35,6 +36,7 @@ enum {
 	NOF_OPT_DATA_DIGEST	= BIT(4),
 	NOF_OPT_POLL_QUEUES	= BIT(5),
 	NOF_OPT_ACK		= BIT(6),	/* ack_tmo_ms or retry_count */
+	NOF_OPT_TLS		= BIT(7),
 };
 
 /*
@@ -67,6 +69,8 @@ struct nof_opts {
 	u32		retry_count;
 	u32		dhchap_key;		/* serial numbers of keys; 0: none */
 	u32		dhchap_ctrl_key;
+	u32		tls_key;
+	u32		tls_keyring;
 	u8		tos;
 	bool		hdr_digest;
 	bool		data_digest;
@@ -446,6 +450,7 @@ struct nof_ctrl {
 	struct nof_ctrl_queues	queues;
 	struct nof_admin_slots	slots;
 	struct nof_ctrl_auth	auth;
+	struct nof_ctrl_tls	tls;
 	u32			nr_paths;
 
 	u64			cap;

@@ -82,6 +82,7 @@ static void recovery_work(struct work_struct *work)
 	ctrl->recovery.lost_at = jiffies;
 	ctrl->recovery.attempts = 0;
 	WRITE_ONCE(ctrl->auth.at, 0);
+	WRITE_ONCE(ctrl->tls.cipher, 0);
 	nof_mpath.association_lost(ctrl);
 	recovery_count_flap(ctrl);
 	nof_fail_fast_start(ctrl);

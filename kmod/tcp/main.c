@@ -19,6 +19,7 @@
 #include <net/tcp.h>
 #include "core/source.h"
 #include "tcp/tcp.h"
+#include "tcp/tls.h"
 
 /*
  * Protects q->sock: stop_queue() may run before, while or after start_queue() creates the socket. Held for a short time
@@ -34,18 +35,17 @@ static struct lock_class_key slock_keys[2], sk_keys[2];
 
 /*
  * The socket locks of this driver are taken during memory writeback, while allocations of all kinds happen under those
- * of user sockets. Separate lock classes keep lockdep from confusing the two.
+ * of user sockets. Separate lock classes keep lockdep from confusing the two. With TLS, the socket is used by the TLS
+ * agent first.
  */
 static void own_lock_class(struct sock *sk)
 {
-	if (WARN_ON_ONCE(!sock_allow_reclassification(sk)))
-		return;
-	if (sk->sk_family == AF_INET6)
-		sock_lock_init_class_and_name(sk, "slock-AF_INET6-NVMEOF", &slock_keys[1], "sk_lock-AF_INET6-NVMEOF",
-					      &sk_keys[1]);
-	else
-		sock_lock_init_class_and_name(sk, "slock-AF_INET-NVMEOF", &slock_keys[0], "sk_lock-AF_INET-NVMEOF",
-					      &sk_keys[0]);
+	bool v6 = sk->sk_family == AF_INET6;
+
+	lockdep_set_class_and_name(&sk->sk_lock.slock, &slock_keys[v6],
+				   v6 ? "slock-AF_INET6-NVMEOF" : "slock-AF_INET-NVMEOF");
+	lockdep_init_map(&sk->sk_lock.dep_map, v6 ? "sk_lock-AF_INET6-NVMEOF" : "sk_lock-AF_INET-NVMEOF",
+			 &sk_keys[v6], 0);
 }
 
 #ifdef CONFIG_NET_RX_BUSY_POLL
@@ -187,14 +187,80 @@ static void socket_receive(struct nof_tcp_queue *q)
 		local_bh_enable();
 }
 
+static void socket_closed_by_peer(struct nof_tcp_queue *q)
+{
+	socket_lost(q, NOF_CAUSE_PEER, -ECONNRESET, "connection closed by the target");
+}
+
 static void data_ready(struct sock *sk)
 {
 	struct nof_tcp_queue *q = sk->sk_user_data;
 
+	if (unlikely(q->tls) && !nof_tls_may_read(q, sk)) {
+		nof_tcp_queue_work(q, &q->recv_work);
+		return;
+	}
 	if (!test_bit(NOF_Q_POLLED, &q->q.flags))
 		socket_receive(q);
+	/* recv_work reads the rest first */
+	if (unlikely(q->tls) && work_pending(&q->recv_work))
+		return;
 	if (sk->sk_shutdown & RCV_SHUTDOWN)
-		socket_lost(q, NOF_CAUSE_PEER, -ECONNRESET, "connection closed by the target");
+		socket_closed_by_peer(q);
+}
+
+/* Takes the socket lock: the connection is lost for the reason in @end. */
+static void tls_lost(struct nof_tcp_queue *q, const struct nof_tls_end *end)
+{
+	lock_sock(q->sock->sk);
+	if (q->phase != NOF_TCP_CLOSED)
+		socket_lost(q, end->cause, end->err, end->why);
+	release_sock(q->sock->sk);
+}
+
+/* Receives what is there over TLS. Returns what the last call of read_sock() has returned, or -ENOTCONN. */
+static int tls_receive(struct nof_tcp_queue *q)
+{
+	struct sock *sk = q->sock->sk;
+	bool held;
+	int n;
+
+	do {
+		held = READ_ONCE(q->rx.held);
+		if (held)
+			nof_tcp_send_settle(q);
+		lock_sock(sk);
+		q->rx.settled = held;
+		q->rx.read = -EAGAIN;
+		socket_receive(q);
+		n = q->phase == NOF_TCP_CLOSED ? -ENOTCONN : q->rx.read;
+		release_sock(sk);
+	} while (n > 0);
+	return n;
+}
+
+static void recv_work(struct work_struct *work)
+{
+	struct nof_tcp_queue *q = container_of(work, struct nof_tcp_queue, recv_work);
+	struct nof_tls_end end = {};
+	int n;
+
+	do {
+		n = tls_receive(q);
+		/* a record of another type */
+		if (n == -EINVAL)
+			end = nof_tls_read_control(q);
+	} while (n == -EINVAL && !end.err);
+	if (n == -ENOTCONN)
+		return;
+	if (n == -EBADMSG)
+		end = (struct nof_tls_end){ NOF_CAUSE_PEER, n, "a TLS record cannot be decrypted" };
+	else if (n == 0)
+		end = (struct nof_tls_end){ NOF_CAUSE_PEER, -ECONNRESET, "connection closed by the target" };
+	else if (n != -EAGAIN && n != -EINVAL)
+		end = (struct nof_tls_end){ nof_tcp_cause(-n), n, "cannot read a TLS record" };
+	if (end.err)
+		tls_lost(q, &end);
 }
 
 static void write_space(struct sock *sk)
@@ -203,6 +269,8 @@ static void write_space(struct sock *sk)
 
 	if (!sk_stream_is_writeable(sk))
 		return;
+	if (unlikely(q->tls))
+		q->old_write_space(sk); /* sends the rest of a record */
 	clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 	nof_tcp_send_wake(q);
 }
@@ -276,7 +344,10 @@ static void socket_unhook(struct nof_tcp_queue *q, struct sock *sk)
 static void socket_release(struct socket *sock)
 {
 	sk_clear_memalloc(sock->sk);
-	sock_release(sock);
+	if (sock->file)
+		nof_tls_release(sock);
+	else
+		sock_release(sock);
 }
 
 /* From here on stop_queue() sees the socket. -ECANCELED: it was called before. */
@@ -314,12 +385,20 @@ static int socket_open(struct nof_tcp_queue *q)
 	if (err)
 		return err;
 	init_waitqueue_head(&q->wait);
+	init_completion(&q->handshake.over);
+	INIT_WORK(&q->recv_work, recv_work);
 	nof_tcp_recv_init(q);
 
 	err = sock_create_kern(at->net, at->dst.ss_family, SOCK_STREAM, IPPROTO_TCP, &sock);
 	if (err)
 		goto exit_send;
-	own_lock_class(sock->sk);
+	if (nof_tls_key_set(q->q.ctrl)) {
+		err = nof_tls_prepare(sock);
+		if (err)
+			goto exit_send;
+	} else {
+		own_lock_class(sock->sk);
+	}
 	set_options(q, sock->sk);
 	err = bind_local(q, sock) ?: socket_publish(q, sock);
 	if (err)
@@ -423,7 +502,26 @@ static int wait_connected(struct nof_tcp_queue *q)
 	return try_connect(q);
 }
 
-/* Waits until the connection is established. -ETIMEDOUT, -ECANCELED, or the error of the connect. */
+/*
+ * Callbacks that were set before the handshake would become those that TLS calls, and that it restores when the socket
+ * is closed.
+ */
+static int socket_encrypt(struct nof_tcp_queue *q)
+{
+	int err;
+
+	socket_unhook(q, q->sock->sk);
+	err = nof_tls_handshake(q);
+	if (err)
+		return err;
+	own_lock_class(q->sock->sk);
+	return socket_hook(q, q->sock->sk);
+}
+
+/*
+ * Waits until the connection is established, and encrypted if the controller has a TLS key. -ETIMEDOUT, -ECANCELED, or
+ * the error of the connect or the handshake.
+ */
 static int socket_connect(struct nof_tcp_queue *q)
 {
 	int err = wait_connected(q);
@@ -431,6 +529,11 @@ static int socket_connect(struct nof_tcp_queue *q)
 	if (err)
 		return err;
 	q->tx.copy = !READ_ONCE(zero_copy) || stays_here(q->sock->sk);
+	if (nof_tls_key_set(q->q.ctrl)) {
+		err = socket_encrypt(q);
+		if (err)
+			return err;
+	}
 	WRITE_ONCE(q->q.ctrl->copies, q->tx.copy);
 	if (!q->q.qid)
 		set_node(q->q.ctrl, q->sock->sk);
@@ -448,8 +551,12 @@ static void socket_disconnect(struct socket *sock)
 	struct sockaddr unspec = { .sa_family = AF_UNSPEC };
 	unsigned int noreclaim = memalloc_noreclaim_save();
 
-	kernel_sock_shutdown(sock, SHUT_RDWR);
-	kernel_connect(sock, &unspec, sizeof(unspec), 0);
+	if (sock->file) {
+		nof_tls_abort(sock);
+	} else {
+		kernel_sock_shutdown(sock, SHUT_RDWR);
+		kernel_connect(sock, &unspec, sizeof(unspec), 0);
+	}
 	memalloc_noreclaim_restore(noreclaim);
 }
 
@@ -485,10 +592,13 @@ static void socket_stop(struct nof_tcp_queue *q)
 	if (!sock)
 		return;
 	wake_up(&q->wait);
+	if (sock->file)
+		nof_tls_cancel(q);
 	socket_unhook(q, sock->sk);
+	cancel_work_sync(&q->recv_work);
 	nof_tcp_send_stop(q);
 	socket_disconnect(sock);
-	if (q->tx.spliced)
+	if (q->tx.spliced && !q->tls)
 		wait_for_devices(q, sock->sk);
 }
 
@@ -650,7 +760,7 @@ static struct nof_transport tcp_transport = {
 	.queue_size	= sizeof(struct nof_tcp_queue),
 	.slot_size	= sizeof(struct nof_tcp_cmd),
 	.options	= NOF_OPT_HOST_TRADDR | NOF_OPT_HOST_IFACE | NOF_OPT_TOS | NOF_OPT_HDR_DIGEST |
-			  NOF_OPT_DATA_DIGEST | NOF_OPT_POLL_QUEUES,
+			  NOF_OPT_DATA_DIGEST | NOF_OPT_POLL_QUEUES | NOF_TLS_OPTION,
 	.ctrl_init	= nof_addr_init,
 	.ctrl_exit	= nof_addr_exit,
 	.same_addr	= nof_addr_same,

@@ -13,6 +13,7 @@
 #include <net/busy_poll.h>
 #include <net/tcp.h>
 #include "tcp/tcp.h"
+#include "tcp/tls.h"
 
 /* Length of all headers but that of ICResp, which is longer. */
 #define FIRST_WANT	sizeof(struct nvme_tcp_rsp_pdu)
@@ -27,6 +28,7 @@ struct run {
 	struct nof_completed	*done;
 	int			completed;
 	int			failed;	/* negative errno */
+	u32			budget;	/* bytes, over TLS */
 };
 
 /* Records an error of the target */
@@ -63,7 +65,7 @@ static struct nof_cmd *recv_find(struct nof_tcp_queue *q, __u16 cid, u32 fei)
 		fault_set_peer(q, NVME_TCP_FES_INVALID_PDU_HDR, fei, "PDU for a command that is not outstanding");
 		return NULL;
 	}
-	if (unlikely(q->acked < READ_ONCE(to_tcp_cmd(cmd)->end_off))) {
+	if (unlikely(READ_ONCE(q->acked) < READ_ONCE(to_tcp_cmd(cmd)->end_off))) {
 		fault_set_peer(q, NVME_TCP_FES_PDU_SEQ_ERR, 0, "PDU for a command that has not been sent in full");
 		return NULL;
 	}
@@ -200,6 +202,23 @@ static bool check_hdr_digest(struct nof_tcp_queue *q)
 	return fault_set_peer(q, NVME_TCP_FES_HDR_DIGEST_ERR, le32_to_cpu(got), "header digest error");
 }
 
+/* Over TLS: returns whether the sender may still have to count the command that the PDU refers to. */
+static bool must_settle(struct nof_tcp_queue *q)
+{
+	const struct nof_tcp_rx *rx = &q->rx;
+	struct nof_cmd *cmd;
+	__u16 cid;
+
+	switch (rx->hdr.type) {
+	case nvme_tcp_rsp:	cid = rx->pdu.rsp.cqe.command_id; break;
+	case nvme_tcp_c2h_data:	cid = rx->pdu.data.command_id; break;
+	case nvme_tcp_r2t:	cid = rx->pdu.r2t.command_id; break;
+	default:		return false;
+	}
+	cmd = nof_queue_find(&q->q, (__force __le16)cid);
+	return cmd && READ_ONCE(q->acked) < READ_ONCE(to_tcp_cmd(cmd)->end_off);
+}
+
 /* Each of the three steps returns how many bytes it consumed, or a negative errno with q->fault set. */
 static int step_header(struct run *run, struct sk_buff *skb, u32 offset, u32 len)
 {
@@ -220,7 +239,13 @@ static int step_header(struct run *run, struct sk_buff *skb, u32 offset, u32 len
 	}
 	if (rx->have < rx->want)
 		return n;
-	return check_hdr_digest(q) && recv_header(run) ? n : -EPROTO;
+	if (!check_hdr_digest(q))
+		return -EPROTO;
+	if (unlikely(q->tls) && must_settle(q)) {
+		rx->held = true;
+		return n;
+	}
+	return recv_header(run) ? n : -EPROTO;
 }
 
 static void data_done(struct run *run)
@@ -387,8 +412,45 @@ static int recv_actor(read_descriptor_t *desc, struct sk_buff *skb, unsigned int
 		}
 		offset += n;
 		left -= n;
+		if (unlikely(run->q->rx.held)) {
+			desc->count = 0;
+			return len - left;
+		}
 	}
 	return len;
+}
+
+/* As recv_actor(), for the data of a record */
+static int record_actor(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offset, size_t len)
+{
+	struct run *run = desc->arg.data;
+
+	run->budget -= min_t(size_t, len, run->budget);
+	if (!run->budget)
+		desc->count = 0;
+	return recv_actor(desc, skb, offset, len);
+}
+
+/* Where this cannot go on for now, recv_work does. */
+static void recv_tls(struct nof_tcp_queue *q, read_descriptor_t *desc, struct run *run)
+{
+	struct nof_tcp_rx *rx = &q->rx;
+	struct sock *sk = q->sock->sk;
+
+	if (rx->held) {
+		if (!rx->settled)
+			return;
+		rx->held = false;
+		rx->settled = false;
+		if (!recv_header(run)) {
+			run->failed = -EPROTO;
+			return;
+		}
+	}
+	run->budget = NOF_TCP_TLS_READ;
+	rx->read = q->sock->ops->read_sock(sk, desc, record_actor);
+	if (rx->held || !run->budget || (rx->read <= 0 && rx->read != -EAGAIN) || nof_tls_has_control(sk))
+		nof_tcp_queue_work(q, &q->recv_work);
 }
 
 int nof_tcp_recv(struct nof_tcp_queue *q, struct nof_completed *done)
@@ -398,8 +460,12 @@ int nof_tcp_recv(struct nof_tcp_queue *q, struct nof_completed *done)
 
 	if (q->phase < NOF_TCP_ICREQ)
 		return 0;
-	nof_tcp_count_acked(q);
-	tcp_read_sock(q->sock->sk, &desc, recv_actor);
+	if (unlikely(q->tls)) {
+		recv_tls(q, &desc, &run);
+	} else {
+		nof_tcp_count_acked(q);
+		tcp_read_sock(q->sock->sk, &desc, recv_actor);
+	}
 	if (unlikely(run.failed)) {
 		q->phase = NOF_TCP_CLOSED;
 		wake_up(&q->wait);
@@ -423,8 +489,12 @@ int nof_tcp_recv_poll(struct nof_queue *queue, struct nof_completed *done)
 	}
 	local_bh_disable();
 	bh_lock_sock(sk);
-	if (!sock_owned_by_user(sk))
+	if (unlikely(q->tls) && !nof_tls_may_read(q, sk)) {
+		if (q->phase >= NOF_TCP_ICREQ)
+			nof_tcp_queue_work(q, &q->recv_work);
+	} else if (!sock_owned_by_user(sk)) {
 		n = nof_tcp_recv(q, done);
+	}
 	bh_unlock_sock(sk);
 	local_bh_enable();
 	return n;
@@ -440,6 +510,7 @@ void nof_tcp_recv_init(struct nof_tcp_queue *q)
 	q->params = (struct nof_pdu_params){ .align = 4, .maxh2cdata = NVME_TCP_MIN_MAXH2CDATA };
 	q->fault = (struct nof_pdu_fault){};
 	q->phase = NOF_TCP_CLOSED;
+	q->tls = false;
 	q->acked = 0;
 	q->una = 0;
 }

@@ -16,6 +16,7 @@
 #include <net/tcp.h>
 #include "compat/sock_send.h"
 #include "tcp/tcp.h"
+#include "tcp/tls.h"
 
 /*
  * Memory of batches. A machine may have a hundred thousand connections, nearly all of them idle. So each keeps a batch
@@ -302,7 +303,8 @@ static void begin_data(struct nof_tcp_queue *q, struct nof_cmd *cmd, u32 len)
 	tx->data_left = len;
 	tx->crc = NOF_TCP_CRC_INIT;
 	/* with protection information, of which no page can be spliced, each block would take two calls */
-	tx->splice = len >= NOF_TCP_SPLICE_MIN && !tx->copy && !q->conf.data_digest && !cmd->pi_bytes;
+	tx->splice = len >= (q->tls ? NOF_TCP_TLS_SPLICE_MIN : NOF_TCP_SPLICE_MIN) && !tx->copy &&
+		     !q->conf.data_digest && !cmd->pi_bytes;
 }
 
 /*
@@ -493,15 +495,38 @@ static void fill_batch(struct nof_tcp_queue *q)
  * Writing the batch to the socket
  */
 
-static int push_pieces(struct nof_tcp_queue *q, struct sock *sk)
+static int push_plain(struct nof_tcp_queue *q, bool splice)
 {
 	struct nof_tcp_tx *tx = &q->tx;
-	bool more = tx->cmd || tx->pending;
+
+	return nof_sock_send(q->sock->sk, &tx->iter, splice, tx->cmd || tx->pending || tx->piece + 1 < tx->nr_pieces);
+}
+
+/*
+ * A record ends with the batch, and with spliced pages: once the call has taken all of them, they are encrypted. What
+ * is not spliced is copied when it is taken.
+ */
+static int push_tls(struct nof_tcp_queue *q, bool splice)
+{
+	struct nof_tcp_tx *tx = &q->tx;
+	int n = nof_tls_send(q->sock, &tx->iter, splice, !splice && tx->piece + 1 < tx->nr_pieces);
+
+	if (n <= 0)
+		return n == -EINTR ? -EBUSY : n;
+	tx->taken += n;
+	if (!splice || !iov_iter_count(&tx->iter))
+		WRITE_ONCE(q->acked, tx->taken);
+	return n;
+}
+
+static int push_pieces(struct nof_tcp_queue *q)
+{
+	struct nof_tcp_tx *tx = &q->tx;
 
 	while (tx->piece < tx->nr_pieces) {
 		const struct nof_tcp_piece *p = &tx->batch->pieces[tx->piece];
 		u32 next = (tx->iter.bvec - tx->batch->bvecs) + tx->iter.nr_segs;
-		int n = nof_sock_send(sk, &tx->iter, p->splice, more || tx->piece + 1 < tx->nr_pieces);
+		int n = unlikely(q->tls) ? push_tls(q, p->splice) : push_plain(q, p->splice);
 
 		if (n < 0)
 			return n;
@@ -519,13 +544,16 @@ static int push_batch(struct nof_tcp_queue *q)
 	unsigned int noreclaim;
 	int err;
 
-	if (!nof_sock_lock(sk))
-		return -EBUSY;
-	nof_tcp_count_acked(q);
+	if (!q->tls) {
+		if (!nof_sock_lock(sk))
+			return -EBUSY;
+		nof_tcp_count_acked(q);
+	}
 	noreclaim = memalloc_noreclaim_save();
-	err = push_pieces(q, sk);
+	err = push_pieces(q);
 	memalloc_noreclaim_restore(noreclaim);
-	nof_sock_unlock(sk);
+	if (!q->tls)
+		nof_sock_unlock(sk);
 	return err;
 }
 
@@ -604,6 +632,11 @@ static void send_drain(struct nof_tcp_queue *q, struct send_budget *budget)
  */
 static void send_kick(struct nof_tcp_queue *q, struct send_budget budget)
 {
+	/* TLS sleeps */
+	if (!NOF_DISPATCH_SLEEPS && q->tls && !budget.until) {
+		nof_tcp_send_wake(q);
+		return;
+	}
 	while (!llist_empty(&q->send_list) && !READ_ONCE(q->tx.blocked)) {
 		if (budget_spent(&budget)) {
 			nof_tcp_send_wake(q);
@@ -637,11 +670,22 @@ static void retry_work(struct work_struct *work)
 	nof_tcp_send_wake(container_of(to_delayed_work(work), struct nof_tcp_queue, retry_work));
 }
 
-void nof_tcp_send_wake(struct nof_tcp_queue *q)
+void nof_tcp_queue_work(struct nof_tcp_queue *q, struct work_struct *work)
 {
 	int cpu = q->q.cpu;
 
-	queue_work_on(cpu >= 0 && cpu_online(cpu) ? cpu : WORK_CPU_UNBOUND, nof_tcp_wq, &q->send_work);
+	queue_work_on(cpu >= 0 && cpu_online(cpu) ? cpu : WORK_CPU_UNBOUND, nof_tcp_wq, work);
+}
+
+void nof_tcp_send_wake(struct nof_tcp_queue *q)
+{
+	nof_tcp_queue_work(q, &q->send_work);
+}
+
+void nof_tcp_send_settle(struct nof_tcp_queue *q)
+{
+	mutex_lock(&q->tx.lock);
+	mutex_unlock(&q->tx.lock);
 }
 
 /*

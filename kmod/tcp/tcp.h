@@ -10,12 +10,16 @@
  * - nof_tcp_recv_detach() holds both.
  * - A command belongs to the send side from llist_add() until its last byte is in a batch, then to the receive side.
  *   The receive side tells the two apart by the bytes that the peer's TCP has acknowledged, not by the PDUs that the
- *   peer sends: see nof_tcp_cmd.end_off.
+ *   peer sends: see nof_tcp_cmd.end_off. Over TLS, what counts are the bytes that TLS has encrypted or copied: it
+ *   sends copies. The sender counts them when a call of sendmsg() has returned. An answer may arrive before: then
+ *   recv_work waits for tx.lock, and handles it afterwards.
+ * - Over TLS, the socket lock is not held to send: TLS takes it.
  */
 #ifndef NOF_TCP_TCP_H
 #define NOF_TCP_TCP_H
 
 #include <linux/bvec.h>
+#include <linux/completion.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/socket.h>
@@ -37,7 +41,7 @@ struct socket;
  * @data:	cursor at the next byte to send (write) or to receive (read)
  * @xfer:	progress of the data, kept by the receive side
  * @end_off:	stream offset behind the last byte to send for now; U64_MAX while unknown. A PDU for this command is
- *		accepted only once the peer has acknowledged the stream up to here
+ *		accepted only once nof_tcp_queue.acked has come up to here
  * @r2t_off, @r2t_len, @r2t_tag: the R2T to serve; @r2t_len is 0 while the capsule is to be sent
  * @in_capsule:	the data are sent in the command capsule
  * @bad_digest:	a data digest did not match
@@ -73,6 +77,8 @@ enum {
 	NOF_TCP_INLINE		= 4,		/* batches at most that a task sends after it has queued a command */
 	NOF_TCP_WORK_NS		= NSEC_PER_MSEC, /* time that send_work() sends before it yields */
 	NOF_TCP_SPLICE_MIN	= 4096,		/* data of a PDU from which on splicing is cheaper than copying */
+	NOF_TCP_TLS_SPLICE_MIN	= 16384,	/* the same over TLS: a record, which has to end with spliced data */
+	NOF_TCP_TLS_READ	= 262144,	/* bytes that are decrypted under the socket lock in one go */
 	NOF_TCP_PDU_ROOM	= 256,		/* upper bound of header, padding and digests of one PDU */
 };
 
@@ -124,6 +130,7 @@ struct nof_tcp_copies {
  * @copy:	never splice: zero_copy is off, or the peer may be on this machine
  * @spliced:	pages of commands may have been passed to the socket
  * @offset:	stream offset of the next PDU
+ * @taken:	bytes that TLS has taken
  * @blocked:	do not try to send: the socket has no room until send_work() runs, or @failed is set
  * @failed:	nothing is sent any more
  */
@@ -150,6 +157,7 @@ struct nof_tcp_tx {
 	bool			blocked;
 	bool			failed;
 	u64			offset;
+	u64			taken;
 };
 
 enum nof_tcp_rx_step { NOF_TCP_RX_HEADER, NOF_TCP_RX_DATA, NOF_TCP_RX_DIGEST };
@@ -165,12 +173,19 @@ enum nof_tcp_rx_step { NOF_TCP_RX_HEADER, NOF_TCP_RX_DATA, NOF_TCP_RX_DIGEST };
  * @cmd:	its command
  * @left:	bytes of its data to receive
  * @crc:	of its data received so far
+ * @held:	over TLS: the header refers to a command that the sender has not counted yet. Nothing more is received
+ *		until recv_work has waited for the sender
+ * @settled:	set by recv_work, which has waited
+ * @read:	what read_sock() of TLS has returned last
  */
 struct nof_tcp_rx {
 	u8			step;
 	u8			have;
 	u8			want;
 	bool			checked;
+	bool			held;
+	bool			settled;
+	int			read;
 	u8			flags;
 	u8			padding;
 	u32			left;
@@ -200,8 +215,13 @@ enum { NOF_TCP_STOPPED };	/* bit of nof_tcp_queue.flags */
  * @sock:	set under publish_lock of main.c, after everything else is initialised
  * @phase:	enum nof_tcp_phase
  * @hooked:	the socket's callbacks are those of this driver
- * @acked:	bytes of the sent stream that the peer has acknowledged
- * @una:	TCP sequence number behind them
+ * @tls:	the connection is encrypted; constant while @hooked
+ * @handshake:	of TLS, see tls.c. @over: it has ended, with @status (negative errno or 0); @key: serial number of the
+ *		key used; @tickets: session tickets received since; @at_once: the cipher decrypts without sleeping
+ * @recv_work:	receives over TLS where that may not be possible in softirq
+ * @acked:	bytes of the sent stream that the peer has acknowledged. Over TLS: that TLS has copied or encrypted,
+ *		written under tx.lock
+ * @una:	TCP sequence number behind them; without TLS
  * @received:	counters of the CPU that receives for the socket, at the last socket_vital()
  * @fault:	why receiving has failed, and the fields for the H2CTermReq; why is NULL while it has not
  */
@@ -211,6 +231,7 @@ struct nof_tcp_queue {
 	struct socket		*sock;
 	u8			phase;
 	bool			hooked;
+	bool			tls;
 	struct nof_pdu_conf	conf;
 	struct nof_pdu_params	params;
 
@@ -223,6 +244,15 @@ struct nof_tcp_queue {
 	u32			una;
 	struct nof_tcp_rx	rx;
 	struct nof_pdu_fault	fault;
+
+	struct {
+		struct completion over;
+		int		status;
+		s32		key;
+		u32		tickets;
+		bool		at_once;
+	} handshake;
+	struct work_struct	recv_work;
 
 	struct {
 		unsigned int	processed;
@@ -264,6 +294,8 @@ void nof_tcp_send_cmd(struct nof_queue *queue, struct nof_cmd *cmd, bool last);
 void nof_tcp_send_commit(struct nof_queue *queue);
 /* Queues the R2T recorded in the command for sending. Caller holds the socket lock. */
 void nof_tcp_send_r2t(struct nof_tcp_queue *q, struct nof_cmd *cmd);
+/* Waits until a sender that is at work has counted what it has sent. Must be called without the socket lock. */
+void nof_tcp_send_settle(struct nof_tcp_queue *q);
 /* Excludes senders: no command moves into a batch. Must be called without the socket lock. May sleep. */
 void nof_tcp_send_lock(struct nof_tcp_queue *q);
 void nof_tcp_send_unlock(struct nof_tcp_queue *q);
@@ -276,6 +308,8 @@ int nof_tcp_send_pdu(struct nof_tcp_queue *q, const void *pdu, u32 len);
  * the protocol. May sleep.
  */
 void nof_tcp_send_stop(struct nof_tcp_queue *q);
+/* Schedules @work on the CPU of the queue. Context: any. */
+void nof_tcp_queue_work(struct nof_tcp_queue *q, struct work_struct *work);
 /* Schedules send_work(): the socket has room again, or no sender is active. Context: any. */
 void nof_tcp_send_wake(struct nof_tcp_queue *q);
 

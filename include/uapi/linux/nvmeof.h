@@ -21,7 +21,7 @@
  * CTRL_NEW      do, admin: TRANSPORT, TRADDR, SUBSYSNQN, HOSTNQN, HOSTID (req), TRSVCID, HOST_TRADDR, HOST_IFACE,
  *               NR_IO_QUEUES, NR_POLL_QUEUES, QUEUE_SIZE, KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO,
  *               CONNECT_TMO, STALL_TMO, TOS, HDR_DIGEST, DATA_DIGEST, SQ_FLOW, DUPLICATE_CONNECT, OWNER,
- *               FIRST_CONNECT_TMO, TAGS, ACK_TMO, RETRY_COUNT, DHCHAP_KEY, DHCHAP_CTRL_KEY (opt)
+ *               FIRST_CONNECT_TMO, TAGS, ACK_TMO, RETRY_COUNT, DHCHAP_KEY, DHCHAP_CTRL_KEY, TLS_KEY, TLS_KEYRING (opt)
  *                                     -> a controller object, in state "connecting". The connect runs in the
  *               background; CTRL_NTF events report the result. -EALREADY with CTRL_NAME of the existing controller if
  *               the same host already has a controller at this address.
@@ -32,7 +32,8 @@
  * CTRL_RESCAN   do, admin: CTRL_NAME (req). Acknowledged when the scan is done.
  *               CTRL_DEL, CTRL_RESCAN: later requests of the same socket may be answered before this acknowledgement.
  * CTRL_SET      do, admin: CTRL_NAME (req), RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, STALL_TMO, OWNER,
- *               DHCHAP_KEY, DHCHAP_CTRL_KEY (opt). New keys are used from the next authentication on.
+ *               DHCHAP_KEY, DHCHAP_CTRL_KEY, TLS_KEY, TLS_KEYRING (opt). New keys are used from the next authentication
+ *               or connection on. TLS_KEY: only if the controller was connected with one.
  * CTRL_GET      do: CTRL_NAME (req)   -> a controller object
  *               dump; SUBSYS_ID (opt) -> all controllers (of that subsystem)
  *   a controller object: SUBSYS_ID, CTRL_ID, CTRL_NAME, SUBSYSNQN, HOSTNQN, TRANSPORT, TRADDR, TRSVCID, [HOST_TRADDR],
@@ -41,9 +42,9 @@
  *   [HDR_DIGEST], [DATA_DIGEST], [SQ_FLOW], [COPIES], RECONNECTS (successful), ATTEMPTS (since the controller
  *   was last live), [LOSS_LEFT], [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS], INFLIGHT, NR_PATHS, SCANS, [OWNER],
  *   WANTED_POLL_QUEUES, [FIRMWARE_LEFT], FIRST_CONNECT_TMO, if it was authenticated AUTH_HASH, AUTH_DHGROUP,
- *   [AUTH_MUTUAL], AUTH_AT, and over RDMA while connected: RDMA_DEVICE, RDMA_PORT,
- *   RDMA_GID, ACK_TMO, RETRY_COUNT, IN_CAPSULE, and sums over the current connections: POSTS, WORK_REQUESTS, CQES,
- *   REGISTRATIONS, INVALIDATIONS, REMOTE_INVALIDATIONS
+ *   [AUTH_MUTUAL], AUTH_AT, with TLS TLS_KEY, [TLS_KEYRING], and while connected TLS_CIPHER, TLS_KEY_USED, and over
+ *   RDMA while connected: RDMA_DEVICE, RDMA_PORT, RDMA_GID, ACK_TMO, RETRY_COUNT, IN_CAPSULE, and sums over the
+ *   current connections: POSTS, WORK_REQUESTS, CQES, REGISTRATIONS, INVALIDATIONS, REMOTE_INVALIDATIONS
  *
  * NS_GET        do: NS_NAME (req)     -> a namespace object
  *               dump; SUBSYS_ID (opt) -> all namespaces (of that subsystem)
@@ -252,6 +253,10 @@ enum nvmeof_attr {
 	NVMEOF_A_AUTH_DHGROUP,		/* u8: DH group: 0 NULL, 1 to 5: 2048, 3072, 4096, 6144, 8192 bits */
 	NVMEOF_A_AUTH_MUTUAL,		/* flag: the controller has authenticated itself, too */
 	NVMEOF_A_AUTH_AT,		/* u64, CLOCK_BOOTTIME ns: when the admin queue was last authenticated */
+	NVMEOF_A_TLS_KEY,		/* u32: serial number of a key of type "psk": connections use TLS with it */
+	NVMEOF_A_TLS_KEYRING,		/* u32: of the keyring through which the TLS agent gets the key */
+	NVMEOF_A_TLS_CIPHER,		/* u16: cipher of the admin queue, TLS_CIPHER_* of linux/tls.h */
+	NVMEOF_A_TLS_KEY_USED,		/* u32: serial number of the key that the TLS agent has used for it */
 
 	__NVMEOF_A_MAX,
 	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1

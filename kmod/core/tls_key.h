@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The key of a controller whose connections use TLS (NVMe TCP Transport 1.0, 3.6.1). The transport hands it over. */
+#ifndef NOF_CORE_TLS_KEY_H
+#define NOF_CORE_TLS_KEY_H
+
+#include <linux/mutex.h>
+#include <linux/types.h>
+
+struct key;
+struct netlink_ext_ack;
+struct nof_ctrl;
+
+/**
+ * struct nof_ctrl_tls - TLS of a controller
+ * @lock:	protects @key and @keyring; short sections
+ * @key:	of type "psk"; NULL: no TLS. Once set, it is only replaced
+ * @keyring:	serial number of the keyring that gives the TLS agent access to @key, or 0
+ * @used:	serial number of the key that the agent has used for the admin queue
+ * @cipher:	of the admin queue, TLS_CIPHER_*; 0: it is not connected with TLS
+ */
+struct nof_ctrl_tls {
+	struct mutex	lock;
+	struct key	*key;
+	u32		keyring;
+	u32		used;
+	u16		cipher;
+};
+
+void nof_tls_key_init(struct nof_ctrl *ctrl);
+/* Drops the key. Context: process, the last reference to the controller is gone. */
+void nof_tls_key_exit(struct nof_ctrl *ctrl);
+/*
+ * Finds and checks a key; 0 as @serial: none. Returns it with a reference, NULL, or an ERR_PTR with an extack message:
+ * -ENOKEY, -EKEYREVOKED, -EKEYEXPIRED, -EINVAL (another type), or -EOPNOTSUPP (this kernel has no TLS for the driver).
+ */
+struct key *nof_tls_key_find(u32 serial, struct netlink_ext_ack *extack);
+/* Has the controller use this key from the next connection on. Takes the reference. NULL: no change */
+void nof_tls_key_use(struct nof_ctrl *ctrl, struct key *key, u32 keyring);
+/* Returns the key with a reference, or an ERR_PTR: -ENOKEY, -EKEYREVOKED, -EKEYEXPIRED */
+struct key *nof_tls_key_get(struct nof_ctrl *ctrl, u32 *keyring);
+/* Returns whether the controller's connections use TLS */
+bool nof_tls_key_set(const struct nof_ctrl *ctrl);
+
+#endif
