@@ -316,7 +316,7 @@ static int find_tls_key(struct nof_ctrl *ctrl, struct genl_info *info, struct ke
 	if (!a)
 		return 0;
 	if (!nof_tls_key_set(ctrl)) {
-		nof_genl_bad(info->extack, a, "this controller is connected without TLS: disconnect, then connect it with TLS");
+		nof_genl_bad(info->extack, a, "this controller is connected without TLS: disconnect it first");
 		return -EINVAL;
 	}
 	found = nof_tls_key_find(nla_get_u32(a), info->extack);

@@ -5,11 +5,9 @@
 #include <linux/key.h>
 #include <linux/netlink.h>
 #include <linux/string.h>
+#include "compat/tls.h"
 #include "core/ctrl.h"
 #include "core/tls_key.h"
-
-/* Kernels with the in-tree driver's keyring export key_lookup(). */
-#define TLS_SUPPORTED	(NOF_HAVE_TLS_HANDSHAKE && IS_ENABLED(CONFIG_NVME_KEYRING) && IS_ENABLED(CONFIG_TLS))
 
 void nof_tls_key_init(struct nof_ctrl *ctrl)
 {
@@ -28,7 +26,7 @@ struct key *nof_tls_key_find(u32 serial, struct netlink_ext_ack *extack)
 
 	if (!serial)
 		return NULL;
-	if (!TLS_SUPPORTED) {
+	if (!NOF_TLS) {
 		NL_SET_ERR_MSG(extack, "TLS needs a kernel with CONFIG_NET_HANDSHAKE, CONFIG_TLS and "
 			       "CONFIG_NVME_KEYRING, such as Debian's 6.12");
 		return ERR_PTR(-EOPNOTSUPP);

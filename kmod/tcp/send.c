@@ -503,8 +503,8 @@ static int push_plain(struct nof_tcp_queue *q, bool splice)
 }
 
 /*
- * A record ends with the batch, and with spliced pages: once the call has taken all of them, they are encrypted. What
- * is not spliced is copied when it is taken.
+ * A record ends with the batch, and with spliced pages: once the call has taken all of them, they are encrypted. Other
+ * data are copied when they are taken.
  */
 static int push_tls(struct nof_tcp_queue *q, bool splice)
 {

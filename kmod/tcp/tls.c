@@ -3,7 +3,9 @@
  * TLS below the PDUs. An agent in userspace does the handshake and installs the keys of the connection in the socket.
  * From then on, the kernel's TLS encrypts what its sendmsg() takes, and decrypts what its read_sock() passes on.
  */
-#if NOF_HAVE_TLS_HANDSHAKE
+#include "compat/tls.h"
+
+#if NOF_TLS
 #include <linux/file.h>
 #include <linux/key.h>
 #include <linux/net.h>
@@ -118,8 +120,8 @@ static const char *handshake_error_text(int err)
 	case -ENOKEY:		return "the TLS agent cannot read the TLS key: see its log";
 	case -EKEYREVOKED:	return "the TLS key was revoked";
 	case -EKEYEXPIRED:	return "the TLS key has expired";
-	case -ETIMEDOUT:	return "no TLS handshake: the port does not use TLS, or the target or the TLS agent hangs";
-	default:		return "the TLS handshake failed: the port does not use TLS, or see the log of the TLS agent";
+	case -ETIMEDOUT:	return "no TLS handshake: does the port use TLS? Target or TLS agent do not answer";
+	default:		return "the TLS handshake failed: does the port use TLS? See the TLS agent's log";
 	}
 }
 
@@ -234,7 +236,7 @@ static struct nof_tls_end alert_end(u8 description)
 	}
 }
 
-/* Session tickets are of no use here. New keys cannot be installed, so the connection has to be made again. */
+/* Session tickets are not needed here. New keys cannot be installed, so the connection has to be made again. */
 static struct nof_tls_end message_end(struct nof_tcp_queue *q, u8 type)
 {
 	if (type == MESSAGE_SESSION_TICKET && q->handshake.tickets++ < TICKETS_MAX)

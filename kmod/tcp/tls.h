@@ -4,6 +4,8 @@
 #define NOF_TCP_TLS_H
 
 #include <linux/types.h>
+#include "compat/tls.h"
+#include "core/ctrl.h"
 
 struct iov_iter;
 struct nof_tcp_queue;
@@ -22,12 +24,12 @@ struct nof_tls_end {
 	const char	*why;
 };
 
-#if NOF_HAVE_TLS_HANDSHAKE
+#if NOF_TLS
 #define NOF_TLS_OPTION	NOF_OPT_TLS
 
 /*
- * Gives a new socket a file, which the TLS agent gets a descriptor of, and a reference to its network namespace, as the
- * agent may keep it longer than this driver. nof_tls_release() releases such a socket. On an error it has been released.
+ * Gives a new socket a file, which the TLS agent gets a descriptor of, and a reference to its network namespace: the
+ * agent may keep it longer than this driver. nof_tls_release() releases such a socket. On an error it is released.
  */
 int nof_tls_prepare(struct socket *sock);
 void nof_tls_release(struct socket *sock);

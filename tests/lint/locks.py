@@ -30,6 +30,7 @@ NAMES = {
     "scan . lock": "ctrl->scan.lock",
     "ana . lock": "ctrl->ana.lock",
     "ctrl -> auth . lock": "ctrl->auth.lock",
+    "ctrl -> tls . lock": "ctrl->tls.lock",
     "queues . lock": "ctrl->queues.lock",
     "queues . stop_lock": "ctrl->queues.stop_lock",
     "show . lock": "head->show.lock",
