@@ -64,6 +64,8 @@ nvmeof::ConnectOptions Host::options(const std::string &address, const std::stri
 	o.transport = transport();
 	o.address = {address, service};
 	o.subsysnqn = nqn;
+	if (overTls())
+		o.tlsKey = sharedTlsKey();
 	o.reconnectDelay = 500ms; // bound of the back-off
 	return o;
 }

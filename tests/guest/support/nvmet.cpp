@@ -121,6 +121,10 @@ Port::Port(unsigned id, std::string address, unsigned service, PortOptions optio
 	writeFile(path_ + "/addr_adrfam", address_.find(':') == std::string::npos ? "ipv4" : "ipv6");
 	writeFile(path_ + "/addr_traddr", address_);
 	writeFile(path_ + "/addr_trsvcid", service_);
+	if (!options_.tls.empty()) {
+		writeFile(path_ + "/addr_tsas", "tls1.3");
+		writeFile(path_ + "/addr_treq", options_.tls);
+	}
 	if (options_.inlineData)
 		writeFile(path_ + "/param_inline_data_size", std::to_string(*options_.inlineData));
 }

@@ -50,6 +50,7 @@ struct PortOptions {
 	std::string netns;                       // network namespace to listen in; empty: the current one
 	std::optional<std::uint32_t> inlineData; // maximum bytes of in-capsule data
 	std::string transport = guest::transport();
+	std::string tls = overTls() ? "not required" : ""; // value of addr_treq of a port with TLS; empty: without TLS
 };
 
 class Port {

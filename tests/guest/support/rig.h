@@ -14,6 +14,7 @@ struct RigOptions {
 	std::string address = here();
 	std::string netns = "";
 	std::optional<std::uint32_t> inlineData = {};
+	std::string tls = nvmet::PortOptions().tls;
 };
 
 struct Rig {
@@ -23,7 +24,8 @@ struct Rig {
 	Host host;
 
 	explicit Rig(const RigOptions &o = {})
-		: backing(o.size, o.blockSize), subsystem(testNqn), port(1, o.address, 4420, {o.netns, o.inlineData})
+		: backing(o.size, o.blockSize), subsystem(testNqn), port(1, o.address, 4420,
+		       {.netns = o.netns, .inlineData = o.inlineData, .tls = o.tls})
 	{
 		subsystem.addNamespace(1, backing.device());
 		port.link(subsystem);

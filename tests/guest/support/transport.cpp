@@ -24,19 +24,29 @@ const RdmaNic &home()
 	return nic;
 }
 
+const std::string &wanted()
+{
+	static const std::string name = environment("NVMEOF_TRANSPORT", "tcp");
+	if (name != "tcp" && name != "tls" && name != "rdma")
+		throw std::invalid_argument("NVMEOF_TRANSPORT=" + name + ": tcp, tls or rdma");
+	return name;
+}
+
 } // namespace
 
 std::string transport()
 {
-	static const std::string name = environment("NVMEOF_TRANSPORT", "tcp");
-	if (name != "tcp" && name != "rdma")
-		throw std::invalid_argument("NVMEOF_TRANSPORT=" + name + ": tcp or rdma");
-	return name;
+	return overRdma() ? "rdma" : "tcp";
+}
+
+bool overTls()
+{
+	return wanted() == "tls";
 }
 
 bool overRdma()
 {
-	return transport() == "rdma";
+	return wanted() == "rdma";
 }
 
 bool notOverRdma(const std::string &part)

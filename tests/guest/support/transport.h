@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Transport of this program's tests: $NVMEOF_TRANSPORT, "tcp" or "rdma". Test cases about TCP, or that need a network
-// between two machines, have the tag [tcp]; those about RDMA have the tag [rdma]. main() skips them for the other
-// transport and names them.
+// Transport of this program's tests: $NVMEOF_TRANSPORT, "tcp", "tls" (TCP with TLS) or "rdma". Test cases about TCP, or
+// that need a network between two machines, have the tag [tcp]; those about RDMA have the tag [rdma]. main() skips them
+// for the other transport and names them.
 #pragma once
 
 #include <string>
 
 namespace guest {
 
-std::string transport();
+std::string transport(); // as in the options of a connection: "tcp" or "rdma"
 bool overRdma();
+bool overTls(); // the ports of the kernel's target accept TLS, and the host uses it
 // Over RDMA: logs that this TCP-only part of a test case is skipped, and returns true.
 bool notOverRdma(const std::string &part);
 

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// TLS: with the kernel's target, and with a target that misbehaves. The agent nvmeof-tlsd does the handshakes of both.
+#include "control.h"
+#include "support/block.h"
+#include "support/fio.h"
+#include "support/multipath_rig.h"
+#include "support/rig.h"
+#include "support/tls.h"
+#include "tls_proxy.h"
+
+#include <catch2/catch.hpp>
+
+#include <csignal>
+#include <filesystem>
+
+namespace guest::tls {
+
+using namespace std::string_literals;
+using nvmeof::ControllerState;
+using nvmeof::ErrorCode;
+
+namespace {
+
+constexpr const char *hostNqn = "nqn.2014-08.org.nvmexpress:uuid:3e4a0a4a-9c1f-4a1c-8a61-2f3c0a5d7b13";
+constexpr unsigned proxyPort = 4430;
+
+// A target that requires TLS, and a key of this host
+struct Encrypted {
+	TlsAgent agent;
+	Rig rig{{.tls = "required"}};
+	std::string key = newTlsKey("host");
+
+	~Encrypted()
+	{
+		rig.host.disconnectAll();
+		std::filesystem::remove_all("/run/keys");
+	}
+
+	nvmeof::ConnectOptions options() const
+	{
+		nvmeof::ConnectOptions o = rig.options();
+		o.hostnqn = hostNqn;
+		o.tlsKey = key;
+		return o;
+	}
+
+	nvmeof::Error refusal(const nvmeof::ConnectOptions &o, Millis within = 10s)
+	{
+		const Stopwatch watch;
+		auto result = rig.host.client().connect(o, nvmeof::WaitFor::controller, scaled(within));
+		REQUIRE_FALSE(result);
+		INFO(result.error().message);
+		CHECK(watch.elapsed() < scaled(within));
+		CHECK(take(rig.host.client().controllers()).empty());
+		return result.error();
+	}
+};
+
+// The same without TLS at the kernel's target, behind the proxy
+struct Proxied {
+	TlsAgent agent;
+	Rig rig{{.tls = ""}};
+	TlsProxy proxy{proxyPort, 4420};
+	std::string key = newTlsKey("host");
+
+	~Proxied()
+	{
+		rig.host.disconnectAll();
+		std::filesystem::remove_all("/run/keys");
+	}
+
+	nvmeof::ConnectOptions options() const
+	{
+		nvmeof::ConnectOptions o = Host::options("127.0.0.1", std::to_string(proxyPort));
+		o.hostnqn = hostNqn;
+		o.tlsKey = key;
+		o.connectTimeout = scaled(4s);
+		o.ioQueues = 2;
+		return o;
+	}
+};
+
+void checkData(const std::string &disk)
+{
+	const Disk d(disk);
+	for (const std::size_t length : {512UL, 4096UL, 16384UL, 65536UL, 131072UL, 1048576UL})
+		CHECK(d.verified(0, length, static_cast<std::uint32_t>(length)) == 0);
+}
+
+FioJob steady(const std::string &disk)
+{
+	return {.file = disk, .blocks = "16k", .depth = 8, .size = "8m", .seconds = 60};
+}
+
+} // namespace
+
+TEST_CASE("a connection over TLS carries data of all sizes", "[tls][short]")
+{
+	Encrypted target;
+	const bool digests = GENERATE(false, true);
+	nvmeof::ConnectOptions o = target.options();
+	o.hdrDigest = o.dataDigest = digests;
+	auto c = target.rig.host.connect(o);
+	REQUIRE(c.tls);
+	CHECK(c.tls->cipher == "AES-GCM-128");
+	CHECK(c.tls->key != 0);
+	CHECK(c.tls->keyUsed == c.tls->key);
+	CHECK(c.tls->identity.starts_with("NVMe1R01 "s + hostNqn + " " + testNqn + " "));
+	checkData(target.rig.disk());
+	const std::string shown = must("nvmeofctl show " + c.name);
+	INFO(shown);
+	CHECK(namesIt(shown, "AES-GCM-128"));
+	auto load = runFio({.file = target.rig.disk(), .depth = 32, .size = "4m"});
+	INFO(load.text);
+	CHECK(load.good());
+}
+
+TEST_CASE("a key with SHA-384 leads to AES-256", "[tls]")
+{
+	Encrypted target;
+	nvmeof::ConnectOptions o = target.options();
+	o.tlsKey = newTlsKey("long", "sha384");
+	auto c = target.rig.host.connect(o);
+	REQUIRE(c.tls);
+	CHECK(c.tls->cipher == "AES-GCM-256");
+	checkData(target.rig.disk());
+}
+
+TEST_CASE("polled queues work over TLS", "[tls]")
+{
+	Encrypted target;
+	nvmeof::ConnectOptions o = target.options();
+	o.pollQueues = 1;
+	target.rig.host.connect(o);
+	auto load = runFio({.file = target.rig.disk(), .depth = 4, .size = "2m", .engine = "io_uring", .more = "hipri"});
+	INFO(load.text);
+	CHECK(load.good());
+}
+
+TEST_CASE("without TLS, a port that requires it refuses the host", "[tls][short]")
+{
+	Encrypted target;
+	nvmeof::ConnectOptions o = target.options();
+	o.tlsKey.clear();
+	const nvmeof::Error error = target.refusal(o);
+	CHECK(error.code != ErrorCode::timeout);
+}
+
+TEST_CASE("with TLS, a port without it is refused, and no data are sent in plain text", "[tls][short]")
+{
+	TlsAgent agent;
+	Rig rig({.tls = ""});
+	nvmeof::ConnectOptions o = rig.options();
+	o.tlsKey = newTlsKey("host");
+	o.connectTimeout = scaled(4s);
+	auto result = rig.host.client().connect(o, nvmeof::WaitFor::controller, scaled(6s));
+	REQUIRE_FALSE(result);
+	INFO(result.error().message);
+	CHECK(namesIt(result.error().message, "TLS"));
+	CHECK(take(rig.host.client().controllers()).empty());
+}
+
+TEST_CASE("without an agent, a connection with TLS fails at once, and says so", "[tls][short]")
+{
+	Rig rig({.tls = "required"});
+	loadModules({"nvme_keyring"});
+	nvmeof::ConnectOptions o = rig.options();
+	o.tlsKey = newTlsKey("host");
+	const Stopwatch watch;
+	auto result = rig.host.client().connect(o, nvmeof::WaitFor::controller, scaled(10s));
+	REQUIRE_FALSE(result);
+	INFO(result.error().message);
+	CHECK(namesIt(result.error().message, "no TLS agent is running"));
+	CHECK(watch.elapsed() < scaled(2s));
+}
+
+TEST_CASE("an agent that hangs delays a connect for no longer than its timeout", "[tls]")
+{
+	Encrypted target;
+	target.agent.signal(SIGSTOP);
+	nvmeof::ConnectOptions o = target.options();
+	o.connectTimeout = scaled(2s);
+	const nvmeof::Error error = target.refusal(o, 6s);
+	CHECK(namesIt(error.message, "TLS"));
+	target.agent.signal(SIGCONT);
+	CHECK(target.rig.host.connect(target.options()).tls);
+	checkData(target.rig.disk());
+}
+
+TEST_CASE("a disconnect does not wait for a handshake", "[tls]")
+{
+	Encrypted target;
+	target.agent.signal(SIGSTOP);
+	nvmeof::ConnectOptions o = target.options();
+	o.connectTimeout = scaled(20s);
+	auto result = target.rig.host.client().connect(o, nvmeof::WaitFor::none);
+	REQUIRE(result);
+	pause(500ms);
+	const Stopwatch watch;
+	target.rig.host.disconnectAll();
+	CHECK(watch.elapsed() < scaled(2s));
+	target.agent.signal(SIGCONT);
+}
+
+TEST_CASE("a target with TLS that disappears and returns under verified load causes no I/O error", "[tls]")
+{
+	Encrypted target;
+	auto c = target.rig.host.connect(target.options());
+	FioLoad load(steady(target.rig.disk()));
+	for (int i = 0; i < 2; i++) {
+		pause(1s);
+		target.rig.port.unlink(target.rig.subsystem);
+		REQUIRE(target.rig.host.waitState(c.name, ControllerState::connecting));
+		pause(500ms);
+		target.rig.port.link(target.rig.subsystem);
+		REQUIRE(target.rig.host.waitState(c.name, ControllerState::live));
+	}
+	expectGoodUntilNow(load);
+	c = target.rig.host.controller(c.name);
+	REQUIRE(c.tls);
+	CHECK(c.tls->cipher == "AES-GCM-128");
+}
+
+TEST_CASE("a revoked key is not used again, and a new one is", "[tls]")
+{
+	Encrypted target;
+	auto c = target.rig.host.connect(target.options());
+	REQUIRE(c.tls);
+	must("nvmeofctl key revoke " + quoted(c.tls->identity));
+	// the connection stays
+	checkData(target.rig.disk());
+	REQUIRE(target.rig.host.client().reset(c.name));
+	CHECK(eventually([&] { return namesIt(target.rig.host.controller(c.name).lastError, "revoked"); }));
+	const std::string key = newTlsKey("new");
+	must("nvmeofctl set " + c.name + " tls-key=" + key);
+	REQUIRE(target.rig.host.waitState(c.name, ControllerState::live));
+	CHECK(target.rig.host.controller(c.name).tls->key != c.tls->key);
+	checkData(target.rig.disk());
+}
+
+TEST_CASE("many connections at once wait for their turn", "[tls]")
+{
+	Encrypted target;
+	// more handshakes than the kernel lets wait for the agent
+	target.agent.signal(SIGSTOP);
+	std::vector<std::string> names;
+	for (int i = 0; i < 8; i++) {
+		nvmeof::ConnectOptions o = target.options();
+		o.duplicateConnect = i;
+		o.connectTimeout = scaled(30s);
+		o.ioQueues = 2;
+		names.push_back(take(target.rig.host.client().connect(o, nvmeof::WaitFor::none)).name);
+	}
+	pause(500ms);
+	target.agent.signal(SIGCONT);
+	for (const auto &name : names)
+		CHECK(target.rig.host.waitState(name, ControllerState::live, 60s));
+	checkData(target.rig.disk());
+}
+
+TEST_CASE("a target that fails or attacks the handshake is refused", "[tls][hostile]")
+{
+	Proxied target;
+	const auto [act, words] = GENERATE(table<TlsAct, const char *>({
+		{TlsAct::silent, "TLS"},
+		{TlsAct::closes, "TLS"},
+		{TlsAct::rubbish, "TLS"},
+		{TlsAct::oldVersion, "TLS"},
+		{TlsAct::otherSecret, "TLS"},
+		{TlsAct::plainAlert, "TLS"},
+		{TlsAct::noEncryption, "TLS record"},
+	}));
+	INFO("act " << int(act));
+	target.proxy.act(act);
+	auto result = target.rig.host.client().connect(target.options(), nvmeof::WaitFor::controller, scaled(8s));
+	REQUIRE_FALSE(result);
+	INFO(result.error().message);
+	CHECK(namesIt(result.error().message, words));
+	CHECK(take(target.rig.host.client().controllers()).empty());
+	target.proxy.act(TlsAct::none);
+	CHECK(target.rig.host.connect(target.options()).tls);
+	checkData(target.rig.disk());
+}
+
+TEST_CASE("records that a target should not send lead to a reconnect without an I/O error", "[tls][hostile]")
+{
+	Proxied target;
+	const auto act = GENERATE(TlsAct::closeNotify, TlsAct::keyUpdate, TlsAct::tickets, TlsAct::damaged,
+				  TlsAct::oversized, TlsAct::unencrypted, TlsAct::truncated, TlsAct::wrongVersion);
+	INFO("act " << int(act));
+	auto c = target.rig.host.connect(target.options());
+	const unsigned handshakes = target.proxy.handshakes();
+	FioLoad load(steady(target.rig.disk()));
+	pause(500ms);
+	target.proxy.act(act);
+	CHECK(eventually([&] { return target.proxy.handshakes() > handshakes; }));
+	target.proxy.act(TlsAct::none);
+	REQUIRE(target.rig.host.waitState(c.name, ControllerState::live));
+	pause(500ms);
+	expectGoodUntilNow(load);
+	CHECK(target.rig.host.controller(c.name).reconnects >= 1);
+}
+
+TEST_CASE("small records and session tickets are harmless", "[tls][hostile]")
+{
+	Proxied target;
+	target.proxy.pieces(GENERATE(1U, 23U, 0U));
+	auto c = target.rig.host.connect(target.options());
+	const Disk disk(target.rig.disk());
+	CHECK(disk.verified(0, 16384, 1) == 0);
+	CHECK(target.rig.host.controller(c.name).reconnects == 0);
+}
+
+TEST_CASE("a kernel without TLS says so", "[tls][older]")
+{
+	Rig rig({.tls = ""});
+	nvmeof::ConnectOptions o = rig.options();
+	o.tlsKey = newTlsKey("host");
+	auto result = rig.host.client().connect(o, nvmeof::WaitFor::controller, scaled(10s));
+	std::filesystem::remove_all("/run/keys");
+	REQUIRE_FALSE(result);
+	INFO(result.error().message);
+	CHECK(namesIt(result.error().message, "TLS"));
+	CHECK(take(rig.host.client().controllers()).empty());
+}
+
+TEST_CASE("no TLS key is shown or logged", "[tls]")
+{
+	Encrypted target;
+	auto c = target.rig.host.connect(target.options());
+	const std::string texts = must("nvmeofctl show " + c.name + "; nvmeofctl show --json " + c.name +
+				       "; nvmeofctl list-subsys --json; nvmeofctl stats --prometheus; dmesg; "
+				       "nvmeofctl key list; cat /proc/keys; cat /run/tlsd.log");
+	const std::string secret = readFile(target.key).substr(16, 40);
+	CHECK_FALSE(namesIt(texts, secret.substr(0, 24)));
+	CHECK_FALSE(namesIt(texts, secret.substr(16, 24)));
+}
+
+} // namespace guest::tls
