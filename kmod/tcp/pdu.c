@@ -74,14 +74,21 @@ static bool check_plen(const struct nvme_tcp_hdr *hdr, const struct nof_pdu_conf
 	}
 }
 
+/* An alert of TLS begins with its record type, 21, and the major version, 3 (RFC 8446, 5.1). */
+static const char *unknown_type_text(const struct nvme_tcp_hdr *hdr, bool connected)
+{
+	if (connected)
+		return "unexpected PDU type";
+	return hdr->type == 21 && hdr->flags == 3 ? "peer speaks TLS, connect with a TLS key" :
+						    "peer does not speak NVMe/TCP";
+}
+
 bool nof_pdu_check_header(const struct nvme_tcp_hdr *hdr, const struct nof_pdu_conf *conf, struct nof_pdu_fault *fault)
 {
 	u8 size = header_size(hdr->type);
 
 	if (!size)
-		return pdu_field_fault(fault, struct nvme_tcp_hdr, type,
-				       conf->connected ? "unexpected PDU type" :
-						   "peer does not speak NVMe/TCP");
+		return pdu_field_fault(fault, struct nvme_tcp_hdr, type, unknown_type_text(hdr, conf->connected));
 	if (!legal_now(hdr->type, conf->connected))
 		return pdu_fault(fault, NVME_TCP_FES_PDU_SEQ_ERR, 0,
 				 conf->connected ? "second ICResp" : "PDU before ICResp");
