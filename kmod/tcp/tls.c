@@ -23,7 +23,7 @@
 
 #define RETRY_DELAY	(HZ / 50)	/* before another request, while as many handshakes wait as the kernel allows */
 #define TICKETS_MAX	16		/* records with session tickets that a target may send */
-#define CONTROL_PIECE	512		/* bytes of a record to look at in one call */
+#define CONTROL_MAX	1024		/* bytes of a record that is not data; session tickets have about 300 */
 #define SEND_VECS	16		/* copied pieces that go to the socket in one call */
 
 /* Types of handshake messages (RFC 8446, 4) */
@@ -263,27 +263,16 @@ struct nof_tls_end nof_tls_read_control(struct nof_tcp_queue *q)
 		struct cmsghdr	hdr;
 		u8		space[CMSG_SPACE(sizeof(u8))];
 	} control;
-	struct nof_tls_end end = {};
-	u8 data[CONTROL_PIECE];
-	bool first = true;
-	int n;
+	struct msghdr msg = { .msg_control = &control, .msg_controllen = sizeof(control) };
+	u8 data[CONTROL_MAX];
+	struct kvec vec = { data, sizeof(data) };
+	int n = kernel_recvmsg(q->sock, &msg, &vec, 1, sizeof(data), MSG_DONTWAIT);
 
-	for (;;) {
-		struct kvec vec = { data, sizeof(data) };
-		struct msghdr msg = { .msg_control = &control, .msg_controllen = sizeof(control) };
-
-		n = kernel_recvmsg(q->sock, &msg, &vec, 1, sizeof(data), MSG_DONTWAIT);
-		if (n == -EAGAIN && !first)
-			return end;
-		if (n <= 0)
-			return (struct nof_tls_end){ NOF_CAUSE_PEER, n ?: -ECONNRESET, "cannot read a TLS record" };
-		if (first)
-			end = record_end(q, tls_get_record_type(q->sock->sk, &control.hdr), data, n);
-		/* the record has been read in full */
-		if (end.err || msg.msg_flags & MSG_EOR || n < (int)sizeof(data))
-			return end;
-		first = false;
-	}
+	if (n <= 0)
+		return (struct nof_tls_end){ NOF_CAUSE_PEER, n ?: -ECONNRESET, "cannot read a TLS record" };
+	if (n == sizeof(data))
+		return (struct nof_tls_end){ NOF_CAUSE_PEER, -EPROTO, "a TLS message from the target is too long" };
+	return record_end(q, tls_get_record_type(q->sock->sk, &control.hdr), data, n);
 }
 
 /*
