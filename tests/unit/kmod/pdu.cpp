@@ -115,6 +115,14 @@ TEST_CASE("PDU header: valid headers are accepted with every combination of dige
 	}
 }
 
+TEST_CASE("PDU header: an alert of TLS instead of ICResp is recognized")
+{
+	// alert, TLS 1.2 as in all records, 2 bytes: fatal, unexpected_message; and the beginning of what follows
+	const nvme_tcp_hdr alert = {.type = 21, .flags = 3, .hlen = 3, .pdo = 0, .plen = 0x0a0202};
+	CHECK(header(alert, conf({}, false)) == "peer speaks TLS, connect with a TLS key");
+	CHECK(header(alert, conf({}, true)) == "unexpected PDU type");
+}
+
 TEST_CASE("PDU header: only PDUs of a target are accepted, and only in the right state")
 {
 	for (unsigned int type = 0; type < 256; ++type) {
