@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Runs the handshakes that the kernel asks for, all in one thread: none waits for another one's peer.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+
+#include "handshake.h"
+#include "handshake_family.h"
+#include "libctl/runtime/journal.h"
+#include "libctl/runtime/loop.h"
+#include "libctl/runtime/wheel.h"
+
+namespace tlsd {
+
+struct AgentLimits {
+	std::size_t handshakes = 512; // at a time; further ones wait in the kernel, which bounds them, too
+	std::size_t ofPeer = 256;     // at a time as a server with one address; further ones are refused
+	std::chrono::milliseconds usualTimeout{10'000}, longestTimeout{60'000};
+	std::chrono::milliseconds silence{1'000}; // see Agent::oldestSilent()
+};
+
+class Agent {
+public:
+	using Install = std::function<nvmeof::Result<void>(int socket, const SessionKeys &keys)>;
+
+	// Everything passed must outlive the agent. @debug: log successes, too.
+	Agent(runtime::Loop &loop, const TlsContexts &contexts, PskStore &store, HandshakeQueue &queue, Install install,
+	      bool debug, AgentLimits limits = {});
+	~Agent();
+	Agent(const Agent &) = delete;
+	Agent &operator=(const Agent &) = delete;
+
+	// Takes handshakes from the queue until there are none or too many; goes on by itself when one has ended.
+	void serve();
+	// Takes no further ones. @ended is called when the running ones have ended.
+	void stepAside(std::function<void()> ended);
+	// Ends all: the kernel reports EIO to their users.
+	void end();
+	std::size_t running() const { return running_.size(); }
+
+private:
+	class Running;
+	struct Peer {
+		std::string host, name; // numeric address, without and with the port
+	};
+	using List = std::list<std::unique_ptr<Running>>;
+
+	static Peer peerOf(int socket);
+	bool take(); // one; false: there is none, or it failed and is tried again later
+	void start(HandshakeRequest request);
+	void refuse(const HandshakeRequest &request, int status, const std::string &reason);
+	Running *oldestSilent() const;
+	std::size_t withPeer(const std::string &host) const;
+	void erase(const Running &handshake);
+	void report(const HandshakeRequest &request, const std::string &peer, const std::string &identity,
+		    const std::string &reason);
+
+	runtime::Loop &loop_;
+	const TlsContexts &contexts_;
+	PskStore &store_;
+	HandshakeQueue &queue_;
+	const Install install_;
+	const bool debug_;
+	const AgentLimits limits_;
+	runtime::LogLimit logLimit_;
+	runtime::Poller poller_;
+	runtime::Wheel wheel_;
+	List running_; // the oldest first
+	bool ending_ = false;
+	std::function<void()> ended_;
+	runtime::Timer more_; // calls serve()
+};
+
+} // namespace tlsd

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <csignal>
+#include <exception>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <syslog.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <systemd/sd-daemon.h>
+
+#include "agent.h"
+#include "check.h"
+#include "handshake_family.h"
+#include "libctl/runtime/journal.h"
+#include "libctl/runtime/loop.h"
+#include "psk_store.h"
+
+using namespace tlsd;
+using namespace runtime;
+using nvmeof::Error;
+using nvmeof::ErrorCode;
+using nvmeof::Result;
+
+namespace {
+
+// Documented in nvmeof-tlsd(8)
+enum Exit { done = 0, failed = 1, usage = 2, noHandshakeApi = 8 };
+
+int failWith(const Error &error)
+{
+	say(LOG_ERR, error.message);
+	return error.code == ErrorCode::noModule ? noHandshakeApi : failed;
+}
+
+// The memory has keys in it: no core dumps, and no debugger of the same user. Each handshake needs a descriptor.
+void setLimits()
+{
+	const rlimit none{};
+	::setrlimit(RLIMIT_CORE, &none);
+	::prctl(PR_SET_DUMPABLE, 0);
+	rlimit files{};
+	if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		::setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+// The service manager takes an exit before READY=1 for a failure.
+int otherAgentRuns()
+{
+	say(LOG_NOTICE,
+	    "another agent does the handshakes of this machine (tlshd or nvmeof-tlsd): there is nothing to do. "
+	    "To have this one do them, stop the other and start it again");
+	sd_notify(0, "READY=1\nSTATUS=another agent is running");
+	return done;
+}
+
+int serve(bool debug)
+{
+	Result<HandshakeFamily> family = HandshakeFamily::open();
+	if (!family)
+		return failWith(family.error());
+	if (const Result<void> rights = family->checkRights(); !rights)
+		return failWith(rights.error());
+	if (family->otherAgent())
+		return otherAgentRuns();
+	Result<TlsContexts> contexts = TlsContexts::create();
+	if (!contexts)
+		return failWith(contexts.error());
+	Result<KeyringPskStore> store = KeyringPskStore::open();
+	if (!store)
+		return failWith(store.error());
+	Loop loop;
+	Agent agent(loop, *contexts, *store, *family, installKeys, debug);
+	bool steppingAside = false;
+	auto look = [&] {
+		if (!steppingAside && family->otherAgent()) {
+			steppingAside = true;
+			say(LOG_NOTICE,
+			    "another agent has started to do the handshakes of this machine; this one ends");
+			agent.stepAside([&] { loop.end(done); });
+		}
+		agent.serve();
+	};
+	Readable events(loop, family->fd(), [&] {
+		family->drain();
+		look();
+	});
+	auto end = [&] {
+		sd_notify(0, "STOPPING=1");
+		agent.end();
+		loop.end(done);
+	};
+	OnSignal term(loop, SIGTERM, end), interrupted(loop, SIGINT, end);
+	if (const Result<void> joined = family->join(); !joined)
+		return failWith(joined.error());
+	sd_notify(0, "READY=1");
+	agent.serve(); // what has waited since another agent ended
+	return loop.run();
+}
+
+int check()
+{
+	bool ok = true;
+	for (const Finding &finding : checkMachine()) {
+		constexpr const char *words[] = {"ok", "note", "missing"};
+		fmt::print("{}: {}\n", words[static_cast<std::size_t>(finding.kind)], finding.text);
+		ok &= finding.kind != Finding::Kind::missing;
+	}
+	return ok ? done : failed;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	CLI::App app(
+		"Does the TLS handshakes of NVMe/TCP connections for the kernel, with pre-shared keys of its keyrings");
+	bool debug = false, checks = false;
+	app.add_flag("--debug", debug, "log handshakes that succeed, too");
+	app.add_flag("--check", checks,
+		     "print whether this machine has what TLS connections need, and exit with 0 or 1");
+	app.set_version_flag("--version", NVMEOF_VERSION);
+	setLimits();
+	try {
+		app.parse(argc, argv);
+		return checks ? check() : serve(debug);
+	} catch (const CLI::ParseError &e) {
+		return app.exit(e) == 0 ? done : usage;
+	} catch (const std::exception &e) {
+		say(LOG_ERR, e.what());
+		return failed;
+	}
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "psk_store.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include <keyutils.h>
+
+#include "libctl/base/text.h"
+
+namespace tlsd {
+
+using nofctl::KeyHash;
+using nofctl::KeySerial;
+using nofctl::SecretBytes;
+using nvmeof::Error;
+using nvmeof::errorFromErrno;
+using nvmeof::Result;
+
+namespace {
+
+constexpr const char *pskType = "psk";
+constexpr const char *nvmeKeyringName = ".nvme";
+constexpr std::size_t mostInKeyring = 1 << 14; // that are looked at in one keyring
+
+// A keyring in the session keyring of the agent meanwhile: a process may read only keys that it possesses, which means
+// that a search of its keyrings finds them.
+class Possession {
+public:
+	explicit Possession(KeySerial keyring) : keyring_(keyring)
+	{
+		if (keyring_)
+			::keyctl_link(keyring_, KEY_SPEC_SESSION_KEYRING);
+	}
+	Possession(const Possession &) = delete;
+	Possession &operator=(const Possession &) = delete;
+	~Possession()
+	{
+		if (keyring_)
+			::keyctl_unlink(keyring_, KEY_SPEC_SESSION_KEYRING);
+	}
+
+private:
+	KeySerial keyring_;
+};
+
+struct Described {
+	std::string type, description;
+};
+
+struct Free {
+	void operator()(void *memory) const { std::free(memory); }
+};
+
+// "TYPE;UID;GID;PERMISSIONS;DESCRIPTION". errno has the reason if there is none.
+std::optional<Described> describe(KeySerial serial)
+{
+	char *text = nullptr;
+	if (::keyctl_describe_alloc(serial, &text) < 0)
+		return std::nullopt;
+	const std::unique_ptr<char, Free> freed(text);
+	const std::string_view all = text;
+	std::size_t at = 0;
+	for (int i = 0; i < 4 && at != all.npos; i++)
+		at = all.find(';', at + (i > 0));
+	errno = EINVAL;
+	if (at == all.npos)
+		return std::nullopt;
+	return Described{std::string(all.substr(0, all.find(';'))), std::string(all.substr(at + 1))};
+}
+
+Error keyError(int status, std::string message)
+{
+	Error error = errorFromErrno(status, std::move(message));
+	error.sysErrno = status;
+	return error;
+}
+
+// EACCES would mean to the user of the handshake that the peer does not accept the key.
+Error readError(KeySerial serial, int sysErrno)
+{
+	const std::string which = "key " + std::to_string(serial);
+	switch (sysErrno) {
+	case ENOKEY:
+		return keyError(ENOKEY, "there is no " + which + ": it was removed; insert it again");
+	case EKEYREVOKED:
+		return keyError(EKEYREVOKED, which + " is revoked; insert a new one");
+	case EKEYEXPIRED:
+		return keyError(EKEYEXPIRED, which + " has expired; insert a new one");
+	default:
+		return keyError(EIO, which + " cannot be read: " + std::strerror(sysErrno) +
+					     "; it must be in the keyring .nvme or in that of the connection");
+	}
+}
+
+Error lengthError(const std::string &identity, KeyHash hash)
+{
+	return keyError(EKEYREJECTED, "the key '" + nofctl::printable(identity) + "' has a wrong length for " +
+					      toString(hash) + "; insert it again");
+}
+
+// @serial is possessed.
+Result<Psk> readPsk(KeySerial serial, std::string identity, KeyHash hash)
+{
+	const std::size_t size = hash == KeyHash::sha256 ? 32 : 48; // of the hash function's output
+	SecretBytes secret(size + 1);
+	const long read = ::keyctl_read(serial, reinterpret_cast<char *>(secret.data()), secret.size());
+	if (read < 0)
+		return readError(serial, errno);
+	if (static_cast<std::size_t>(read) != size)
+		return lengthError(identity, hash);
+	secret.shrink(size);
+	return Psk{serial, std::move(identity), hash, std::move(secret)};
+}
+
+// The key of @keyring with this identity, 0 if there is none. A search of the kernel would do with a beginning of the
+// identity, and compare text of a peer with shorter descriptions.
+KeySerial findIn(KeySerial keyring, std::string_view identity)
+{
+	const long size = ::keyctl_read(keyring, nullptr, 0);
+	if (size <= 0)
+		return 0;
+	constexpr std::size_t more = 16; // that are added meanwhile: the kernel copies all or nothing
+	std::vector<key_serial_t> keys(
+		std::min(static_cast<std::size_t>(size) / sizeof(key_serial_t) + more, mostInKeyring));
+	const long read =
+		::keyctl_read(keyring, reinterpret_cast<char *>(keys.data()), keys.size() * sizeof(key_serial_t));
+	if (read < 0)
+		return 0;
+	keys.resize(std::min(keys.size(), static_cast<std::size_t>(read) / sizeof(key_serial_t)));
+	for (const key_serial_t key : keys)
+		if (const std::optional<Described> is = describe(key))
+			if (is->type == pskType && is->description == identity)
+				return key;
+	return 0;
+}
+
+} // namespace
+
+std::optional<KeyHash> hashOfIdentity(std::string_view identity)
+{
+	// "NVMe", version of the identity, retained or generated, hash function
+	constexpr std::string_view head = "NVMe";
+	constexpr std::size_t headSize = 9;
+	if (!identity.starts_with(head) || identity.size() <= headSize || identity.size() > longestIdentity)
+		return std::nullopt;
+	const char version = identity[4], origin = identity[5];
+	const std::string_view hash = identity.substr(6, 3);
+	if ((version != '0' && version != '1') || (origin != 'R' && origin != 'G'))
+		return std::nullopt;
+	if (hash == "01 ")
+		return KeyHash::sha256;
+	return hash == "02 " ? std::optional(KeyHash::sha384) : std::nullopt;
+}
+
+Result<KeyringPskStore> KeyringPskStore::open()
+{
+	if (::keyctl_join_session_keyring(nullptr) < 0) {
+		const int sysErrno = errno;
+		return errorFromErrno(sysErrno, std::string("cannot make a session keyring: ") +
+							std::strerror(sysErrno) +
+							"; the kernel needs CONFIG_KEYS, and a container must allow "
+							"keyctl(2)");
+	}
+	return KeyringPskStore();
+}
+
+KeySerial KeyringPskStore::nvmeKeyring()
+{
+	if (nvme_)
+		if (const std::optional<Described> is = describe(nvme_))
+			if (is->type == "keyring" && is->description == nvmeKeyringName)
+				return nvme_;
+	const key_serial_t found = ::find_key_by_type_and_desc("keyring", nvmeKeyringName, 0);
+	nvme_ = found > 0 ? found : 0;
+	return nvme_;
+}
+
+Result<Psk> KeyringPskStore::read(KeySerial serial, KeySerial keyring)
+{
+	const Possession own(keyring), nvme(nvmeKeyring());
+	const std::optional<Described> is = describe(serial);
+	if (!is)
+		return readError(serial, errno);
+	const std::optional<KeyHash> hash = hashOfIdentity(is->description);
+	if (is->type != pskType || !hash)
+		return keyError(EKEYREJECTED, "key " + std::to_string(serial) + " '" +
+						      nofctl::printable(is->description) +
+						      "' is no pre-shared key of NVMe/TCP; its type is psk, and its "
+						      "description begins with NVMe0R or NVMe1R");
+	return readPsk(serial, is->description, *hash);
+}
+
+Result<Psk> KeyringPskStore::find(std::string_view identity, KeySerial keyring)
+{
+	const std::optional<KeyHash> hash = hashOfIdentity(identity);
+	const KeySerial nvme = nvmeKeyring();
+	const Possession own(keyring), common(nvme);
+	for (const KeySerial in : {keyring, nvme})
+		if (const KeySerial serial = hash && in ? findIn(in, identity) : 0)
+			return readPsk(serial, std::string(identity), *hash);
+	return keyError(ENOKEY, nvme ? "the keyring .nvme has no such key"
+				     : "there is no keyring .nvme; 'modprobe nvme-keyring' makes it");
+}
+
+void clearProcessKeyring()
+{
+	::keyctl_clear(KEY_SPEC_PROCESS_KEYRING);
+}
+
+KeySerial processKeyringEntry()
+{
+	std::array<key_serial_t, 1> first{};
+	const long size =
+		::keyctl_read(KEY_SPEC_PROCESS_KEYRING, reinterpret_cast<char *>(first.data()), sizeof(first));
+	return size >= static_cast<long>(sizeof(first)) ? first[0] : 0;
+}
+
+} // namespace tlsd
