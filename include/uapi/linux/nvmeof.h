@@ -252,6 +252,10 @@ enum nvmeof_attr {
 	NVMEOF_A_AUTH_DHGROUP,		/* u8: DH group: 0 NULL, 1 to 5: 2048, 3072, 4096, 6144, 8192 bits */
 	NVMEOF_A_AUTH_MUTUAL,		/* flag: the controller has authenticated itself, too */
 	NVMEOF_A_AUTH_AT,		/* u64, CLOCK_BOOTTIME ns: when the admin queue was last authenticated */
+	NVMEOF_A_TLS_KEY,		/* u32: serial number of a key of type "psk": the connection uses TLS */
+	NVMEOF_A_TLS_KEYRING,		/* u32: serial number of the keyring that has the key */
+	NVMEOF_A_TLS_CIPHER,		/* u16: cipher of the admin queue's connection, TLS_CIPHER_* of linux/tls.h */
+	NVMEOF_A_TLS_KEY_USED,		/* u32: serial number of the key that the TLS agent has used */
 
 	__NVMEOF_A_MAX,
 	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1
