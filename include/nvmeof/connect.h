@@ -48,6 +48,16 @@ struct Connection : Controller {
 	bool made = false; // created by this call; otherwise it existed before
 };
 
+// Whether a connection uses TLS. None falls back to plain TCP after a failed handshake.
+enum class TlsUse {
+	off,
+	preferred, // if there is a key for this host and subsystem
+	required,  // without a key, the connect fails
+};
+
+const char *toString(TlsUse use);                           // "off", "preferred", "required"
+std::optional<TlsUse> parseTlsUse(const std::string &word); // also "true": required, "false": off
+
 struct ConnectOptions {
 	std::string transport = "tcp";
 	Address address;
@@ -73,7 +83,12 @@ struct ConnectOptions {
 	// of the host only. The second one needs the first one.
 	std::string dhchapKey;     // the host's
 	std::string dhchapCtrlKey; // the controller's
-	std::string owner;         // program that manages the controller; stored with it; empty: none
+	// TLS, which needs transport "tcp". Not set: required if tlsKey is given, else off. See Documentation/tls.md.
+	std::optional<TlsUse> tls;
+	// Its pre-shared key: a source like dhchapKey, where "keyring:IDENTITY" is a key in the keyring ".nvme". Empty:
+	// the key that ".nvme" has for this host and subsystem.
+	std::string tlsKey;
+	std::string owner; // program that manages the controller; stored with it; empty: none
 	std::optional<std::chrono::milliseconds> stallTimeout; // silence after which the path is suspect; 0: off
 	std::optional<std::uint8_t> tos;
 	std::optional<std::chrono::milliseconds> ackTimeout; // RDMA: timeout of a packet

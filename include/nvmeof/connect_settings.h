@@ -35,9 +35,11 @@ struct ConnectSettings {
 	std::optional<bool> sqFlow;
 	std::optional<std::string> dhchapKey;
 	std::optional<std::string> dhchapCtrlKey;
+	std::optional<TlsUse> tls;
+	std::optional<std::string> tlsKey;
 
 	bool operator==(const ConnectSettings &) const = default;
-	// Copies values that are not set here from @other.
+	// Copies values that are not set here from @other. A tlsKey that is set here without tls implies TLS.
 	void complete(const ConnectSettings &other);
 	// Copies values that are set to @options; other options stay unchanged.
 	void apply(ConnectOptions &options) const;
@@ -50,6 +52,7 @@ enum class SettingKind {
 	time,         // seconds, see parseSeconds()
 	timeOrNever,  // seconds, or -1 for no limit
 	keySource,    // text: where a key is, see ConnectOptions::dhchapKey
+	tlsUse,       // TlsUse, see parseTlsUse()
 };
 
 // Description of one setting. For times, the bounds are in milliseconds.
@@ -57,7 +60,7 @@ struct ConnectSetting {
 	using Member =
 		std::variant<std::optional<bool> ConnectSettings::*, std::optional<std::uint32_t> ConnectSettings::*,
 			     std::optional<std::chrono::milliseconds> ConnectSettings::*,
-			     std::optional<std::string> ConnectSettings::*>;
+			     std::optional<std::string> ConnectSettings::*, std::optional<TlsUse> ConnectSettings::*>;
 
 	const char *name; // "nr-io-queues"
 	Member member;
@@ -72,7 +75,8 @@ std::span<const ConnectSetting> connectSettings();
 // Null: unknown name.
 const ConnectSetting *findConnectSetting(std::string_view name);
 
-// @value: 0 or 1, a number, or milliseconds. Errors: invalid, if it is out of bounds, or the setting is a text.
+// @value: 0 or 1, a number, milliseconds, or a TlsUse. Errors: invalid, if it is out of bounds, or the setting is a
+// text.
 Result<void> putConnectSetting(ConnectSettings &settings, const ConnectSetting &setting, std::int64_t value);
 // Empty if it is not set, or a text.
 std::optional<std::int64_t> getConnectSetting(const ConnectSettings &settings, const ConnectSetting &setting);

@@ -44,6 +44,14 @@ struct Authentication {
 	std::chrono::nanoseconds at{0}; // CLOCK_BOOTTIME of the last authentication of the admin queue
 };
 
+// TLS of a controller's connections; NVMe TCP Transport 1.0, 3.6.1.
+struct Tls {
+	std::string cipher;       // "AES-GCM-128", "AES-GCM-256", "CHACHA20-POLY1305"; empty: not connected yet
+	std::int32_t key = 0;     // serial number of the configured key
+	std::int32_t keyUsed = 0; // of the one that the TLS agent has used; 0: not known
+	std::string identity;     // of the used or else the configured key; empty: the key has been removed
+};
+
 struct Controller {
 	std::uint32_t subsystem = 0; // id of its subsystem
 	std::uint32_t id = 0;        // the 1 of nvmeof0c1
@@ -91,6 +99,7 @@ struct Controller {
 	std::optional<RdmaConnection> rdma; // while connected over RDMA
 	// Not set: this host has not authenticated itself: it has no key, or the target requires no authentication.
 	std::optional<Authentication> authentication;
+	std::optional<Tls> tls; // not set: no TLS
 };
 
 } // namespace nvmeof

@@ -73,13 +73,13 @@ NVMEOF_C_API void nvmeof_error_free(nvmeof_error *error);
 /*
  * A snapshot of an object or an event. Strings: all objects: "name"; subsystem: "nqn", "hostnqn", "model", "serial",
  * "firmware", "iopolicy"; controller: "nqn", "hostnqn", "transport", "traddr", "trsvcid", "state", "last_error",
- * "owner", "serial", "model", and if it was authenticated "auth_hash", "auth_dhgroup"; namespace: "wwid", "uuid"; path:
- * "namespace", "controller", "ana_state"; event: "type", "object_kind", "reason". Numbers: subsystem: "id"; controller:
- * "subsystem", "id", "last_errno", "last_status", "scans", "reconnects", "paths", "inflight", "authenticated" (1 or 0),
- * and if so "auth_mutual" (1 or 0), "auth_time" (ns, CLOCK_BOOTTIME); namespace: "subsystem", "nsid", "size",
- * "lba_size", "read_only", "paths", "usable_paths", "openers"; path: "nsid", "usable", "degraded", "suspect",
- * "probation", "inflight"; event: "time" (ns, CLOCK_BOOTTIME); of type "aen" also "aen_type", "aen_info",
- * "aen_log_page".
+ * "owner", "serial", "model", if it was authenticated "auth_hash", "auth_dhgroup", if it uses TLS "tls_cipher",
+ * "tls_identity"; namespace: "wwid", "uuid"; path: "namespace", "controller", "ana_state"; event: "type",
+ * "object_kind", "reason". Numbers: subsystem: "id"; controller: "subsystem", "id", "last_errno", "last_status",
+ * "scans", "reconnects", "paths", "inflight", "authenticated" (1 or 0), and if so "auth_mutual" (1 or 0), "auth_time"
+ * (ns, CLOCK_BOOTTIME); namespace: "subsystem", "nsid", "size", "lba_size", "read_only", "paths", "usable_paths",
+ * "openers"; path: "nsid", "usable", "degraded", "suspect", "probation", "inflight"; event: "time" (ns,
+ * CLOCK_BOOTTIME); of type "aen" also "aen_type", "aen_info", "aen_log_page".
  */
 NVMEOF_C_API enum nvmeof_kind nvmeof_item_kind(const nvmeof_item *item);
 NVMEOF_C_API const char *nvmeof_item_text(const nvmeof_item *item, const char *field); /* NULL: no such field */
@@ -107,10 +107,10 @@ NVMEOF_C_API enum nvmeof_code nvmeof_list(nvmeof_client *client, enum nvmeof_kin
 /*
  * Options of a connect, all set as text: "transport", "traddr", "trsvcid", "nqn", "hostnqn", "hostid", "host_traddr",
  * "host_iface", "owner"; keys, as the absolute path of a file, "credential:NAME" or "keyring:DESCRIPTION":
- * "dhchap_key", "dhchap_ctrl_key"; numbers: "io_queues", "poll_queues", "queue_size", "tags", "tos", "retry_count";
- * times in milliseconds: "keep_alive", "reconnect_delay", "ctrl_loss", "fast_io_fail", "connect_timeout",
- * "stall_timeout", "first_connect", "ack_timeout"; "1" or "0": "hdr_digest", "data_digest", "duplicate_connect",
- * "idempotent"; namespace to wait for: "nsid", "uuid".
+ * "dhchap_key", "dhchap_ctrl_key", "tls_key"; "off", "preferred" or "required": "tls"; numbers: "io_queues",
+ * "poll_queues", "queue_size", "tags", "tos", "retry_count"; times in milliseconds: "keep_alive", "reconnect_delay",
+ * "ctrl_loss", "fast_io_fail", "connect_timeout", "stall_timeout", "first_connect", "ack_timeout"; "1" or "0":
+ * "hdr_digest", "data_digest", "duplicate_connect", "idempotent"; namespace to wait for: "nsid", "uuid".
  */
 NVMEOF_C_API nvmeof_options *nvmeof_options_new(void);
 NVMEOF_C_API enum nvmeof_code nvmeof_options_set(nvmeof_options *options, const char *name, const char *value,

@@ -22,6 +22,7 @@ struct ControllerSettings {
 	std::optional<std::string> owner;                      // see ConnectOptions::owner; empty: none
 	std::optional<std::string> dhchapKey;                  // see ConnectOptions::dhchapKey; not empty
 	std::optional<std::string> dhchapCtrlKey;
+	std::optional<std::string> tlsKey; // see ConnectOptions::tlsKey; not empty
 
 	bool operator==(const ControllerSettings &) const = default;
 };

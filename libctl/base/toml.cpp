@@ -154,8 +154,8 @@ std::string Keys::unknown(std::string_view name) const
 {
 	if (isSecret(name))
 		return "there is no key '" + shown(std::string(name)) +
-		       "': secrets are not supported in this file: dhchap-key and dhchap-ctrl-key name files that "
-		       "contain them";
+		       "': secrets are not supported in this file: dhchap-key, dhchap-ctrl-key and tls-key name files "
+		       "that contain them";
 	std::vector<std::string> names;
 	for (const auto &[key, put] : puts_)
 		names.push_back(key);

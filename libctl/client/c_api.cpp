@@ -544,6 +544,10 @@ nvmeof_item itemOf(const Controller &controller)
 		item.numbers["auth_mutual"] = controller.authentication->mutual;
 		item.numbers["auth_time"] = static_cast<std::uint64_t>(controller.authentication->at.count());
 	}
+	if (controller.tls) {
+		item.texts["tls_cipher"] = controller.tls->cipher;
+		item.texts["tls_identity"] = controller.tls->identity;
+	}
 	return item;
 }
 
@@ -636,6 +640,12 @@ bool take(std::optional<Uuid> &to, const std::string &value)
 	return to.has_value();
 }
 
+bool take(std::optional<TlsUse> &to, const std::string &value)
+{
+	to = parseTlsUse(value);
+	return to.has_value();
+}
+
 bool take(bool &to, const std::string &value)
 {
 	to = value == "1";
@@ -692,6 +702,8 @@ constexpr Option table[] = {
 	{"owner", toConnect<&ConnectOptions::owner>},
 	{"dhchap_key", toConnect<&ConnectOptions::dhchapKey>},
 	{"dhchap_ctrl_key", toConnect<&ConnectOptions::dhchapCtrlKey>},
+	{"tls", toConnect<&ConnectOptions::tls>},
+	{"tls_key", toConnect<&ConnectOptions::tlsKey>},
 	{"io_queues", toConnect<&ConnectOptions::ioQueues>},
 	{"poll_queues", toConnect<&ConnectOptions::pollQueues>},
 	{"queue_size", toConnect<&ConnectOptions::queueSize>},
@@ -721,7 +733,8 @@ Result<void> setOption(nvmeof_options &options, const std::string &name, const s
 	for (const Option &option : table) {
 		if (name != option.name)
 			continue;
-		if (name.starts_with("dhchap_") && !value.empty()) // before the value, which may be a secret, is stored
+		const bool isKey = name.starts_with("dhchap_") || name == "tls_key";
+		if (isKey && !value.empty()) // before the value, which may be a secret, is stored
 			if (Result<KeySource> source = KeySource::parseAbsolute(value); !source)
 				return invalidError(name + ": " + source.error().message);
 		if (option.take(options, value))

@@ -192,6 +192,11 @@ void checkKeys(ConfigReading &reading)
 		if (settings.dhchapCtrlKey && !settings.dhchapKey)
 			reading.problems.push_back({connection.place, "dhchap-ctrl-key needs dhchap-key, which neither "
 								      "this [[connection]] nor [[defaults]] set"});
+		const TlsUse tls = settings.tls.value_or(settings.tlsKey ? TlsUse::required : TlsUse::off);
+		if (tls == TlsUse::required && connection.transport != "tcp")
+			reading.problems.push_back({connection.place, "TLS needs transport tcp, not " +
+									      connection.transport +
+									      ": set tls = \"off\" for it"});
 	}
 	nofctl::tidyProblems(reading.problems);
 }
@@ -310,6 +315,8 @@ void Writer::settings(const ConnectSettings &settings)
 			continue;
 		if (setting.kind == SettingKind::flag)
 			flag(setting.name, *value);
+		else if (setting.kind == SettingKind::tlsUse)
+			text(setting.name, toString(static_cast<TlsUse>(*value)));
 		else if (setting.kind == SettingKind::time || setting.kind == SettingKind::timeOrNever)
 			line(setting.name, seconds(*value));
 		else

@@ -165,12 +165,23 @@ template <typename T> auto into(std::optional<T> &to)
 	return [&to](T value) { to = std::move(value); };
 }
 
+Result<std::int64_t> tlsUseOf(const toml::node &node)
+{
+	if (const auto *flag = node.as_boolean())
+		return static_cast<std::int64_t>(flag->get() ? TlsUse::required : TlsUse::off);
+	Result<std::string> word = wordOf(node, {"off", "preferred", "required"});
+	return word ? Result<std::int64_t>(static_cast<std::int64_t>(*parseTlsUse(*word)))
+		    : Result<std::int64_t>(word.error());
+}
+
 Result<std::int64_t> settingOf(const toml::node &node, const ConnectSetting &setting)
 {
 	if (setting.kind == SettingKind::flag) {
 		Result<bool> flag = flagOf(node);
 		return flag ? Result<std::int64_t>(*flag) : Result<std::int64_t>(flag.error());
 	}
+	if (setting.kind == SettingKind::tlsUse)
+		return tlsUseOf(node);
 	if (setting.kind == SettingKind::number || setting.kind == SettingKind::milliseconds)
 		return numberOf(node, setting.least, setting.most);
 	const Never never = setting.kind == SettingKind::timeOrNever ? Never::allowed : Never::refused;

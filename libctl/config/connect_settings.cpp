@@ -56,6 +56,10 @@ constexpr ConnectSetting all[] = {
 	{"dhchap-ctrl-key", &ConnectSettings::dhchapCtrlKey, SettingKind::keySource, 0, 0,
 	 "no authentication of the controller",
 	 "Likewise, the key by which the controller has to authenticate itself; needs dhchap-key"},
+	{"tls", &ConnectSettings::tls, SettingKind::tlsUse, 0, 2, "off, or required with tls-key",
+	 "TCP: encrypt the connection by TLS 1.3, with the key that the keyring .nvme has for this host and subsystem"},
+	{"tls-key", &ConnectSettings::tlsKey, SettingKind::keySource, 0, 0, "the key in .nvme",
+	 "The same with this key: a file, or credential:NAME, or keyring:IDENTITY for a key in .nvme"},
 };
 
 template <typename T> void putMember(std::optional<T> &member, std::int64_t value)
@@ -74,7 +78,7 @@ template <typename T> std::optional<std::int64_t> numberIn(const std::optional<T
 	else if constexpr (std::is_same_v<T, std::string>)
 		return std::nullopt;
 	else
-		return *member;
+		return static_cast<std::int64_t>(*member);
 }
 
 using TextMember = std::optional<std::string> ConnectSettings::*;
@@ -88,8 +92,33 @@ template <typename T, typename S> void applyOne(const std::optional<T> &value, S
 
 } // namespace
 
+const char *toString(TlsUse use)
+{
+	switch (use) {
+	case TlsUse::off:
+		break;
+	case TlsUse::preferred:
+		return "preferred";
+	case TlsUse::required:
+		return "required";
+	}
+	return "off";
+}
+
+std::optional<TlsUse> parseTlsUse(const std::string &word)
+{
+	for (TlsUse use : {TlsUse::off, TlsUse::preferred, TlsUse::required})
+		if (word == toString(use))
+			return use;
+	if (word == "true")
+		return TlsUse::required;
+	return word == "false" ? std::optional(TlsUse::off) : std::nullopt;
+}
+
 void ConnectSettings::complete(const ConnectSettings &other)
 {
+	if (tlsKey && !tls)
+		tls = TlsUse::required;
 	for (const ConnectSetting &setting : all)
 		std::visit(
 			[&](auto member) {
@@ -121,6 +150,8 @@ void ConnectSettings::apply(ConnectOptions &options) const
 	applyOne(sqFlow, options.sqFlow);
 	applyOne(dhchapKey, options.dhchapKey);
 	applyOne(dhchapCtrlKey, options.dhchapCtrlKey);
+	applyOne(tls, options.tls);
+	applyOne(tlsKey, options.tlsKey);
 }
 
 std::span<const ConnectSetting> connectSettings()

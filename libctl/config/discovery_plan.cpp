@@ -171,7 +171,7 @@ std::optional<std::size_t> Planner::refer(std::size_t from, const DiscoveryEntry
 	options.subsysnqn = place.subsysnqn;
 	if (auto found = services_.find(serviceKey(options)); found != services_.end())
 		return found->second;
-	std::string reason = nofctl::refusalOf(entry, place, plan_.services[from].options, rules_);
+	std::string reason = nofctl::refusalOf(entry, options, plan_.services[from].options, rules_);
 	if (reason.empty())
 		reason = excluded(options).value_or("");
 	if (!reason.empty()) {
@@ -183,6 +183,8 @@ std::optional<std::size_t> Planner::refer(std::size_t from, const DiscoveryEntry
 		plan_.complete = false; // the log of that service is missing
 		return std::nullopt;
 	}
+	if (nofctl::needsTls(entry))
+		options.tls = TlsUse::required;
 	referred_[plan_.services[from].root]++;
 	return add(options, from);
 }
@@ -312,11 +314,15 @@ void Planner::takeEntry(std::size_t index, const DiscoveryEntry &entry, bool pre
 	ConnectOptions options = optionsFor(index, entry);
 	if (rules_.present && rules_.present(options) != present)
 		return;
+	if (rules_.settings)
+		rules_.settings(options.subsysnqn).apply(options);
 	std::string reason = nofctl::refusalOf(entry, options, plan_.services[index].options, rules_);
 	if (reason.empty())
 		reason = excluded(options).value_or("");
 	if (!reason.empty())
 		return refuse(index, nofctl::planText(options), reason);
+	if (nofctl::needsTls(entry)) // a connect without a key fails: never plain
+		options.tls = TlsUse::required;
 	const std::string key = connectionKey(options);
 	if (auto there = connections_.find(key); there != connections_.end()) {
 		std::vector<std::size_t> &toldBy = plan_.connections[there->second].toldBy;
@@ -327,8 +333,6 @@ void Planner::takeEntry(std::size_t index, const DiscoveryEntry &entry, bool pre
 	const std::size_t root = plan_.services[index].root;
 	if (std::string limit = limitFor(root, options.subsysnqn); !limit.empty())
 		return addOverLimit(index, limit);
-	if (rules_.settings)
-		rules_.settings(options.subsysnqn).apply(options);
 	led_[root]++;
 	paths_[options.subsysnqn]++;
 	connections_.emplace(key, plan_.connections.size());

@@ -127,6 +127,7 @@ const Key<ControllerSettings> controllerKeys[] = {
 	 [](auto &settings, auto &value) { return putTime(settings.stallTimeout, value, Never::refused); }},
 	{"dhchap-key", [](auto &settings, auto &value) { return putKeySource(settings.dhchapKey, value); }},
 	{"dhchap-ctrl-key", [](auto &settings, auto &value) { return putKeySource(settings.dhchapCtrlKey, value); }},
+	{"tls-key", [](auto &settings, auto &value) { return putKeySource(settings.tlsKey, value); }},
 };
 
 template <typename S> using Keys = std::span<const Key<S>>;

@@ -41,15 +41,16 @@ bool isIpv6(const std::string &traddr)
 	return traddr.find(':') != traddr.npos;
 }
 
-// This version supports neither TLS nor any other secure channel.
-std::string securityRefusal(const DiscoveryEntry &entry)
+std::string securityRefusal(const DiscoveryEntry &entry, const ConnectOptions &options)
 {
-	const TcpSecurity security = entry.tcpSecurity.value_or(TcpSecurity::none);
-	if (entry.secureChannel == SecureChannel::required)
-		return "it requires a secure channel, which this version does not support";
-	if (entry.transport == "tcp" && security != TcpSecurity::none && security != TcpSecurity::unknown &&
+	if (entry.transport != "tcp" && entry.secureChannel == SecureChannel::required)
+		return "it requires a secure channel, which is supported for transport tcp only";
+	if (entry.transport == "tcp" && entry.tcpSecurity == TcpSecurity::tls12 &&
 	    entry.secureChannel != SecureChannel::notRequired)
-		return std::string("it is served over ") + toString(security) + ", which this version does not support";
+		return "it requires TLS 1.2, and only TLS 1.3 is supported: select TLS 1.3 at the target";
+	if (needsTls(entry) && options.tls == TlsUse::off)
+		return "it requires TLS, which tls = \"off\" forbids for it: set tls to \"preferred\", or remove that "
+		       "line";
 	return {};
 }
 
@@ -64,6 +65,13 @@ std::string rdmaRefusal(const DiscoveryEntry &entry)
 }
 
 } // namespace
+
+bool needsTls(const DiscoveryEntry &entry)
+{
+	return entry.transport == "tcp" &&
+	       (entry.secureChannel == SecureChannel::required ||
+		(entry.tcpSecurity == TcpSecurity::tls13 && entry.secureChannel != SecureChannel::notRequired));
+}
 
 std::string planText(const ConnectOptions &options)
 {
@@ -87,7 +95,7 @@ std::string refusalOf(const DiscoveryEntry &entry, const ConnectOptions &options
 		return entry.defect;
 	if (entry.transport != "tcp" && entry.transport != "rdma")
 		return "transport " + shown(entry.transport) + " is not supported";
-	if (std::string why = securityRefusal(entry); !why.empty())
+	if (std::string why = securityRefusal(entry, options); !why.empty())
 		return why;
 	if (std::string why = rdmaRefusal(entry); !why.empty())
 		return why;

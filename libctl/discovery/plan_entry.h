@@ -12,6 +12,9 @@ namespace nofctl {
 std::string planText(const nvmeof::ConnectOptions &options);
 // Adds the interface of the connection to @service to a link-local address.
 std::string withScope(const std::string &traddr, const nvmeof::ConnectOptions &service);
+// Whether its connection has to use TLS: it requires a secure channel, or is served over TLS and does not say that it
+// requires none.
+bool needsTls(const nvmeof::DiscoveryEntry &entry);
 // Why this entry must not be connected to with @options; empty: it may be.
 std::string refusalOf(const nvmeof::DiscoveryEntry &entry, const nvmeof::ConnectOptions &options,
 		      const nvmeof::ConnectOptions &service, const nvmeof::PlanRules &rules);

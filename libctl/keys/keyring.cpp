@@ -38,29 +38,27 @@ std::string uniqueDescription(const char *what)
 	return std::string(prefix) + what + ":" + std::to_string(++count);
 }
 
-// Only a process that possesses a key can set its permissions, and revoke it if another program has added it. The
-// session keyring of a service has no link to the user keyring (systemd.exec(5), KeyringMode=). So the thread gets a
-// keyring with such a link meanwhile. The link is not put into the thread keyring itself, where the application may
-// have one.
-class Possession {
-public:
-	Possession()
-		: keyring_(::add_key("keyring", uniqueDescription("link").c_str(), nullptr, 0, KEY_SPEC_THREAD_KEYRING))
-	{
-		if (keyring_ >= 0)
-			::keyctl_link(KEY_SPEC_USER_KEYRING, keyring_);
-	}
-	Possession(const Possession &) = delete;
-	Possession &operator=(const Possession &) = delete;
-	~Possession()
-	{
-		if (keyring_ >= 0)
-			::keyctl_unlink(keyring_, KEY_SPEC_THREAD_KEYRING);
-	}
-
-private:
-	key_serial_t keyring_;
+struct Free {
+	void operator()(void *memory) const { std::free(memory); }
 };
+
+} // namespace
+
+// The session keyring of a service has no link to the user keyring (systemd.exec(5), KeyringMode=). So the thread gets
+// a keyring with such a link meanwhile. The link is not put into the thread keyring itself, where the application may
+// have one.
+Possession::Possession(KeySerial keyring)
+	: helper_(::add_key("keyring", uniqueDescription("link").c_str(), nullptr, 0, KEY_SPEC_THREAD_KEYRING))
+{
+	if (helper_ >= 0)
+		::keyctl_link(keyring, helper_);
+}
+
+Possession::~Possession()
+{
+	if (helper_ >= 0)
+		::keyctl_unlink(helper_, KEY_SPEC_THREAD_KEYRING);
+}
 
 Error keyringError(const std::string &what, int sysErrno)
 {
@@ -72,12 +70,14 @@ Error keyringError(const std::string &what, int sysErrno)
 	return errorFromErrno(sysErrno, message);
 }
 
-struct Free {
-	void operator()(void *memory) const { std::free(memory); }
-};
+Error ofSetting(const char *setting, Error error)
+{
+	error.message = std::string(setting) + ": " + error.message;
+	return error;
+}
 
 // "TYPE;UID;GID;PERMISSIONS;DESCRIPTION"
-std::optional<KeyringKey> described(KeySerial serial)
+std::optional<KeyringKey> describeKey(KeySerial serial)
 {
 	char *text = nullptr;
 	if (::keyctl_describe_alloc(serial, &text) < 0)
@@ -91,6 +91,23 @@ std::optional<KeyringKey> described(KeySerial serial)
 		return std::nullopt;
 	return KeyringKey{serial, std::string(all.substr(0, all.find(';'))), std::string(all.substr(at + 1))};
 }
+
+Result<std::vector<KeyringKey>> keysIn(KeySerial keyring, const std::string &name)
+{
+	void *content = nullptr;
+	const int size = ::keyctl_read_alloc(keyring, &content);
+	if (size < 0)
+		return keyringError("cannot read " + name, errno);
+	const std::unique_ptr<void, Free> freed(content);
+	std::vector<KeyringKey> keys;
+	for (std::size_t i = 0; i < static_cast<std::size_t>(size) / sizeof(key_serial_t); i++)
+		if (std::optional<KeyringKey> key = describeKey(static_cast<const key_serial_t *>(content)[i]))
+			keys.push_back(*std::move(key));
+	std::ranges::sort(keys, {}, &KeyringKey::description);
+	return keys;
+}
+
+namespace {
 
 // The error of a missing key, or of one that is there but cannot be used
 Error absent(const std::string &description, int sysErrno)
@@ -116,7 +133,7 @@ Result<KeySerial> insertKey(const std::string &description, const SecretBytes &p
 		::add_key(types[0], description.c_str(), payload.bytes().data(), payload.size(), KEY_SPEC_USER_KEYRING);
 	if (serial < 0)
 		return keyringError("cannot add a key to the user keyring", errno);
-	const Possession possession;
+	const Possession possession(KEY_SPEC_USER_KEYRING);
 	if (::keyctl_setperm(serial, userPermissions) < 0) {
 		const int sysErrno = errno;
 		::keyctl_revoke(serial); // others could use it
@@ -141,17 +158,10 @@ Result<KeySerial> findKey(const std::string &description)
 
 Result<std::vector<KeyringKey>> listKeys()
 {
-	void *content = nullptr;
-	const int size = ::keyctl_read_alloc(KEY_SPEC_USER_KEYRING, &content);
-	if (size < 0)
-		return keyringError("cannot read the user keyring", errno);
-	const std::unique_ptr<void, Free> freed(content);
-	std::vector<KeyringKey> keys;
-	for (std::size_t i = 0; i < static_cast<std::size_t>(size) / sizeof(key_serial_t); i++)
-		if (std::optional<KeyringKey> key = described(static_cast<const key_serial_t *>(content)[i]))
-			if (key->description.starts_with(prefix))
-				keys.push_back(*std::move(key));
-	std::ranges::sort(keys, {}, &KeyringKey::description);
+	Result<std::vector<KeyringKey>> keys = keysIn(KEY_SPEC_USER_KEYRING, "the user keyring");
+	if (!keys)
+		return keys;
+	std::erase_if(*keys, [](const KeyringKey &key) { return !key.description.starts_with(prefix); });
 	return keys;
 }
 
@@ -163,7 +173,7 @@ Result<void> revokeKey(const std::string &description)
 	Result<KeySerial> serial = findKey(description);
 	if (!serial)
 		return serial.error();
-	const Possession possession;
+	const Possession possession(KEY_SPEC_USER_KEYRING);
 	if (::keyctl_revoke(*serial) < 0)
 		return keyringError("cannot revoke the key", errno);
 	::keyctl_unlink(*serial, KEY_SPEC_USER_KEYRING); // the kernel would do so later
@@ -197,12 +207,6 @@ struct FoundKey {
 };
 
 using MaybeKey = std::optional<FoundKey>; // nothing: the setting is empty
-
-Error ofSetting(const char *setting, Error error)
-{
-	error.message = std::string(setting) + ": " + error.message;
-	return error;
-}
 
 Result<FoundKey> findIn(const KeySource &source)
 {

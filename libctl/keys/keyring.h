@@ -24,9 +24,33 @@ using KeySerial = std::int32_t;
 
 struct KeyringKey {
 	KeySerial serial = 0;
-	std::string type; // "logon", "user"
+	std::string type; // "logon", "user", "psk"
 	std::string description;
 };
+
+// While it exists, the calling thread possesses the keys of a keyring. Only a process that possesses a key can set its
+// permissions, read it, or revoke it if another program has added it.
+class Possession {
+public:
+	explicit Possession(KeySerial keyring);
+	Possession(const Possession &) = delete;
+	Possession &operator=(const Possession &) = delete;
+	~Possession();
+
+private:
+	KeySerial helper_; // keyring of the thread with a link to the keyring
+};
+
+// Nothing: it does not exist, or was revoked, or has expired.
+std::optional<KeyringKey> describeKey(KeySerial serial);
+
+// Its keys, sorted by description. @name: for the error, "the user keyring"
+nvmeof::Result<std::vector<KeyringKey>> keysIn(KeySerial keyring, const std::string &name);
+
+// The error of a system call, with advice
+nvmeof::Error keyringError(const std::string &what, int sysErrno);
+// The same error, with the name of a setting before its message
+nvmeof::Error ofSetting(const char *setting, nvmeof::Error error);
 
 enum class KeyOwner { host, controller };
 

@@ -226,15 +226,19 @@ Result<TlsPsk> TlsPsk::parse(std::string_view text)
 	Result<Parsed> parsed = parseText(text, tlsPrefix);
 	if (!parsed)
 		return parsed.error();
-	if (parsed->hash != KeyHash::sha256 && parsed->hash != KeyHash::sha384)
-		return invalidError("the key has a wrong hash function: that of a TLS key is SHA-256 or SHA-384");
+	if (parsed->hash == KeyHash::sha512)
+		return invalidError("the key has a wrong hash function: that of a TLS key is none, SHA-256 or SHA-384");
+	if (parsed->secret.size() == sizeOf(KeyHash::sha512))
+		return invalidError("the key has a wrong length: a TLS key has 32 or 48 bytes");
 	return TlsPsk{parsed->hash, std::move(parsed->secret)};
 }
 
 Result<TlsPsk> TlsPsk::generate(KeyHash hash, std::size_t length)
 {
-	if (hash != KeyHash::sha256 && hash != KeyHash::sha384)
-		return invalidError("the hash function of a TLS key is SHA-256 or SHA-384");
+	if (hash == KeyHash::sha512)
+		return invalidError("the hash function of a TLS key is none, SHA-256 or SHA-384");
+	if (length == sizeOf(KeyHash::sha512))
+		return invalidError("a TLS key has 32 or 48 bytes");
 	Result<SecretBytes> secret = generated(hash, length);
 	if (!secret)
 		return secret.error();

@@ -70,7 +70,7 @@ struct DhchapSecret {
 };
 
 // A configured pre-shared key of TLS: "NVMeTLSkey-1:HH:BASE64:" (NVMe TCP 1.0, 3.6.1.5). HH is 01 for SHA-256 and 32
-// bytes, 02 for SHA-384 and 48 bytes.
+// bytes, 02 for SHA-384 and 48 bytes, 00 for 32 or 48 bytes that are used without a transformation by the host NQN.
 struct TlsPsk {
 	KeyHash hash = KeyHash::sha256;
 	SecretBytes secret;

@@ -22,7 +22,6 @@ using nvmeof::Result;
 namespace {
 
 constexpr std::string_view credentialPrefix = "credential:", keyringPrefix = "keyring:";
-constexpr std::size_t maxFileSize = 1024;
 constexpr std::size_t maxNameSize = 4000; // less than PATH_MAX, and than the description of a key may have
 
 Error fileProblem(const std::string &file, const std::string &problem)
@@ -49,9 +48,15 @@ std::string octal(mode_t mode)
 	return text;
 }
 
+Error tooLarge(const std::string &file, std::size_t maxSize)
+{
+	return fileProblem(file, "larger than " + std::to_string(maxSize >> 10) +
+					 " KiB; it must contain nothing but the key");
+}
+
 // systemd guards the directory of credentials. It may give the files to another user by an access control list, whose
 // mask the mode shows.
-Result<void> checkFile(const std::string &file, const struct stat &is, KeySource::Kind kind)
+Result<void> checkFile(const std::string &file, const struct stat &is, KeySource::Kind kind, std::size_t maxSize)
 {
 	const bool credential = kind == KeySource::Kind::credential;
 	if (!S_ISREG(is.st_mode))
@@ -62,8 +67,8 @@ Result<void> checkFile(const std::string &file, const struct stat &is, KeySource
 	if (!credential && is.st_mode & 0177)
 		return fileProblem(file, "its mode is " + octal(is.st_mode) +
 						 ", and must be 0600 or stricter: 'chmod 600 " + file + "'");
-	if (is.st_size > static_cast<off_t>(maxFileSize))
-		return fileProblem(file, "larger than 1 KiB; it must contain nothing but the key");
+	if (is.st_size > static_cast<off_t>(maxSize))
+		return tooLarge(file, maxSize);
 	return {};
 }
 
@@ -134,9 +139,33 @@ std::string KeySource::toString() const
 	return name_;
 }
 
+Result<SecretBytes> readSecret(int fd, const std::string &name, std::size_t maxSize)
+{
+	SecretBytes text(maxSize + 1); // one more, in case the file grows
+	std::size_t size = 0;
+	while (size < text.size()) {
+		const ssize_t n = ::read(fd, text.data() + size, text.size() - size);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return systemProblem(name, errno);
+		if (n == 0)
+			break;
+		size += static_cast<std::size_t>(n);
+	}
+	if (size > maxSize)
+		return tooLarge(name, maxSize);
+	text.shrink(size);
+	if (text.text().ends_with('\n'))
+		text.shrink(size - 1);
+	if (text.size() == 0)
+		return fileProblem(name, "is empty; 'nvmeofctl key generate --output FILE' writes a new key");
+	return text;
+}
+
 // O_NONBLOCK: opening a FIFO would wait for a writer. Symbolic links are followed, as Kubernetes makes its Secret
 // volumes of them; it is the opened file that counts.
-Result<SecretBytes> readSecret(const KeySource &source)
+Result<SecretBytes> readSecret(const KeySource &source, std::size_t maxSize)
 {
 	Result<std::string> path = pathOf(source);
 	if (!path)
@@ -145,28 +174,9 @@ Result<SecretBytes> readSecret(const KeySource &source)
 	struct stat is {};
 	if (fd.get() < 0 || ::fstat(fd.get(), &is) < 0)
 		return systemProblem(*path, errno);
-	if (Result<void> good = checkFile(*path, is, source.kind()); !good)
+	if (Result<void> good = checkFile(*path, is, source.kind(), maxSize); !good)
 		return good.error();
-	SecretBytes text(maxFileSize + 1); // one more, in case the file grows
-	std::size_t size = 0;
-	while (size < text.size()) {
-		const ssize_t n = ::read(fd.get(), text.data() + size, text.size() - size);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return systemProblem(*path, errno);
-		if (n == 0)
-			break;
-		size += static_cast<std::size_t>(n);
-	}
-	if (size > maxFileSize)
-		return fileProblem(*path, "larger than 1 KiB; it must contain nothing but the key");
-	text.shrink(size);
-	if (text.text().ends_with('\n'))
-		text.shrink(size - 1);
-	if (text.size() == 0)
-		return fileProblem(*path, "is empty; 'nvmeofctl key generate --output FILE' writes a new key");
-	return text;
+	return readSecret(fd.get(), *path, maxSize);
 }
 
 Result<SecretBytes> readDhchapSecret(const KeySource &source)
@@ -177,6 +187,17 @@ Result<SecretBytes> readDhchapSecret(const KeySource &source)
 	if (Result<DhchapSecret> secret = DhchapSecret::parse(text->text()); !secret)
 		return fileProblem(source.toString(), secret.error().message);
 	return text;
+}
+
+Result<TlsPsk> readTlsPsk(const KeySource &source)
+{
+	Result<SecretBytes> text = readSecret(source);
+	if (!text)
+		return text.error();
+	Result<TlsPsk> key = TlsPsk::parse(text->text());
+	if (!key)
+		return fileProblem(source.toString(), key.error().message);
+	return key;
 }
 
 Result<void> writeSecret(int fd, const std::string &name, const SecretBytes &text)

@@ -42,16 +42,24 @@ private:
 // The error for a secret in place of a source. It does not contain the secret.
 nvmeof::Error secretError();
 
+// Of files with one key, and with several
+inline constexpr std::size_t maxKeySize = 1 << 10, maxKeysSize = 1 << 16;
+
 /*
  * The text of the secret, without a newline at its end. @source: of kind file or credential. The file must be regular
- * and have at most 1 KiB. One of kind file must be owned by root or the effective user, and accessible by its owner
- * only. Symbolic links are followed. Errors: invalid or notPermitted, with the file as object; the message says how to
- * correct it.
+ * and have at most @maxSize bytes. One of kind file must be owned by root or the effective user, and accessible by its
+ * owner only. Symbolic links are followed. Errors: invalid or notPermitted, with the file as object; the message says
+ * how to correct it.
  */
-nvmeof::Result<SecretBytes> readSecret(const KeySource &source);
+nvmeof::Result<SecretBytes> readSecret(const KeySource &source, std::size_t maxSize = maxKeySize);
+// The same from an open file or pipe, which is not checked
+nvmeof::Result<SecretBytes> readSecret(int fd, const std::string &name, std::size_t maxSize);
 
 // The same for a secret of DH-HMAC-CHAP, which is checked.
 nvmeof::Result<SecretBytes> readDhchapSecret(const KeySource &source);
+
+// The same for a configured key of TLS
+nvmeof::Result<TlsPsk> readTlsPsk(const KeySource &source);
 
 // Creates @file with mode 0600, and writes @text and a newline. Errors: invalid, if the file exists; failed or
 // notPermitted, if it cannot be written: then it is removed.

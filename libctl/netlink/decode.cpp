@@ -7,6 +7,10 @@
 #include <cstring>
 #include <limits>
 
+#include <linux/tls.h>
+
+#include "libctl/keys/tls_keyring.h"
+
 namespace nofctl {
 
 using nvmeof::AnaState;
@@ -263,6 +267,27 @@ static void decodeAuthentication(AttributeReader &in, nvmeof::Controller &contro
 	controller.authentication = std::move(authentication);
 }
 
+static void decodeTls(AttributeReader &in, nvmeof::Controller &controller)
+{
+	const std::optional<std::uint32_t> key = in.maybe<std::uint32_t>(NVMEOF_A_TLS_KEY);
+	const std::optional<std::uint16_t> cipher = in.maybe<std::uint16_t>(NVMEOF_A_TLS_CIPHER);
+	if (!key && !cipher)
+		return;
+	nvmeof::Tls tls;
+	if (cipher == TLS_CIPHER_AES_GCM_128)
+		tls.cipher = "AES-GCM-128";
+	else if (cipher == TLS_CIPHER_AES_GCM_256)
+		tls.cipher = "AES-GCM-256";
+	else if (cipher == TLS_CIPHER_CHACHA20_POLY1305)
+		tls.cipher = "CHACHA20-POLY1305";
+	else if (cipher)
+		tls.cipher = "unknown";
+	tls.key = static_cast<KeySerial>(key.value_or(0));
+	tls.keyUsed = static_cast<KeySerial>(in.number<std::uint32_t>(NVMEOF_A_TLS_KEY_USED));
+	tls.identity = tlsIdentityOf(tls.keyUsed ? tls.keyUsed : tls.key);
+	controller.tls = std::move(tls);
+}
+
 Result<nvmeof::Controller> decodeController(const Attributes &attributes)
 {
 	AttributeReader in(attributes);
@@ -281,6 +306,7 @@ Result<nvmeof::Controller> decodeController(const Attributes &attributes)
 	decodeCondition(in, controller);
 	decodeRdma(in, controller);
 	decodeAuthentication(in, controller);
+	decodeTls(in, controller);
 	return in.finish(std::move(controller));
 }
 

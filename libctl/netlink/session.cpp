@@ -107,12 +107,17 @@ void putTimes(Request &request, const ConnectOptions &options)
 	putUnsigned(request, NVMEOF_A_ACK_TMO, options.ackTimeout);
 }
 
-void putKeys(Request &request, const DhchapKeys &keys)
+void putKeys(Request &request, const ConnectKeys &keys)
 {
-	if (keys.host)
-		request.u32(NVMEOF_A_DHCHAP_KEY, static_cast<std::uint32_t>(keys.host->serial()));
-	if (keys.controller)
-		request.u32(NVMEOF_A_DHCHAP_CTRL_KEY, static_cast<std::uint32_t>(keys.controller->serial()));
+	auto put = [&](nvmeof_attr type, KeySerial serial) { request.u32(type, static_cast<std::uint32_t>(serial)); };
+	if (keys.dhchap.host)
+		put(NVMEOF_A_DHCHAP_KEY, keys.dhchap.host->serial());
+	if (keys.dhchap.controller)
+		put(NVMEOF_A_DHCHAP_CTRL_KEY, keys.dhchap.controller->serial());
+	if (keys.tls) {
+		put(NVMEOF_A_TLS_KEY, keys.tls->serial);
+		put(NVMEOF_A_TLS_KEYRING, keys.tls->keyring.serial());
+	}
 }
 
 Error wrongApi(const ModuleVersion &version)
@@ -215,7 +220,7 @@ Result<Path> Session::path(const std::string &name)
 }
 
 Request connectRequest(const ConnectOptions &options, const std::string &hostnqn, const Uuid &hostid,
-		       const DhchapKeys &keys)
+		       const ConnectKeys &keys)
 {
 	Request request(NVMEOF_CMD_CTRL_NEW);
 	request.text(NVMEOF_A_TRANSPORT, options.transport)
@@ -243,11 +248,46 @@ Request connectRequest(const ConnectOptions &options, const std::string &hostnqn
 	return request;
 }
 
-Result<DhchapKeys> connectKeys(const ConnectOptions &options)
+Result<TlsKeyring> openTlsKeyring()
+{
+	Result<TlsKeyring> keyring = TlsKeyring::open();
+	if (!keyring && loadModule("nvme-keyring"))
+		keyring = TlsKeyring::open();
+	return keyring;
+}
+
+namespace {
+
+Result<std::optional<TlsRequestKey>> tlsKeyOf(const ConnectOptions &options, const std::string &hostnqn,
+					      Result<TlsKeyring> (*open)())
+{
+	const TlsUse use = options.tls.value_or(options.tlsKey.empty() ? TlsUse::off : TlsUse::required);
+	if (use == TlsUse::off || (use == TlsUse::preferred && options.transport != "tcp"))
+		return std::optional<TlsRequestKey>();
+	if (options.transport != "tcp")
+		return invalidError("TLS needs transport tcp, not " + options.transport + ": omit tls and tls-key");
+	Result<TlsKeyring> keyring = open();
+	if (!keyring && use == TlsUse::preferred && options.tlsKey.empty())
+		return std::optional<TlsRequestKey>(); // without a keyring, there is no key
+	if (!keyring)
+		return keyring.error();
+	return tlsRequestKey(*std::move(keyring), use, options.tlsKey, hostnqn, options.subsysnqn);
+}
+
+} // namespace
+
+Result<ConnectKeys> connectKeys(const ConnectOptions &options, const std::string &hostnqn,
+				Result<TlsKeyring> (*keyring)())
 {
 	if (options.dhchapKey.empty() && !options.dhchapCtrlKey.empty())
 		return invalidError("dhchap-ctrl-key needs dhchap-key: the host has to authenticate itself first");
-	return dhchapKeys(options.dhchapKey, options.dhchapCtrlKey);
+	Result<DhchapKeys> dhchap = dhchapKeys(options.dhchapKey, options.dhchapCtrlKey);
+	if (!dhchap)
+		return dhchap.error();
+	Result<std::optional<TlsRequestKey>> tls = tlsKeyOf(options, hostnqn, keyring);
+	if (!tls)
+		return tls.error();
+	return ConnectKeys{*std::move(dhchap), *std::move(tls)};
 }
 
 Result<Controller> Session::create(const ConnectOptions &options)
@@ -257,7 +297,7 @@ Result<Controller> Session::create(const ConnectOptions &options)
 	Result<HostIdentity> identity = resolveIdentity(options.hostnqn, options.hostid, {}, options.identity);
 	if (!identity)
 		return identity.error();
-	const Result<DhchapKeys> keys = connectKeys(options);
+	const Result<ConnectKeys> keys = connectKeys(options, identity->hostnqn);
 	if (!keys)
 		return keys.error();
 	auto ask = [&] {
@@ -312,6 +352,19 @@ Result<void> Session::keepTransport(const std::string &name)
 	return act(named(NVMEOF_CMD_TRANSPORT_KEEP, NVMEOF_A_TRANSPORT, name), due());
 }
 
+// A key is for a pair of NQNs.
+Result<std::optional<TlsRequestKey>> Session::newTlsKey(const std::string &name, const std::string &source)
+{
+	Result<Controller> is = controller(name);
+	if (!is)
+		return is.error();
+	ConnectOptions options;
+	options.transport = is->transport;
+	options.subsysnqn = is->subsysnqn;
+	options.tlsKey = source;
+	return tlsKeyOf(options, is->hostnqn, openTlsKeyring);
+}
+
 Result<void> Session::set(const std::string &controller, const ControllerSettings &settings)
 {
 	Request request = named(NVMEOF_CMD_CTRL_SET, NVMEOF_A_CTRL_NAME, controller);
@@ -321,11 +374,18 @@ Result<void> Session::set(const std::string &controller, const ControllerSetting
 	putUnsigned(request, NVMEOF_A_STALL_TMO, settings.stallTimeout);
 	if (settings.owner)
 		request.text(NVMEOF_A_OWNER, *settings.owner);
-	const Result<DhchapKeys> keys =
-		dhchapKeys(settings.dhchapKey.value_or(""), settings.dhchapCtrlKey.value_or(""));
-	if (!keys)
-		return keys.error();
-	putKeys(request, *keys);
+	ConnectKeys keys;
+	Result<DhchapKeys> dhchap = dhchapKeys(settings.dhchapKey.value_or(""), settings.dhchapCtrlKey.value_or(""));
+	if (!dhchap)
+		return dhchap.error();
+	keys.dhchap = *std::move(dhchap);
+	if (settings.tlsKey) {
+		Result<std::optional<TlsRequestKey>> tls = newTlsKey(controller, *settings.tlsKey);
+		if (!tls)
+			return tls.error();
+		keys.tls = *std::move(tls);
+	}
+	putKeys(request, keys);
 	return act(std::move(request), due());
 }
 

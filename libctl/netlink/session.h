@@ -5,6 +5,7 @@
 #include <nvmeof/client.h>
 
 #include "libctl/keys/keyring.h"
+#include "libctl/keys/tls_keyring.h"
 #include "socket.h"
 
 namespace nofctl {
@@ -53,16 +54,28 @@ private:
 
 	Clock::time_point due() const { return deadlineIn(answer_); }
 	nvmeof::Result<void> act(Request request, Clock::time_point deadline);
+	nvmeof::Result<std::optional<TlsRequestKey>> newTlsKey(const std::string &name, const std::string &source);
 
 	Socket socket_;
 	std::chrono::milliseconds answer_;
 };
 
-// Reads the keys of @options, and inserts them into the keyring of the calling thread. A separate function for tests.
-nvmeof::Result<DhchapKeys> connectKeys(const nvmeof::ConnectOptions &options);
+// The keyring ".nvme". Loads the module nvme-keyring if it does not exist.
+nvmeof::Result<TlsKeyring> openTlsKeyring();
+
+// Keys of a connection, until the request with their serial numbers has been answered
+struct ConnectKeys {
+	DhchapKeys dhchap;
+	std::optional<TlsRequestKey> tls;
+};
+
+// Reads the keys of @options, and inserts them into keyrings: that of the calling thread, and the one of @keyring for
+// TLS. A separate function for tests.
+nvmeof::Result<ConnectKeys> connectKeys(const nvmeof::ConnectOptions &options, const std::string &hostnqn,
+					nvmeof::Result<TlsKeyring> (*keyring)() = openTlsKeyring);
 // The CTRL_NEW request for @options. A separate function for tests.
 Request connectRequest(const nvmeof::ConnectOptions &options, const std::string &hostnqn, const nvmeof::Uuid &hostid,
-		       const DhchapKeys &keys = {});
+		       const ConnectKeys &keys = {});
 // The SUBSYS_SET request, for tests too.
 Request settingsRequest(std::uint32_t subsystem, const nvmeof::SubsystemSettings &settings);
 

@@ -4,6 +4,7 @@
 
 #include "libctl/base/base64.h"
 #include "libctl/keys/source.h"
+#include "libctl/keys/tls_psk.h"
 
 using namespace nofctl;
 using nvmeof::Error;
@@ -55,6 +56,19 @@ template <typename T> void format(Bytes bytes, KeyHash hash, std::size_t size)
 	expect(again->secret.text() == key.secret.text(), "and is the same");
 }
 
+void keyLine(std::string_view text)
+{
+	if (Result<TlsIdentity> identity = TlsIdentity::parse(text))
+		expect(identity->format() == text, "an identity is written as it was read");
+	Result<DerivedPsk> psk = parseKeyLine(text);
+	if (!psk)
+		return checkRefusal(psk.error(), text);
+	const SecretBytes line = formatKeyLine(*psk);
+	Result<DerivedPsk> again = parseKeyLine(line.text());
+	expect(again && again->identity == psk->identity && again->secret.text() == psk->secret.text(),
+	       "a line that was written can be read");
+}
+
 } // namespace
 
 void fuzz(Input in)
@@ -65,6 +79,7 @@ void fuzz(Input in)
 	if (Result<DhchapSecret> key = DhchapSecret::parse(text); !key && text.starts_with("DHHC-1:"))
 		checkRefusal(key.error(), text);
 	source(text);
+	keyLine(text);
 	format<DhchapSecret>(in.rest(), KeyHash::none, 64);
 	format<DhchapSecret>(in.rest(), KeyHash::sha256, 32);
 	format<TlsPsk>(in.rest(), KeyHash::sha384, 48);

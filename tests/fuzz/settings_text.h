@@ -27,5 +27,7 @@ inline std::vector<std::string> wordsOf(const nvmeof::ControllerSettings &s)
 		words.push_back("dhchap-key=" + *s.dhchapKey);
 	if (s.dhchapCtrlKey)
 		words.push_back("dhchap-ctrl-key=" + *s.dhchapCtrlKey);
+	if (s.tlsKey)
+		words.push_back("tls-key=" + *s.tlsKey);
 	return words;
 }

@@ -90,6 +90,10 @@ std::optional<std::int64_t> valueOf(const ConnectSetting &setting, const std::st
 		return text == "true"    ? std::optional<std::int64_t>(1)
 		       : text == "false" ? std::optional<std::int64_t>(0)
 					 : std::nullopt;
+	if (setting.kind == SettingKind::tlsUse) {
+		const std::optional<TlsUse> use = parseTlsUse(text);
+		return use ? std::optional(static_cast<std::int64_t>(*use)) : std::nullopt;
+	}
 	if (setting.kind == SettingKind::time || setting.kind == SettingKind::timeOrNever) {
 		const Never never = setting.kind == SettingKind::time ? Never::refused : Never::allowed;
 		Result<std::chrono::milliseconds> time = parseSeconds(text, never);

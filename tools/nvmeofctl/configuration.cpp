@@ -55,25 +55,27 @@ std::vector<std::string> keyNotes(const Config &config)
 {
 	std::vector<std::string> notes;
 	std::set<std::string> checked;
-	auto check = [&](const ConfigPlace &place, const char *name, const std::optional<std::string> &text) {
+	auto check = [&](const ConfigPlace &place, const char *name, const std::optional<std::string> &text,
+			 auto read) {
 		if (!checked.insert(text.value_or("")).second)
 			return;
 		Result<nofctl::KeySource> source = nofctl::KeySource::parse(text.value_or(""));
 		if (!source || source->kind() != nofctl::KeySource::Kind::file)
 			return;
-		Result<nofctl::SecretBytes> secret = nofctl::readDhchapSecret(*source);
+		const auto secret = read(*source);
 		if (!secret && secret.error().code == ErrorCode::invalid) // a user other than root may not read it
 			notes.push_back(fmt::format("{}: {}: {}", place.toString(), name, secret.error().message));
 	};
-	auto checkBoth = [&](const ConfigPlace &place, const ConnectSettings &settings) {
-		check(place, "dhchap-key", settings.dhchapKey);
-		check(place, "dhchap-ctrl-key", settings.dhchapCtrlKey);
+	auto checkAll = [&](const ConfigPlace &place, const ConnectSettings &settings) {
+		check(place, "dhchap-key", settings.dhchapKey, nofctl::readDhchapSecret);
+		check(place, "dhchap-ctrl-key", settings.dhchapCtrlKey, nofctl::readDhchapSecret);
+		check(place, "tls-key", settings.tlsKey, nofctl::readTlsPsk);
 	};
 	for (const auto *targets : {&config.services, &config.connections})
 		for (const ConfigTarget &one : *targets)
-			checkBoth(one.place, one.settings);
+			checkAll(one.place, one.settings);
 	for (const ConfigDefaults &one : config.defaults)
-		checkBoth(one.place, one.connect);
+		checkAll(one.place, one.connect);
 	return notes;
 }
 

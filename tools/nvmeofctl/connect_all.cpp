@@ -310,9 +310,14 @@ Order orderOf(Context &context, Config config)
 	const ConnectSettings line = settingsOf(args);
 	resolve(order, order.config.services, serviceOptions, order.services);
 	resolve(order, order.config.connections, connectionOptions, order.fixed);
-	for (ConnectOptions &options : order.services)
+	for (ConnectOptions &options : order.services) {
 		if (line.connectTimeout)
 			options.connectTimeout = line.connectTimeout;
+		if (args.has("traddr") && line.tls) {
+			options.tls = line.tls;
+			options.tlsKey = line.tlsKey.value_or("");
+		}
+	}
 	for (ConnectOptions &options : order.fixed)
 		line.apply(options);
 	order.rules = planRules(order.config);

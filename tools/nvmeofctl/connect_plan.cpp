@@ -51,6 +51,9 @@ std::optional<std::int64_t> valueOf(const Args &args, const ConnectSetting &sett
 {
 	if (setting.kind == SettingKind::flag)
 		return args.has(setting.name) ? std::optional<std::int64_t>(1) : std::nullopt;
+	if (setting.kind == SettingKind::tlsUse)
+		return args.has(setting.name) ? std::optional(static_cast<std::int64_t>(TlsUse::required))
+					      : std::nullopt;
 	if (setting.kind == SettingKind::number || setting.kind == SettingKind::milliseconds)
 		return args.number(setting.name);
 	std::optional<std::chrono::milliseconds> time = args.seconds(setting.name);
@@ -89,6 +92,8 @@ ConnectSettings settingsOf(const Args &args)
 			static_cast<void>(putConnectSetting(settings, setting, *value));
 		}
 	}
+	if (settings.tlsKey) // whatever [[defaults]] say
+		settings.tls = TlsUse::required;
 	if (args.has("keep-trying") && !settings.firstConnect) // the same limit as for reconnects
 		settings.firstConnect = settings.ctrlLoss.value_or(defaultCtrlLoss);
 	return settings;
@@ -157,10 +162,10 @@ static std::string linkStep(const ConnectOptions &options, const nofctl::gpu::Tr
 
 static std::string authenticationStep(const Error &error, const ConnectOptions &options)
 {
-	if (options.dhchapKey.empty())
-		return "give the key of this host: --dhchap-key FILE; TLS is not supported";
-	if (error.sysErrno == ENOKEY)
+	if (error.sysErrno == ENOKEY && (!options.dhchapKey.empty() || options.tls || !options.tlsKey.empty()))
 		return ""; // the message says which key is missing
+	if (options.dhchapKey.empty())
+		return "give the key of this host: --dhchap-key FILE, or --tls if the target requires TLS";
 	if (error.sysErrno == EKEYREVOKED || error.sysErrno == EKEYEXPIRED)
 		return "give another key: --dhchap-key FILE";
 	return options.dhchapCtrlKey.empty() ? "compare the key with the one that the target has for this host"
@@ -170,7 +175,7 @@ static std::string authenticationStep(const Error &error, const ConnectOptions &
 std::string connectNextStep(const Error &error, const ConnectOptions &options, const nofctl::gpu::Tree &tree)
 {
 	const std::string &file = error.object.kind == ErrorObject::Kind::file ? error.object.name : "";
-	if (!file.empty() && (file == options.dhchapKey || file == options.dhchapCtrlKey))
+	if (!file.empty() && (file == options.dhchapKey || file == options.dhchapCtrlKey || file == options.tlsKey))
 		return error.code == ErrorCode::notPermitted ? ""
 							     : fmt::format("'nvmeofctl key check {}' checks it", file);
 	if (error.object.kind == ErrorObject::Kind::file)

@@ -262,18 +262,19 @@ struct Foreign {
 
 constexpr const char *secret = "a secret: write it into a file with mode 0600, and set dhchap-key to its path";
 constexpr const char *ctrlSecret = "a secret: write it into a file with mode 0600, and set dhchap-ctrl-key to its path";
-constexpr const char *tls = "this version does not support TLS";
+constexpr const char *tlsKey = "write the key into a file with mode 0600, and set tls-key to its path";
+constexpr const char *keyring = "TLS keys are in the keyring .nvme: 'nvmeofctl key insert FILE' adds one";
+constexpr const char *concat = "secure channel concatenation is not supported: set tls-key";
 constexpr Foreign foreign[] = {
 	{"dhchap-key", secret},
 	{"dhchap-secret", secret},
 	{"dhchap-ctrl-key", ctrlSecret},
 	{"dhchap-ctrl-secret", ctrlSecret},
-	{"key", tls},
-	{"tls", tls},
-	{"tls-key", tls},
-	{"tls-key-identity", tls},
-	{"keyring", tls},
-	{"concat", tls},
+	{"key", tlsKey},
+	{"tls-key", tlsKey},
+	{"tls-key-identity", "set tls-key to keyring:IDENTITY"},
+	{"keyring", keyring},
+	{"concat", concat},
 	{"nr-write-queues", "separate write queues are not supported"},
 	{"ip-family", "the address determines IPv4 or IPv6"},
 	{"ignore-iface", "host-iface is always used if given"},
@@ -297,10 +298,12 @@ std::optional<std::int64_t> numberOf(const std::string &value)
 
 std::optional<std::int64_t> valueOf(const ConnectSetting &setting, const std::string &value)
 {
-	if (setting.kind == SettingKind::flag) {
-		std::optional<bool> truth = parseBool(value);
+	const std::optional<bool> truth = parseBool(value);
+	if (setting.kind == SettingKind::flag)
 		return truth ? std::optional<std::int64_t>(*truth) : std::nullopt;
-	}
+	if (setting.kind == SettingKind::tlsUse)
+		return truth ? std::optional(static_cast<std::int64_t>(*truth ? TlsUse::required : TlsUse::off))
+			     : std::nullopt;
 	if (setting.kind == SettingKind::number || setting.kind == SettingKind::milliseconds)
 		return numberOf(value);
 	const bool never = setting.kind == SettingKind::timeOrNever;

@@ -152,6 +152,7 @@ Option setting(std::string shortName, const std::string &name, const std::string
 	option.max = known.most;
 	switch (known.kind) {
 	case nvmeof::SettingKind::flag:
+	case nvmeof::SettingKind::tlsUse: // "preferred" is for [[defaults]]
 		return flag(option.shortName, option.longName, option.help);
 	case nvmeof::SettingKind::number:
 	case nvmeof::SettingKind::milliseconds:
@@ -196,6 +197,8 @@ std::vector<Option> settingOptions()
 		setting("", "sq-flow", ""),
 		setting("", "dhchap-key", "FILE"),
 		setting("", "dhchap-ctrl-key", "FILE"),
+		setting("", "tls", ""),
+		setting("", "tls-key", "FILE"),
 	};
 }
 

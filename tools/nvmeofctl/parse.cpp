@@ -408,7 +408,7 @@ struct UnsupportedName {
 
 constexpr const char *keyFile = "write the secret into a file with mode 0600, and use --dhchap-key FILE";
 constexpr const char *ctrlKeyFile = "write the secret into a file with mode 0600, and use --dhchap-ctrl-key FILE";
-constexpr const char *noTls = "encryption is not supported yet: use a trusted network, or IPsec";
+constexpr const char *noKeyring = "TLS keys are in the keyring .nvme: omit it";
 constexpr const char *noFile = "the configuration is in /etc/nvmeof/nvmeof.toml: 'nvmeofctl import' converts such a "
 			       "file, 'nvmeofctl connect-all' connects its targets";
 constexpr const char *byIoctl = "use nvme-cli for it: its commands work on /dev/nvmeof0c1 and /dev/nvmeof0n1";
@@ -416,11 +416,9 @@ constexpr const char *byIoctl = "use nvme-cli for it: its commands work on /dev/
 constexpr UnsupportedName options[] = {
 	{"-S", "--dhchap-secret", keyFile},
 	{"-C", "--dhchap-ctrl-secret", ctrlKeyFile},
-	{"", "--tls", noTls},
-	{"", "--tls-key", noTls},
-	{"", "--tls-key-identity", noTls},
-	{"", "--keyring", noTls},
-	{"", "--concat", noTls},
+	{"", "--tls-key-identity", "use --tls-key keyring:IDENTITY"},
+	{"", "--keyring", noKeyring},
+	{"", "--concat", "give the key of TLS: --tls-key FILE"},
 	{"-W", "--nr-write-queues",
 	 "omit it: separate write queues are not supported, reads and writes share the queues"},
 	{"", "--disable-sqflow", "omit it: SQ flow control is off unless --sq-flow is given"},

@@ -52,6 +52,8 @@ constexpr SettingText ofController[] = {
 	{"dhchap-key", "FILE, credential:NAME or keyring:DESCRIPTION", "none",
 	 "key by which this host authenticates itself; a live controller is authenticated again"},
 	{"dhchap-ctrl-key", "likewise", "none", "key by which the controller has to authenticate itself"},
+	{"tls-key", "FILE, credential:NAME or keyring:IDENTITY", "none",
+	 "pre-shared key with which the next connections use TLS"},
 };
 
 } // namespace

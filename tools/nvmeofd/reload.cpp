@@ -103,7 +103,7 @@ std::vector<std::string> difference(const std::set<std::string> &all, const std:
 
 bool namesKey(const ConfigChange &change)
 {
-	auto isKey = [](const std::string &line) { return line.starts_with("dhchap-"); };
+	auto isKey = [](const std::string &line) { return line.starts_with("dhchap-") || line.starts_with("tls-key"); };
 	return change.kind == ConfigChange::Kind::changed &&
 	       (std::ranges::any_of(change.was, isKey) || std::ranges::any_of(change.is, isKey));
 }
@@ -207,7 +207,7 @@ std::vector<std::string> linesOf(const Reloaded &reloaded)
 	if (std::ranges::any_of(reloaded.changes, namesKey))
 		lines.emplace_back(
 			"changed keys apply to new connections; 'nvmeofctl set CONTROLLER dhchap-key=SOURCE' "
-			"applies them to an existing one");
+			"(tls-key=SOURCE) applies them to an existing one");
 	add(reloaded.notes, "note");
 	return lines;
 }

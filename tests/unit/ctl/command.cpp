@@ -519,7 +519,10 @@ TEST_CASE("only a wrong key is a reason to compare keys", "[command]")
 {
 	ConnectOptions options;
 	auto step = [&](int sysErrno) { return connectNextStep(errorFromErrno(sysErrno), options); };
-	CHECK(step(ENOKEY) == "give the key of this host: --dhchap-key FILE; TLS is not supported");
+	CHECK(step(ENOKEY) == "give the key of this host: --dhchap-key FILE, or --tls if the target requires TLS");
+	options.tls = TlsUse::required;
+	CHECK(step(ENOKEY).empty()); // the message says that .nvme has no key
+	options.tls.reset();
 	options.dhchapKey = "/k/host.key";
 	CHECK(step(EKEYREJECTED) == "compare the key with the one that the target has for this host");
 	options.dhchapCtrlKey = "/k/ctrl.key";

@@ -298,8 +298,8 @@ TEST_CASE("a secret in the configuration is an error that does not repeat the se
 {
 	const std::string problem = problemOf("[[connection]]\naddress = \"10.0.0.1\"\nnqn = \"nqn.s\"\n"
 					      "dhchap-secret = \"DHHC-1:00:hush:\"\n");
-	CHECK(problem == "4: there is no key 'dhchap-secret': secrets are not supported in this file: dhchap-key and "
-			 "dhchap-ctrl-key name files that contain them");
+	CHECK(problem == "4: there is no key 'dhchap-secret': secrets are not supported in this file: dhchap-key, "
+			 "dhchap-ctrl-key and tls-key name files that contain them");
 	CHECK(problem.find("hush") == std::string::npos);
 }
 

@@ -67,6 +67,33 @@ TEST_CASE("how a controller was authenticated is decoded", "[decode][keys]")
 	}
 }
 
+TEST_CASE("TLS of a controller is decoded", "[decode][keys]")
+{
+	Payload none;
+	putController(none);
+	CHECK_FALSE(decodeController(none.attributes())->tls);
+	Payload configured; // and not connected
+	putController(configured).u32(NVMEOF_A_TLS_KEY, 17);
+	Result<Controller> c = decodeController(configured.attributes());
+	REQUIRE(c);
+	REQUIRE(c->tls);
+	CHECK(c->tls->cipher.empty());
+	CHECK(c->tls->key == 17);
+	CHECK(c->tls->keyUsed == 0);
+	for (const auto &[number, name] : {std::pair<std::uint16_t, const char *>{51, "AES-GCM-128"},
+					   {52, "AES-GCM-256"},
+					   {54, "CHACHA20-POLY1305"},
+					   {99, "unknown"}}) {
+		Payload p;
+		putController(p).u16(NVMEOF_A_TLS_CIPHER, number).u32(NVMEOF_A_TLS_KEY_USED, 18);
+		c = decodeController(p.attributes());
+		REQUIRE(c);
+		REQUIRE(c->tls);
+		CHECK(c->tls->cipher == name);
+		CHECK(c->tls->keyUsed == 18);
+	}
+}
+
 TEST_CASE("hash functions and groups of a newer module are unknown", "[decode][keys]")
 {
 	Payload p;

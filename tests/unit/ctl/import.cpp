@@ -125,7 +125,8 @@ TEST_CASE("nvme-fabrics.conf is imported", "[import]")
 	CHECK(from.config.connections[1].nqn == "nqn.s");
 	REQUIRE(from.config.defaults.size() == 1);
 	CHECK(from.config.defaults[0].connect.ctrlLoss == 1800s);
-	CHECK(dropped(from) == Strings{"8 tls", "18 [Odd]", "19 x"});
+	CHECK(from.config.defaults[0].connect.tls == TlsUse::required);
+	CHECK(dropped(from) == Strings{"18 [Odd]", "19 x"});
 }
 
 TEST_CASE("the configuration of nvme-stas 2.x is imported", "[import]")

@@ -22,12 +22,9 @@
 #include <nvmeof/settings.h>
 
 #include "connect_plan.h"
-#include "context.h"
-#include "tests/unit/scratch.h"
 #include "key.h"
-#include "libctl/keys/keyring.h"
+#include "keys.h"
 #include "libctl/netlink/session.h"
-#include "parse.h"
 
 using namespace nvmeof;
 using namespace nofctl;
@@ -44,7 +41,7 @@ struct Vector {
 // By Python: base64.b64encode(b + struct.pack("<I", zlib.crc32(b))). nvme-cli's check-dhchap-key accepts them.
 constexpr Vector dhchapVectors[] = {
 	{"DHHC-1:00:AQgPFh0kKzI5QEdOVVxjanF4f4aNlJuiqbC3vsXM09pl1OOC:", KeyHash::none, 1, 32},
-	{"DHHC-1:01:AgkQFx4lLDM6QUhPVl1ka3J5gIeOlZyjqrG4v8bN1Nuz7TWq:", KeyHash::sha256, 2, 32},
+	{goodKey, KeyHash::sha256, 2, 32},
 	{"DHHC-1:02:AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dzj6vH4/wYNFBsiKTA3PkVMRdxyRQ==:", KeyHash::sha384, 3, 48},
 	{"DHHC-1:03:BAsSGSAnLjU8Q0pRWF9mbXR7gomQl56lrLO6wcjP1t3k6/L5AAcOFRwjKjE4P0ZNVFtiaXB3foWMk5qhqK+2vVR3QN4=:",
 	 KeyHash::sha512, 4, 64},
@@ -54,12 +51,13 @@ constexpr Vector dhchapVectors[] = {
 };
 
 constexpr Vector tlsVectors[] = {
+	{"NVMeTLSkey-1:00:AQgPFh0kKzI5QEdOVVxjanF4f4aNlJuiqbC3vsXM09pl1OOC:", KeyHash::none, 1, 32},
 	{"NVMeTLSkey-1:01:AgkQFx4lLDM6QUhPVl1ka3J5gIeOlZyjqrG4v8bN1Nuz7TWq:", KeyHash::sha256, 2, 32},
 	{"NVMeTLSkey-1:02:AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dzj6vH4/wYNFBsiKTA3PkVMRdxyRQ==:", KeyHash::sha384,
 	 3, 48},
 };
 
-constexpr const char *good = dhchapVectors[1].text;
+constexpr const char *good = goodKey;
 constexpr const char *part = "AgkQFx4lLDM6"; // of it, which no message may contain
 
 template <typename T> void checkVector(const Vector &vector)
@@ -83,23 +81,6 @@ std::string refusal(const std::string &text)
 	return key.error().message;
 }
 
-// A file with a key, and mode 0600
-class KeyFile {
-public:
-	explicit KeyFile(const std::string &text = std::string(good) + "\n")
-	{
-		scratch_.write("host.key", text);
-		mode(0600);
-	}
-
-	void mode(mode_t mode) const { REQUIRE(::chmod(path().c_str(), mode) == 0); }
-	std::string path() const { return scratch_.path() / "host.key"; }
-	const Scratch &scratch() const { return scratch_; }
-
-private:
-	Scratch scratch_;
-};
-
 Error readError(const std::string &path)
 {
 	Result<SecretBytes> text = readSecret(KeySource::ofFile(path));
@@ -111,31 +92,9 @@ Error readError(const std::string &path)
 	return text.error();
 }
 
-bool says(const Error &error, const std::string &words)
-{
-	INFO(error.message);
-	return error.message.find(words) != std::string::npos;
-}
-
-// A process in a container may have no keyring.
-bool hasKeyring()
-{
-	Result<std::vector<KeyringKey>> keys = listKeys();
-	if (!keys)
-		WARN("no keyring: " << keys.error().message);
-	return keys.ok();
-}
-
 std::string descriptionOf(const char *what)
 {
 	return "nvmeof:test:" + std::to_string(::getpid()) + ":" + what;
-}
-
-SecretBytes payload(std::string_view text)
-{
-	SecretBytes bytes(text.size());
-	std::ranges::copy(text, bytes.data());
-	return bytes;
 }
 
 std::optional<KeyringKey> listed(const std::string &description)
@@ -146,31 +105,6 @@ std::optional<KeyringKey> listed(const std::string &description)
 		if (key.description == description)
 			return key;
 	return std::nullopt;
-}
-
-std::vector<std::string> wordsIn(const std::string &line)
-{
-	std::istringstream in(line);
-	std::vector<std::string> words;
-	for (std::string word; in >> word;)
-		words.push_back(word);
-	return words;
-}
-
-struct Outcome {
-	int code;
-	std::string out, err;
-};
-
-Outcome run(const std::string &line)
-{
-	CommandLine parsed = parseCommandLine(wordsIn(line));
-	if (!parsed.command)
-		return {parsed.exitCode, "", parsed.text};
-	std::ostringstream out, err;
-	Context context(*parsed.command, parsed.args, out, err);
-	const int code = parsed.command->run(context);
-	return {code, out.str(), err.str()};
 }
 
 } // namespace
@@ -245,8 +179,7 @@ TEST_CASE("a key that is not exactly as specified is refused", "[keys]")
 	CHECK_FALSE(DhchapSecret::parse(
 		"DHHC-1:02:AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dzj6vH4/wYNFBsiKTA3PkVMRdxyRR==:"));
 	for (const char *wrong :
-	     {"NVMeTLSkey-1:00:AQgPFh0kKzI5QEdOVVxjanF4f4aNlJuiqbC3vsXM09pl1OOC:",
-	      "NVMeTLSkey-1:02:AgkQFx4lLDM6QUhPVl1ka3J5gIeOlZyjqrG4v8bN1Nuz7TWq:",
+	     {"NVMeTLSkey-1:02:AgkQFx4lLDM6QUhPVl1ka3J5gIeOlZyjqrG4v8bN1Nuz7TWq:",
 	      "NVMeTLSkey-1:03:BAsSGSAnLjU8Q0pRWF9mbXR7gomQl56lrLO6wcjP1t3k6/L5AAcOFRwjKjE4P0ZNVFtiaXB3"
 	      "foWMk5qhqK+2vVR3QN4=:"})
 		CHECK_FALSE(TlsPsk::parse(wrong));
@@ -273,7 +206,7 @@ TEST_CASE("a generated key is random, and of the length of its hash function", "
 	CHECK_FALSE(DhchapSecret::generate(KeyHash::sha256, 48));
 	CHECK(TlsPsk::generate(KeyHash::sha384)->secret.size() == 48);
 	CHECK_FALSE(TlsPsk::generate(KeyHash::sha512));
-	CHECK_FALSE(TlsPsk::generate(KeyHash::none));
+	CHECK_FALSE(TlsPsk::generate(KeyHash::none, 64));
 }
 
 TEST_CASE("secret bytes are erased when they are shortened", "[keys]")
@@ -493,28 +426,28 @@ TEST_CASE("the keys of a connection are read when they are used", "[keys]")
 {
 	const KeyFile file;
 	ConnectOptions options;
-	CHECK_FALSE(connectKeys(options)->host);
+	CHECK_FALSE(connectKeys(options, "nqn.h")->dhchap.host);
 	options.dhchapCtrlKey = file.path();
-	CHECK(says(connectKeys(options).error(), "dhchap-ctrl-key needs dhchap-key"));
+	CHECK(says(connectKeys(options, "nqn.h").error(), "dhchap-ctrl-key needs dhchap-key"));
 	options.dhchapKey = good; // as a program may do
-	CHECK_FALSE(says(connectKeys(options).error(), part));
-	CHECK(says(connectKeys(options).error(), "dhchap-key: this looks like the key itself"));
+	CHECK_FALSE(says(connectKeys(options, "nqn.h").error(), part));
+	CHECK(says(connectKeys(options, "nqn.h").error(), "dhchap-key: this looks like the key itself"));
 	file.mode(0644);
 	options.dhchapKey = file.path();
-	CHECK(says(connectKeys(options).error(), "dhchap-key: " + file.path()));
+	CHECK(says(connectKeys(options, "nqn.h").error(), "dhchap-key: " + file.path()));
 	file.mode(0600);
 	if (!hasKeyring())
 		return;
 	{
-		Result<DhchapKeys> keys = connectKeys(options);
+		Result<ConnectKeys> keys = connectKeys(options, "nqn.h");
 		REQUIRE(keys);
-		REQUIRE(keys->host);
-		REQUIRE(keys->controller);
-		CHECK(keys->host->serial() != keys->controller->serial());
+		REQUIRE(keys->dhchap.host);
+		REQUIRE(keys->dhchap.controller);
+		CHECK(keys->dhchap.host->serial() != keys->dhchap.controller->serial());
 		CHECK(possessed().size() == 2);
-		Result<DhchapKeys> more = connectKeys(options); // for the same controller
+		Result<ConnectKeys> more = connectKeys(options, "nqn.h"); // for the same controller
 		REQUIRE(more);
-		CHECK(more->host->serial() != keys->host->serial());
+		CHECK(more->dhchap.host->serial() != keys->dhchap.host->serial());
 		CHECK(possessed().size() == 4);
 		// in no keyring that other processes share, and not for other threads
 		const Result<std::vector<KeyringKey>> shared = listKeys();
@@ -540,11 +473,11 @@ TEST_CASE("a key in the user keyring is used as it is, and remains", "[keys]")
 	REQUIRE(serial);
 	ConnectOptions options;
 	options.dhchapKey = "keyring:" + description;
-	CHECK(connectKeys(options)->host->serial() == *serial);
+	CHECK(connectKeys(options, "nqn.h")->dhchap.host->serial() == *serial);
 	CHECK(possessed().empty());
 	CHECK(listed(description)->serial == *serial);
 	CHECK(revokeKey(description));
-	CHECK(connectKeys(options).error().code == ErrorCode::authentication);
+	CHECK(connectKeys(options, "nqn.h").error().code == ErrorCode::authentication);
 	CHECK(dhchapDescription(KeyOwner::host, "nqn.h", "") == "nvmeof:dhchap:host:nqn.h:*");
 }
 
@@ -586,7 +519,7 @@ TEST_CASE("the kernel gets serial numbers, no secrets", "[keys]")
 	ConnectOptions options;
 	options.subsysnqn = "nqn.s";
 	options.dhchapKey = "/etc/nvmeof/keys/host.key";
-	const DhchapKeys keys{RequestKey::existing(17), RequestKey::existing(18)};
+	const ConnectKeys keys{{RequestKey::existing(17), RequestKey::existing(18)}, std::nullopt};
 	const Request none = connectRequest(options, "nqn.h", Uuid()),
 		      both = connectRequest(options, "nqn.h", Uuid(), keys);
 	auto size = [](const Request &request) { return nlmsg_hdr(request.get())->nlmsg_len; };

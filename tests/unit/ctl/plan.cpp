@@ -285,10 +285,11 @@ TEST_CASE("unusable entries are refused with a reason", "[plan]")
 		       channel = disk("10.1.0.4"), fibre = disk("nn-0x1"), ud = disk("10.1.0.6"),
 		       rdma = disk("10.1.0.7");
 	control.defect = "SUBNQN is not an NQN";
-	tls.tcpSecurity = TcpSecurity::tls13;
+	tls.tcpSecurity = TcpSecurity::tls12;
 	offered.tcpSecurity = TcpSecurity::tls13;
 	offered.secureChannel = SecureChannel::notRequired;
 	channel.secureChannel = SecureChannel::required;
+	channel.transport = "rdma";
 	fibre.transport = "fc";
 	ud.transport = rdma.transport = "rdma";
 	ud.rdma = RdmaAddress{.queuePair = RdmaQueuePair::datagram};
@@ -301,8 +302,9 @@ TEST_CASE("unusable entries are refused with a reason", "[plan]")
 	CHECK(plan.connections[1].options.transport == "rdma");
 	CHECK(reasonFor(plan, "10.1.0.1") == "SUBNQN is not an NQN");
 	CHECK(plan.refusals[0].what.find('\x1b') == std::string::npos);
-	CHECK(reasonFor(plan, "10.1.0.2") == "it is served over TLS 1.3, which this version does not support");
-	CHECK(reasonFor(plan, "10.1.0.4") == "it requires a secure channel, which this version does not support");
+	CHECK(reasonFor(plan, "10.1.0.2") ==
+	      "it requires TLS 1.2, and only TLS 1.3 is supported: select TLS 1.3 at the target");
+	CHECK(reasonFor(plan, "10.1.0.4") == "it requires a secure channel, which is supported for transport tcp only");
 	CHECK(reasonFor(plan, "nn-0x1") == "transport fc is not supported");
 	CHECK(reasonFor(plan, "10.1.0.6") == "it requires the reliable datagram service, which is not supported");
 	const std::string own = "it is an address of this host, reported by another host";

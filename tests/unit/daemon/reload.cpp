@@ -92,7 +92,10 @@ TEST_CASE("the report lists changes of the plan as lines and as JSON", "[daemon]
 				     "[[connection]]\nnqn = \"nqn.a\"\ndhchap-key = \"/k/other\"\n");
 	REQUIRE(linesOf(keys).size() == 2);
 	CHECK(linesOf(keys)[1] == "changed keys apply to new connections; 'nvmeofctl set CONTROLLER dhchap-key=SOURCE' "
-				  "applies them to an existing one");
+				  "(tls-key=SOURCE) applies them to an existing one");
+	keys.changes = configChanges("[[connection]]\nnqn = \"nqn.a\"\n",
+				     "[[connection]]\nnqn = \"nqn.a\"\ntls-key = \"/k/tls\"\n");
+	CHECK(linesOf(keys).size() == 2);
 	// lists are bounded
 	for (int i = 0; i < 1000; i++)
 		reloaded.wanted.push_back("x");

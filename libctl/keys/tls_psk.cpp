@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tls_psk.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include <openssl/core_names.h>
+#include <openssl/evp.h>
+#include <openssl/kdf.h>
+#include <openssl/params.h>
+
+#include <nvmeof/address.h>
+
+#include "libctl/base/base64.h"
+#include "libctl/base/invalid_error.h"
+
+namespace nofctl {
+
+using nvmeof::Error;
+using nvmeof::Result;
+
+namespace {
+
+template <auto release> struct Release {
+	template <typename T> void operator()(T *object) const { release(object); }
+};
+
+using Kdf = std::unique_ptr<EVP_KDF, Release<EVP_KDF_free>>;
+using KdfContext = std::unique_ptr<EVP_KDF_CTX, Release<EVP_KDF_CTX_free>>;
+
+constexpr std::size_t maxContext = 255; // HkdfLabel of RFC 8446, 7.1: a vector of at most 255 bytes
+
+Error failed()
+{
+	Error error;
+	error.message = "OpenSSL cannot derive the TLS key: it has no HKDF or HMAC with this hash function here";
+	return error;
+}
+
+// The hash function of the TLS key, which also selects the cipher suite
+KeyHash hashFor(const TlsPsk &configured)
+{
+	if (configured.hash != KeyHash::none)
+		return configured.hash;
+	return configured.secret.size() == 32 ? KeyHash::sha256 : KeyHash::sha384;
+}
+
+const char *digestName(KeyHash hash)
+{
+	return hash == KeyHash::sha256 ? "SHA256" : "SHA384";
+}
+
+std::string hashNumber(KeyHash hash)
+{
+	return hash == KeyHash::sha256 ? "01" : "02";
+}
+
+std::string infoOf(HkdfLabel form, std::string_view name, std::string_view context, std::size_t length)
+{
+	const std::string label = "tls13 " + std::string(name);
+	const char high = static_cast<char>(length >> 8), low = static_cast<char>(length & 0xff);
+	if (form == HkdfLabel::libnvme115)
+		return std::string{low, high} + label + std::string(context);
+	return std::string{high, low, static_cast<char>(label.size())} + label + static_cast<char>(context.size()) +
+	       std::string(context);
+}
+
+// HKDF-Expand-Label(HKDF-Extract(0, key), label, context, length of the key)
+Result<SecretBytes> expand(KeyHash hash, const SecretBytes &key, std::string info)
+{
+	const Kdf kdf(EVP_KDF_fetch(nullptr, "HKDF", nullptr));
+	const KdfContext context(kdf ? EVP_KDF_CTX_new(kdf.get()) : nullptr);
+	SecretBytes derived(key.size());
+	int mode = EVP_KDF_HKDF_MODE_EXTRACT_AND_EXPAND;
+	// OpenSSL only reads these
+	const OSSL_PARAM params[] = {
+		OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &mode),
+		OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, const_cast<char *>(digestName(hash)), 0),
+		OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, const_cast<std::uint8_t *>(key.bytes().data()),
+						  key.size()),
+		OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, info.data(), info.size()),
+		OSSL_PARAM_construct_end(),
+	};
+	if (!context || EVP_KDF_derive(context.get(), derived.data(), derived.size(), params) <= 0)
+		return failed();
+	return derived;
+}
+
+Result<SecretBytes> retainedKey(const TlsPsk &configured, const std::string &hostnqn, HkdfLabel form)
+{
+	if (configured.hash != KeyHash::none)
+		return expand(configured.hash, configured.secret,
+			      infoOf(form, "HostNQN", hostnqn, configured.secret.size()));
+	SecretBytes copy(configured.secret.size());
+	std::ranges::copy(configured.secret.bytes(), copy.data());
+	return copy;
+}
+
+// Base64 of HMAC(retained key, "HOSTNQN SUBSYSNQN NVMe-over-Fabrics")
+Result<std::string> digestOf(KeyHash hash, const SecretBytes &retained, const std::string &nqns)
+{
+	const std::string text = nqns + " NVMe-over-Fabrics";
+	std::array<unsigned char, EVP_MAX_MD_SIZE> mac;
+	std::size_t size = 0;
+	if (!EVP_Q_mac(nullptr, "HMAC", nullptr, digestName(hash), nullptr, retained.bytes().data(), retained.size(),
+		       reinterpret_cast<const unsigned char *>(text.data()), text.size(), mac.data(), mac.size(),
+		       &size))
+		return failed();
+	return toBase64({reinterpret_cast<const char *>(mac.data()), size});
+}
+
+// The word before the first blank of @rest, which then begins behind the blank
+std::string_view nextWord(std::string_view &rest)
+{
+	const std::size_t end = std::min(rest.find(' '), rest.size());
+	const std::string_view word = rest.substr(0, end);
+	rest.remove_prefix(std::min(end + 1, rest.size()));
+	return word;
+}
+
+} // namespace
+
+Result<TlsIdentity> TlsIdentity::parse(std::string_view text)
+{
+	constexpr std::string_view start = "NVMe";
+	auto wrong = [] {
+		return invalidError("it is not the identity of a TLS key, NVMe1R01 HOSTNQN SUBSYSNQN DIGEST");
+	};
+	std::string_view rest = text;
+	const std::string_view head = nextWord(rest);
+	if (head.size() != start.size() + 4 || !head.starts_with(start))
+		return wrong();
+	TlsIdentity identity;
+	const char version = head[4], kind = head[5];
+	const std::string_view hash = head.substr(6);
+	if ((version != '0' && version != '1') || (kind != 'R' && kind != 'G') || (hash != "01" && hash != "02"))
+		return wrong();
+	identity.version = static_cast<unsigned>(version - '0');
+	identity.kind = kind;
+	identity.hash = hash == "01" ? KeyHash::sha256 : KeyHash::sha384;
+	identity.hostnqn = nextWord(rest);
+	identity.subsysnqn = nextWord(rest);
+	identity.digest = nextWord(rest);
+	if (!nvmeof::checkNqn(identity.hostnqn) || !nvmeof::checkNqn(identity.subsysnqn) ||
+	    identity.digest.empty() != (version == '0') || identity.format() != text)
+		return wrong();
+	if (version == '1' && identity.digest.size() != base64Size(identity.hash == KeyHash::sha256 ? 32 : 48))
+		return wrong();
+	return identity;
+}
+
+std::string TlsIdentity::format() const
+{
+	return "NVMe" + std::to_string(version) + kind + hashNumber(hash) + " " + hostnqn + " " + subsysnqn +
+	       (digest.empty() ? "" : " " + digest);
+}
+
+Result<DerivedPsk> parseKeyLine(std::string_view line)
+{
+	const std::size_t blank = line.rfind(' ');
+	const Result<TlsIdentity> identity =
+		TlsIdentity::parse(blank == line.npos ? std::string_view() : line.substr(0, blank));
+	if (!identity)
+		return invalidError("a line is not IDENTITY NVMeTLSkey-1:HH:BASE64:, as 'nvmeofctl key export' and "
+				    "'nvme tls-key --export' write it");
+	const std::string_view given = line.substr(blank + 1);
+	constexpr std::string_view zero = "NVMeTLSkey-0:"; // nvme-cli puts the identity's version there
+	SecretBytes text(given.size());
+	std::ranges::copy(given, text.data());
+	if (identity->version == 0 && given.starts_with(zero))
+		text.data()[zero.size() - 2] = '1';
+	Result<TlsPsk> key = TlsPsk::parse(text.text());
+	if (!key)
+		return key.error();
+	if (key->hash != identity->hash)
+		return invalidError("the hash functions of a key and its identity differ");
+	return DerivedPsk{identity->format(), std::move(key->secret)};
+}
+
+SecretBytes formatKeyLine(const DerivedPsk &psk)
+{
+	TlsPsk key{psk.secret.size() == 32 ? KeyHash::sha256 : KeyHash::sha384, SecretBytes(psk.secret.size())};
+	std::ranges::copy(psk.secret.bytes(), key.secret.data());
+	const SecretBytes text = key.format();
+	SecretBytes line(psk.identity.size() + 1 + text.size());
+	std::uint8_t *at = std::ranges::copy(psk.identity + " ", line.data()).out;
+	std::ranges::copy(text.bytes(), at);
+	return line;
+}
+
+Result<DerivedPsk> deriveTlsPsk(const TlsPsk &configured, const std::string &hostnqn, const std::string &subsysnqn,
+				unsigned version, HkdfLabel label)
+{
+	const KeyHash hash = hashFor(configured);
+	TlsIdentity identity{version, 'R', hash, hostnqn, subsysnqn, ""};
+	const Result<SecretBytes> retained = retainedKey(configured, hostnqn, label);
+	if (!retained)
+		return retained.error();
+	std::string context = identity.format();
+	if (version == 0 && context.size() > maxContext)
+		return invalidError("the NQNs of host and subsystem are too long for an identity of version 0: use "
+				    "version 1");
+	if (version == 1) {
+		Result<std::string> digest = digestOf(hash, *retained, hostnqn + " " + subsysnqn);
+		if (!digest)
+			return digest.error();
+		identity.digest = *std::move(digest);
+		context = hashNumber(hash) + " " + identity.digest;
+	}
+	Result<SecretBytes> secret = expand(hash, *retained, infoOf(label, "nvme-tls-psk", context, retained->size()));
+	if (!secret)
+		return secret.error();
+	return DerivedPsk{identity.format(), *std::move(secret)};
+}
+
+} // namespace nofctl
