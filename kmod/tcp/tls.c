@@ -115,8 +115,9 @@ static const char *handshake_error_text(int err)
 	switch (err) {
 	case -ESRCH:		return "no TLS agent is running: start nvmeof-tlsd, or tlshd";
 	case -EAGAIN:		return "too many TLS handshakes wait for the TLS agent: see its log";
-	case -EACCES:
-	case -EKEYREJECTED:	return "the target refused the TLS key, or has none for this host and subsystem";
+	case -EACCES:		return "the target refused the TLS key, or has none for this host and subsystem";
+	case -EKEYREJECTED:	return "the TLS agent rejected the TLS key: wrong length or description";
+	case -ECONNRESET:	return "connection closed during the TLS handshake: does the port use TLS?";
 	case -ENOKEY:		return "the TLS agent cannot read the TLS key: see its log";
 	case -EKEYREVOKED:	return "the TLS key was revoked";
 	case -EKEYEXPIRED:	return "the TLS key has expired";
@@ -127,12 +128,14 @@ static const char *handshake_error_text(int err)
 
 static int handshake_failed(struct nof_tcp_queue *q, int err)
 {
+	const char *text = handshake_error_text(err);
+
 	if (attempt_over(q))
 		return -ECANCELED;
 	if (err == -EACCES)
 		err = -EKEYREJECTED;
-	nof_queue_error(&q->q, err == -EKEYREJECTED ? NOF_CAUSE_PEER : NOF_CAUSE_LOCAL, err, "%s",
-			handshake_error_text(err));
+	nof_queue_error(&q->q, err == -EKEYREJECTED || err == -ECONNRESET ? NOF_CAUSE_PEER : NOF_CAUSE_LOCAL, err,
+			"%s", text);
 	return err;
 }
 
