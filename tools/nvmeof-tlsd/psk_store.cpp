@@ -23,7 +23,6 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr const char *pskType = "psk";
 constexpr const char *nvmeKeyringName = ".nvme";
 constexpr std::size_t mostInKeyring = 1 << 14; // that are looked at in one keyring
 
@@ -117,28 +116,6 @@ Result<Psk> readPsk(KeySerial serial, std::string identity, KeyHash hash)
 	return Psk{serial, std::move(identity), hash, std::move(secret)};
 }
 
-// The key of @keyring with this identity, 0 if there is none. A search of the kernel would do with a beginning of the
-// identity, and compare text of a peer with shorter descriptions.
-KeySerial findIn(KeySerial keyring, std::string_view identity)
-{
-	const long size = ::keyctl_read(keyring, nullptr, 0);
-	if (size <= 0)
-		return 0;
-	constexpr std::size_t more = 16; // that are added meanwhile: the kernel copies all or nothing
-	std::vector<key_serial_t> keys(
-		std::min(static_cast<std::size_t>(size) / sizeof(key_serial_t) + more, mostInKeyring));
-	const long read =
-		::keyctl_read(keyring, reinterpret_cast<char *>(keys.data()), keys.size() * sizeof(key_serial_t));
-	if (read < 0)
-		return 0;
-	keys.resize(std::min(keys.size(), static_cast<std::size_t>(read) / sizeof(key_serial_t)));
-	for (const key_serial_t key : keys)
-		if (const std::optional<Described> is = describe(key))
-			if (is->type == pskType && is->description == identity)
-				return key;
-	return 0;
-}
-
 } // namespace
 
 std::optional<KeyHash> hashOfIdentity(std::string_view identity)
@@ -157,7 +134,29 @@ std::optional<KeyHash> hashOfIdentity(std::string_view identity)
 	return hash == "02 " ? std::optional(KeyHash::sha384) : std::nullopt;
 }
 
-Result<KeyringPskStore> KeyringPskStore::open()
+// The key of @keyring with this identity, 0 if there is none. A search of the kernel would do with a beginning of the
+// identity, and compare text of a peer with shorter descriptions.
+KeySerial KeyringPskStore::findIn(KeySerial keyring, std::string_view identity) const
+{
+	const long size = ::keyctl_read(keyring, nullptr, 0);
+	if (size <= 0)
+		return 0;
+	constexpr std::size_t more = 16; // that are added meanwhile: the kernel copies all or nothing
+	std::vector<key_serial_t> keys(
+		std::min(static_cast<std::size_t>(size) / sizeof(key_serial_t) + more, mostInKeyring));
+	const long read =
+		::keyctl_read(keyring, reinterpret_cast<char *>(keys.data()), keys.size() * sizeof(key_serial_t));
+	if (read < 0)
+		return 0;
+	keys.resize(std::min(keys.size(), static_cast<std::size_t>(read) / sizeof(key_serial_t)));
+	for (const key_serial_t key : keys)
+		if (const std::optional<Described> is = describe(key))
+			if (is->type == type_ && is->description == identity)
+				return key;
+	return 0;
+}
+
+Result<KeyringPskStore> KeyringPskStore::open(std::string type)
 {
 	if (::keyctl_join_session_keyring(nullptr) < 0) {
 		const int sysErrno = errno;
@@ -166,7 +165,7 @@ Result<KeyringPskStore> KeyringPskStore::open()
 							"; the kernel needs CONFIG_KEYS, and a container must allow "
 							"keyctl(2)");
 	}
-	return KeyringPskStore();
+	return KeyringPskStore(std::move(type));
 }
 
 KeySerial KeyringPskStore::nvmeKeyring()
@@ -187,7 +186,7 @@ Result<Psk> KeyringPskStore::read(KeySerial serial, KeySerial keyring)
 	if (!is)
 		return readError(serial, errno);
 	const std::optional<KeyHash> hash = hashOfIdentity(is->description);
-	if (is->type != pskType || !hash)
+	if (is->type != type_ || !hash)
 		return keyError(EKEYREJECTED, "key " + std::to_string(serial) + " '" +
 						      nofctl::printable(is->description) +
 						      "' is no pre-shared key of NVMe/TCP; its type is psk, and its "

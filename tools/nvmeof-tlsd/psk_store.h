@@ -41,8 +41,9 @@ public:
 // Keys of this kernel
 class KeyringPskStore : public PskStore {
 public:
-	// Gives the process a session keyring of its own. Errors: failed, with the errno of keyctl(2).
-	static nvmeof::Result<KeyringPskStore> open();
+	// Gives the process a session keyring of its own. @type: of the keys; tests use another one, which every kernel
+	// has. Errors: failed, with the errno of keyctl(2).
+	static nvmeof::Result<KeyringPskStore> open(std::string type = "psk");
 
 	nvmeof::Result<Psk> read(nofctl::KeySerial serial, nofctl::KeySerial keyring) override;
 	nvmeof::Result<Psk> find(std::string_view identity, nofctl::KeySerial keyring) override;
@@ -50,8 +51,10 @@ public:
 	nofctl::KeySerial nvmeKeyring();
 
 private:
-	KeyringPskStore() = default;
+	explicit KeyringPskStore(std::string type) : type_(std::move(type)) {}
+	nofctl::KeySerial findIn(nofctl::KeySerial keyring, std::string_view identity) const;
 
+	std::string type_;
 	nofctl::KeySerial nvme_ = 0; // last known serial number
 };
 

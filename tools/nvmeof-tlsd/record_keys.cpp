@@ -53,8 +53,8 @@ struct FreeKdf {
 // kTLS takes the IV in two parts: a salt of 4 bytes, and the rest.
 template <typename Info> Result<void> install(int socket, int direction, std::uint16_t type, const RecordKeys &keys)
 {
-	SecretBytes bytes(sizeof(Info));
-	auto *info = new (bytes.data()) Info{};
+	SecretBytes bytes(sizeof(Info)); // all zero: record 0 is the next
+	auto *info = reinterpret_cast<Info *>(bytes.data());
 	info->info.version = TLS_1_3_VERSION;
 	info->info.cipher_type = type;
 	std::ranges::copy(keys.key.bytes(), info->key);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "host.h"
 
+#include "tls.h"
 #include "transport.h"
 
 #include <catch2/catch.hpp>

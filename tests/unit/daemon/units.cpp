@@ -20,11 +20,17 @@ std::set<std::string> linesOf(const std::string &unit)
 
 TEST_CASE("a service restarts after every crash, but not with a wrong configuration", "[daemon][units]")
 {
-	for (const char *unit : {"nvmeofd/nvmeofd.service.in", "nvmeof-cdc/nvmeof-cdc.service.in"}) {
-		CAPTURE(unit);
-		const std::set<std::string> lines = linesOf(unit);
-		for (const char *line : {"StartLimitIntervalSec=0", "Restart=on-failure", "RestartSec=1",
-					 "RestartPreventExitStatus=2 3", "WatchdogSec=30"}) {
+	struct Unit {
+		const char *file, *hopeless; // exit codes after which a restart does not help
+	};
+	for (const Unit &unit : {Unit{"nvmeofd/nvmeofd.service.in", "2 3"},
+				 {"nvmeof-cdc/nvmeof-cdc.service.in", "2 3"},
+				 {"nvmeof-tlsd/nvmeof-tlsd.service.in", "2 8"}}) {
+		CAPTURE(unit.file);
+		const std::set<std::string> lines = linesOf(unit.file);
+		CHECK(lines.contains(std::string("RestartPreventExitStatus=") + unit.hopeless));
+		for (const char *line :
+		     {"StartLimitIntervalSec=0", "Restart=on-failure", "RestartSec=1", "WatchdogSec=30"}) {
 			CAPTURE(line);
 			CHECK(lines.contains(line));
 		}
