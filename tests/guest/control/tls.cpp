@@ -143,7 +143,7 @@ TEST_CASE("without TLS, a port that requires it refuses the host", "[tls][short]
 	nvmeof::ConnectOptions o = target.options();
 	o.tlsKey.clear();
 	const nvmeof::Error error = target.refusal(o);
-	CHECK(error.code != ErrorCode::timeout);
+	CHECK(error.code != ErrorCode::timedOut);
 }
 
 TEST_CASE("with TLS, a port without it is refused, and no data are sent in plain text", "[tls][short]")
@@ -226,7 +226,7 @@ TEST_CASE("a revoked key is not used again, and a new one is", "[tls]")
 	Encrypted target;
 	auto c = target.rig.host.connect(target.options());
 	REQUIRE(c.tls);
-	must("nvmeofctl key revoke " + quoted(c.tls->identity));
+	must("nvmeofctl key revoke " + guest::quoted(c.tls->identity));
 	// the connection stays
 	checkData(target.rig.disk());
 	REQUIRE(target.rig.host.client().reset(c.name));
