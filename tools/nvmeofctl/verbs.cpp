@@ -517,7 +517,7 @@ std::vector<Command> keyVerbs()
 
 Command keyCommand()
 {
-	Command key{"key", "generate, check and insert keys for authentication and TLS",
+	Command key{"key", "generate and insert keys for authentication and TLS",
 		    "Generates and checks the keys by which hosts and controllers authenticate themselves "
 		    "(DH-HMAC-CHAP) and those of TLS, and shows and changes those in the kernel's keyrings."};
 	key.verbs = keyVerbs();

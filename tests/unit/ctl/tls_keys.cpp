@@ -410,6 +410,9 @@ TEST_CASE("tls and tls-key are options of commands, of set and of the C interfac
 	Result<ControllerSettings> settings = parseControllerSettings(std::vector<std::string>{"tls-key=/k/tls.key"});
 	REQUIRE(settings);
 	CHECK(settings->tlsKey == "/k/tls.key");
+	const std::string named = "keyring:" + identityOf(derivations[5]);
+	CHECK(parseControllerSettings(std::vector<std::string>{"tls-key=" + named})->tlsKey == named);
+	CHECK_FALSE(parseControllerSettings(std::vector<std::string>{"tls-key=" + named + " x"}));
 	for (const std::string &text :
 	     {"connect -n nqn.a -a 10.0.0.1 --tls-key " + std::string(tlsKey),
 	      "set nvmeof0c1 tls-key=" + std::string(tlsKey), "connect-all --tls-key=" + std::string(tlsKey),
