@@ -49,7 +49,8 @@ struct Tls {
 	std::string cipher;       // "AES-GCM-128", "AES-GCM-256", "CHACHA20-POLY1305"; empty: not connected yet
 	std::int32_t key = 0;     // serial number of the configured key
 	std::int32_t keyUsed = 0; // of the one that the TLS agent has used; 0: not known
-	std::string identity;     // of the used or else the configured key; empty: the key has been removed
+	std::string
+		identity; // of the used or else the configured key; empty: it was removed, or this user cannot see it
 };
 
 struct Controller {

@@ -218,7 +218,10 @@ static void tls_lost(struct nof_tcp_queue *q, const struct nof_tls_end *end)
 	release_sock(q->sock->sk);
 }
 
-/* Receives what is there over TLS. Returns what the last call of read_sock() has returned, or -ENOTCONN. */
+/*
+ * Receives what is there over TLS. Returns what the last call of read_sock() has returned, or -ENOTCONN. An error that
+ * read_sock() has returned in softirq comes first: it returns some only once.
+ */
 static int tls_receive(struct nof_tcp_queue *q)
 {
 	struct sock *sk = q->sock->sk;
@@ -231,9 +234,10 @@ static int tls_receive(struct nof_tcp_queue *q)
 			nof_tcp_send_settle(q);
 		lock_sock(sk);
 		q->rx.settled = held;
-		q->rx.read = -EAGAIN;
-		socket_receive(q);
+		if (q->rx.read >= 0 || q->rx.read == -EAGAIN)
+			socket_receive(q);
 		n = q->phase == NOF_TCP_CLOSED ? -ENOTCONN : q->rx.read;
+		q->rx.read = -EAGAIN;
 		release_sock(sk);
 	} while (n > 0);
 	return n;

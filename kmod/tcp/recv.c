@@ -505,6 +505,7 @@ void nof_tcp_recv_init(struct nof_tcp_queue *q)
 	const struct nof_opts *opts = &q->q.ctrl->opts;
 
 	memset(&q->rx, 0, sizeof(q->rx));
+	q->rx.read = -EAGAIN;
 	expect_header(&q->rx);
 	q->conf = (struct nof_pdu_conf){ .hdr_digest = opts->hdr_digest, .data_digest = opts->data_digest };
 	q->params = (struct nof_pdu_params){ .align = 4, .maxh2cdata = NVME_TCP_MIN_MAXH2CDATA };

@@ -176,7 +176,7 @@ enum nof_tcp_rx_step { NOF_TCP_RX_HEADER, NOF_TCP_RX_DATA, NOF_TCP_RX_DIGEST };
  * @held:	over TLS: the header refers to a command that the sender has not counted yet. Nothing more is received
  *		until recv_work has waited for the sender
  * @settled:	set by recv_work, which has waited
- * @read:	what read_sock() of TLS has returned last
+ * @read:	what read_sock() of TLS has returned last; -EAGAIN: recv_work has handled it
  */
 struct nof_tcp_rx {
 	u8			step;

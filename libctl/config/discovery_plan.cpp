@@ -325,7 +325,10 @@ void Planner::takeEntry(std::size_t index, const DiscoveryEntry &entry, bool pre
 		options.tls = TlsUse::required;
 	const std::string key = connectionKey(options);
 	if (auto there = connections_.find(key); there != connections_.end()) {
-		std::vector<std::size_t> &toldBy = plan_.connections[there->second].toldBy;
+		PlannedConnection &known = plan_.connections[there->second];
+		if (nofctl::needsTls(entry) && known.options.tls != TlsUse::off) // whatever other entries say
+			known.options.tls = TlsUse::required;
+		std::vector<std::size_t> &toldBy = known.toldBy;
 		if (std::ranges::find(toldBy, index) == toldBy.end())
 			toldBy.push_back(index);
 		return;

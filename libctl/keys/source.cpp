@@ -13,6 +13,7 @@
 #include "libctl/base/epoll.h"
 #include "libctl/base/invalid_error.h"
 #include "libctl/base/text.h"
+#include "tls_psk.h"
 
 namespace nofctl {
 
@@ -90,6 +91,12 @@ bool isFileName(std::string_view name)
 	return !name.empty() && name != "." && name != ".." && name.find('/') == name.npos;
 }
 
+// The description of a key: a word, or the identity of a TLS key, which is several.
+bool isDescription(std::string_view name)
+{
+	return isPlain(name) || TlsIdentity::parse(name).ok();
+}
+
 } // namespace
 
 Error secretError()
@@ -110,8 +117,8 @@ Result<KeySource> KeySource::parse(std::string_view text)
 		if (!text.starts_with(prefix))
 			continue;
 		const std::string_view name = text.substr(prefix.size());
-		if (!name.empty() && name.size() <= maxNameSize && isPlain(name) &&
-		    (kind == Kind::keyring || isFileName(name)))
+		if (!name.empty() && name.size() <= maxNameSize &&
+		    (kind == Kind::keyring ? isDescription(name) : isPlain(name) && isFileName(name)))
 			return KeySource(kind, std::string(name));
 	}
 	return invalidError("expected the path of a file, which begins with / or ./, credential:NAME or "

@@ -71,7 +71,7 @@ Result<TlsKey> TlsKeyring::find(const std::string &identity) const
 	for (TlsKey &key : *keys)
 		if (key.identity.format() == identity)
 			return std::move(key);
-	return missing("'" + shown(identity) + "'");
+	return missing("'" + printable(identity) + "'");
 }
 
 Result<std::optional<TlsKey>> TlsKeyring::findDefault(const std::string &hostnqn, const std::string &subsysnqn) const
@@ -120,9 +120,9 @@ Result<SecretBytes> TlsKeyring::read(const TlsKey &key) const
 	SecretBytes secret(maxPskSize);
 	const long size = ::keyctl_read(key.serial, reinterpret_cast<char *>(secret.data()), secret.size());
 	if (size < 0)
-		return keyringError("cannot read the TLS key '" + shown(key.identity.format()) + "'", errno);
+		return keyringError("cannot read the TLS key '" + printable(key.identity.format()) + "'", errno);
 	if (static_cast<std::size_t>(size) > maxPskSize)
-		return invalidError("the TLS key '" + shown(key.identity.format()) + "' has a wrong length");
+		return invalidError("the TLS key '" + printable(key.identity.format()) + "' has a wrong length");
 	secret.shrink(static_cast<std::size_t>(size));
 	return secret;
 }

@@ -270,7 +270,7 @@ Result<std::optional<TlsRequestKey>> tlsKeyOf(const ConnectOptions &options, con
 	if (!keyring && use == TlsUse::preferred && options.tlsKey.empty())
 		return std::optional<TlsRequestKey>(); // without a keyring, there is no key
 	if (!keyring)
-		return keyring.error();
+		return ofSetting("tls", keyring.error());
 	return tlsRequestKey(*std::move(keyring), use, options.tlsKey, hostnqn, options.subsysnqn);
 }
 

@@ -42,7 +42,8 @@ void source(std::string_view text)
 	if (!source)
 		return checkRefusal(source.error(), text);
 	expect(!containsSecret(text), "a secret is no source");
-	expect(oneWord(text), "a source is one word");
+	expect(oneWord(text) || TlsIdentity::parse(source->name()),
+	       "a source is one word, or the identity of a TLS key");
 	expect(source->toString() == text, "a source is written as it was read");
 }
 

@@ -69,6 +69,8 @@ int runKeyCheck(Context &context);
 int runKeyInsert(Context &context);
 int runKeyList(Context &context);
 int runKeyRevoke(Context &context);
+int runKeyImport(Context &context);
+int runKeyExport(Context &context);
 int runList(Context &context);
 int runListSubsys(Context &context);
 int runNbft(Context &context);

@@ -162,10 +162,15 @@ static std::string linkStep(const ConnectOptions &options, const nofctl::gpu::Tr
 
 static std::string authenticationStep(const Error &error, const ConnectOptions &options)
 {
-	if (error.sysErrno == ENOKEY && (!options.dhchapKey.empty() || options.tls || !options.tlsKey.empty()))
+	const bool tls = options.tls || !options.tlsKey.empty();
+	if (error.message.starts_with("tls") || (error.sysErrno == ENOKEY && !options.dhchapKey.empty()))
 		return ""; // the message says which key is missing
+	if (options.dhchapKey.empty() && tls && error.sysErrno != ENOKEY)
+		return "compare the TLS keys of this host and of the target: 'nvmeofctl key list', and "
+		       "Documentation/tls.md";
 	if (options.dhchapKey.empty())
-		return "give the key of this host: --dhchap-key FILE, or --tls if the target requires TLS";
+		return fmt::format("give the key of this host: --dhchap-key FILE{}",
+				   tls ? "" : ", or --tls if the target requires TLS");
 	if (error.sysErrno == EKEYREVOKED || error.sysErrno == EKEYEXPIRED)
 		return "give another key: --dhchap-key FILE";
 	return options.dhchapCtrlKey.empty() ? "compare the key with the one that the target has for this host"

@@ -351,6 +351,11 @@ std::string Examination::thinDisks(const Controller &c) const
 
 std::string Examination::authenticationAdvice(const Controller &c) const
 {
+	if (c.tls && !c.authentication)
+		return fmt::format(
+			"compare the TLS keys of this host ('nvmeofctl key list') and of the target; 'nvmeofctl "
+			"set {} tls-key=FILE' gives it another one (Documentation/tls.md)",
+			c.name);
 	if (c.lastErrno == ENOKEY)
 		return fmt::format("give the key that the target has for {}: 'nvmeofctl set {} dhchap-key=FILE'",
 				   c.hostnqn, c.name);

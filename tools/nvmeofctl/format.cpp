@@ -93,6 +93,17 @@ std::string authenticationNote(const Controller &controller, std::chrono::nanose
 			   formatAge(now - is.at), is.hash, is.dhGroup);
 }
 
+// "no", or "AES-GCM-128, key 123456 (NVMe1R01 ...)"
+std::string tlsNote(const Controller &controller)
+{
+	if (!controller.tls)
+		return "no";
+	const Tls &tls = *controller.tls;
+	return fmt::format("{}, key {} ({})", tls.cipher.empty() ? "not connected yet" : tls.cipher,
+			   tls.keyUsed ? tls.keyUsed : tls.key,
+			   tls.identity.empty() ? "identity not known" : tls.identity);
+}
+
 // @object: a controller, or a path, which has the values of its controller
 template <typename T> void addFailure(Fields &fields, const T &object)
 {
@@ -384,6 +395,7 @@ Fields fieldsOf(const Controller &controller, std::chrono::nanoseconds now)
 	addText(fields, "firmware", controller.firmware);
 	addSettings(fields, controller);
 	fields.emplace_back("authenticated", authenticationNote(controller, now));
+	fields.emplace_back("tls", tlsNote(controller));
 	addNumber(fields, "reconnects", controller.reconnects);
 	addNumber(fields, "attempts", controller.attempts);
 	if (controller.lossLeft)

@@ -76,6 +76,15 @@ Json authenticationJson(const Authentication &is)
 	return {{"hash", is.hash}, {"dh_group", is.dhGroup}, {"mutual", is.mutual}, {"since_ns", is.at.count()}};
 }
 
+Json tlsJson(const Tls &tls)
+{
+	Json json = Json::object();
+	putText(json, "cipher", tls.cipher);
+	json["key"] = tls.keyUsed ? tls.keyUsed : tls.key;
+	putText(json, "identity", tls.identity);
+	return json;
+}
+
 std::string subsystemName(std::uint32_t id)
 {
 	return ObjectName{id, {}, {}}.toString();
@@ -144,6 +153,8 @@ Json toJson(const Controller &controller)
 	putSettings(json, controller);
 	if (controller.authentication)
 		json["authentication"] = authenticationJson(*controller.authentication);
+	if (controller.tls)
+		json["tls"] = tlsJson(*controller.tls);
 	json["reconnects"] = controller.reconnects;
 	json["attempts"] = controller.attempts;
 	if (controller.lossLeft)

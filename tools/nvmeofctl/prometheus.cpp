@@ -161,6 +161,19 @@ private:
 		eachController("nvmeof_controller_inflight_commands", MetricType::gauge,
 			       "Commands in flight to a controller.", [](const Controller &c) { return c.inflight; });
 		authentication();
+		tls();
+	}
+
+	void tls()
+	{
+		out_.family("nvmeof_controller_tls_info", MetricType::gauge,
+			    "Cipher and key identity of a controller that uses TLS; always 1.");
+		for (const Controller &c : all_.controllers)
+			if (const auto &is = c.tls) {
+				Labels labels = labelsOf(c, all_);
+				labels.insert(labels.end(), {{"cipher", is->cipher}, {"identity", is->identity}});
+				out_.sample(labels, std::uint64_t(1));
+			}
 	}
 
 	void authentication()

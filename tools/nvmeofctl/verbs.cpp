@@ -415,8 +415,7 @@ std::vector<Option> generateOptions()
 	return {
 		preset("sha256", oneOf({"none", "sha256", "sha384", "sha512"},
 				       value("", "--hash", "HASH",
-					     "Hash function that transforms the key, or none; with --tls, that derives "
-					     "it: sha256 or sha384"))),
+					     "Hash function that transforms the key, or none; with --tls not sha512"))),
 		preset("that of the hash function, or 32",
 		       oneOf({"32", "48", "64"}, value("", "--length", "BYTES", "Length of the key"))),
 		flag("", "--tls", "Generate a pre-shared key of TLS instead"),
@@ -445,40 +444,68 @@ std::vector<Command> keyVerbs()
 		 runKeyCheck,
 		 {{"before using a file from somewhere else", "nvmeofctl key check /etc/nvmeof/keys/host.key"}}},
 		{"insert",
-		 "insert a key into the kernel's keyring",
-		 "Reads a key of DH-HMAC-CHAP and inserts it into the user keyring, as a key of type logon, which no "
-		 "process can read. Prints its description; 'connect --dhchap-key keyring:DESCRIPTION' uses it. If "
-		 "there is a key with that description, it is replaced, and controllers that use it authenticate "
-		 "themselves with the new one from their next connect on. Every process with the same user ID can "
-		 "replace a key there, also one in a container without a user namespace. 'connect --dhchap-key FILE' "
-		 "needs no 'insert', and no other process can reach the key that it gives to the kernel.",
+		 "insert a key into a keyring of the kernel",
+		 "Reads a key of DH-HMAC-CHAP or TLS and inserts it into a keyring of the kernel. Prints its "
+		 "description and serial number. A key of DH-HMAC-CHAP goes into the user keyring, as a key of type "
+		 "logon, which no process can read; 'connect --dhchap-key keyring:DESCRIPTION' uses it. If there is a "
+		 "key with that description, it is replaced, and controllers that use it authenticate themselves with "
+		 "the new one from their next connect on. Every process with the same user ID can replace a key there, "
+		 "also one in a container without a user namespace. 'connect --dhchap-key FILE' needs no 'insert', and "
+		 "no other process can reach the key that it gives to the kernel. The TLS key of this host for a "
+		 "subsystem is derived from a configured key, and goes into the keyring .nvme, where 'connect --tls' "
+		 "finds it, and the kernel's target, too, if this machine is one.",
 		 {required(of(Type::keySource, positional("SOURCE",
 							  "File with the key, which begins with / or ./, or "
 							  "credential:NAME in a systemd unit",
 							  Completes::files))),
 		  of(Type::nqn,
-		     value("-q", "--hostnqn", "NQN", "NQN of this host; from /etc/nvme/hostnqn if not given")),
-		  preset("all subsystems",
+		     value("-q", "--hostnqn", "NQN", "NQN of the host; from /etc/nvme/hostnqn if not given")),
+		  preset("all subsystems; a TLS key needs one",
 			 of(Type::nqn, value("-n", "--subsysnqn", "NQN", "NQN of the subsystem", Completes::nqns))),
-		  flag("", "--controller", "It is the key of the controller, for --dhchap-ctrl-key")},
+		  flag("", "--controller", "It is the key of the controller, for --dhchap-ctrl-key"),
+		  preset("1", oneOf({"0", "1"}, value("", "--identity-version", "VERSION",
+						      "Version of the TLS key's identity; some targets know only 0"))),
+		  flag("", "--compat",
+		       "Derive the TLS key as nvme-cli before 2.16 does, for a target that uses such a version")},
 		 runKeyInsert,
 		 {{"a key for all subsystems", "nvmeofctl key insert /etc/nvmeof/keys/host.key"},
 		  {"a changed key, for controllers that use it from the keyring",
-		   "nvmeofctl key insert /etc/nvmeof/keys/host.key -n nqn.2024-01.com.example:flash1"}}},
+		   "nvmeofctl key insert /etc/nvmeof/keys/host.key -n nqn.2024-01.com.example:flash1"},
+		  {"a TLS key at a target, for one host",
+		   "nvmeofctl key insert ./tls.key -n nqn.2024-01.com.example:flash1 -q "
+		   "nqn.2014-08.org.nvmexpress:uuid:11111111-2222-3333-4444-555555555555"}}},
+		{"import",
+		 "insert the TLS keys of a key file",
+		 "Inserts TLS keys into the keyring .nvme. Each line of the file is the identity of a key, a blank and "
+		 "the key, as 'key export' and 'nvme tls-key --export' write it. The keys are used as they are: "
+		 "nothing is derived. If a line is wrong, no key is inserted.",
+		 {required(positional("FILE", "The key file, with mode 0600; - for stdin", Completes::files))},
+		 runKeyImport,
+		 {{"the keys of nvme-cli", "nvmeofctl key import /etc/nvme/tls-keys"}}},
+		{"export",
+		 "write TLS keys into a key file",
+		 "Writes TLS keys of the keyring .nvme into a new file, which only its owner can access, or into a "
+		 "pipe. 'key import' and 'nvme tls-key --import' read it, for example after a reboot.",
+		 {positional("IDENTITY", "Identity of the key, as 'key list' prints it; all keys if not given"),
+		  required(value("", "--output", "FILE",
+				 "File to create, with mode 0600; - for stdout, unless it is a terminal",
+				 Completes::files))},
+		 runKeyExport,
+		 {{"all TLS keys", "nvmeofctl key export --output /etc/nvmeof/keys/tls-keys"}}},
 		{"list",
-		 "list keys in the kernel's keyring",
-		 "Lists the keys that 'key insert' has put into the user keyring, by description. Keys of files and "
-		 "credentials, keys in other keyrings, and keys whose description does not begin with 'nvmeof:' are "
-		 "not listed: see keyctl(1).",
+		 "list keys in the kernel's keyrings",
+		 "Lists the keys that 'key insert' has put into the user keyring, by description, and the TLS keys in "
+		 "the keyring .nvme, by identity. Keys of files and credentials, keys in other keyrings, and keys in "
+		 "the user keyring whose description does not begin with 'nvmeof:' are not listed: see keyctl(1).",
 		 {},
 		 runKeyList,
 		 {{"descriptions, for a program", "nvmeofctl key list --json | jq -r '.keys[].description'"}}},
 		{"revoke",
-		 "revoke a key in the kernel's keyring",
-		 "Revokes a key that 'key list' lists, and removes it from the user keyring. Controllers that use it "
-		 "stay connected, but "
-		 "cannot connect again until 'nvmeofctl set NAME dhchap-key=SOURCE' gives them another key.",
-		 {required(positional("DESCRIPTION", "Description of the key, as 'key list' prints it"))},
+		 "revoke a key in the kernel's keyrings",
+		 "Revokes a key that 'key list' lists, and removes it from its keyring. Controllers that use it stay "
+		 "connected, but cannot connect again until 'nvmeofctl set NAME dhchap-key=SOURCE' or 'nvmeofctl set "
+		 "NAME tls-key=SOURCE' gives them another key.",
+		 {required(positional("DESCRIPTION", "Description or identity of the key, as 'key list' prints it"))},
 		 runKeyRevoke,
 		 {{"a key that others may have read",
 		   "nvmeofctl key revoke nvmeof:dhchap:host:nqn.2014-08.org.nvmexpress:uuid:"
@@ -490,9 +517,9 @@ std::vector<Command> keyVerbs()
 
 Command keyCommand()
 {
-	Command key{"key", "generate, check and insert keys for authentication",
+	Command key{"key", "generate and insert keys for authentication and TLS",
 		    "Generates and checks the keys by which hosts and controllers authenticate themselves "
-		    "(DH-HMAC-CHAP), and shows and changes those in the kernel's keyring."};
+		    "(DH-HMAC-CHAP) and those of TLS, and shows and changes those in the kernel's keyrings."};
 	key.verbs = keyVerbs();
 	return key;
 }

@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <fcntl.h>
 #include <memory>
 #include <openssl/ssl.h>
@@ -168,6 +169,7 @@ TlsProxy::TlsProxy(unsigned port, unsigned target)
 	::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (::bind(listener_, reinterpret_cast<const sockaddr *>(&at), sizeof(at)) || ::listen(listener_, 64))
 		throw std::runtime_error("TlsProxy: cannot listen");
+	std::signal(SIGPIPE, SIG_IGN); // OpenSSL writes without MSG_NOSIGNAL
 	server_ = std::thread([this] { serve(); });
 }
 

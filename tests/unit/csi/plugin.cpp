@@ -858,6 +858,8 @@ TEST_CASE("volume attributes are parsed", "[csi]")
 						    {"nr-io-queues", "0"},
 						    {"nr-io-queues ", "1"},
 						    {"dhchap-key", "./host.key"},
+						    {"tls", "sometimes"},
+						    {"tls-key", "./tls.key"},
 						    {"transport", "loop"},
 						    {"mkfsOptions", "-J device=/dev/sda"},
 						    {"requiredBytes", "1G"}}) {

@@ -521,7 +521,9 @@ TEST_CASE("only a wrong key is a reason to compare keys", "[command]")
 	auto step = [&](int sysErrno) { return connectNextStep(errorFromErrno(sysErrno), options); };
 	CHECK(step(ENOKEY) == "give the key of this host: --dhchap-key FILE, or --tls if the target requires TLS");
 	options.tls = TlsUse::required;
-	CHECK(step(ENOKEY).empty()); // the message says that .nvme has no key
+	CHECK(step(ENOKEY) == "give the key of this host: --dhchap-key FILE");
+	CHECK(step(EKEYREJECTED).find("compare the TLS keys") == 0);
+	CHECK(connectNextStep(errorFromErrno(ENOKEY, "tls: the keyring .nvme has no TLS key"), options).empty());
 	options.tls.reset();
 	options.dhchapKey = "/k/host.key";
 	CHECK(step(EKEYREJECTED) == "compare the key with the one that the target has for this host");

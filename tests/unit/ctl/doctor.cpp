@@ -184,6 +184,11 @@ TEST_CASE("doctor: a controller without a connection is named with its error, di
 	CHECK(inFinding(authentication(EKEYREVOKED), "give it a new key"));
 	CHECK(inFinding(authentication(EKEYREJECTED), "compare the keys"));
 	CHECK(inFinding(step([](Controller &c) {
+				c.lastErrno = EKEYREJECTED;
+				c.tls = Tls{};
+			}),
+			"compare the TLS keys"));
+	CHECK(inFinding(step([](Controller &c) {
 				c.lastErrno = EOPNOTSUPP;
 				c.lastStatus = 0x1;
 			}),

@@ -85,6 +85,7 @@ Controller wholeController()
 	c.scans = 4;
 	c.owner = "nvmeofd";
 	c.authentication = Authentication{"SHA-256", "ffdhe2048", true, 800s};
+	c.tls = Tls{"AES-GCM-128", 114209093, 114209093, "NVMe0R01 nqn.host nqn.2024-01.com.example:flash1"};
 	return c;
 }
 
@@ -475,6 +476,11 @@ nofctl::KeyringKey wholeKey()
 	return {205230604, "logon", "nvmeof:dhchap:host:nqn.host:nqn.2024-01.com.example:flash1"};
 }
 
+nofctl::KeyringKey wholeTlsKey()
+{
+	return {114209093, "psk", "NVMe0R01 nqn.host nqn.2024-01.com.example:flash1"};
+}
+
 std::vector<Golden> all()
 {
 	Snapshot s = wholeSnapshot();
@@ -538,6 +544,7 @@ std::vector<Golden> all()
 		 pretty(keyDocument({"/etc/nvmeof/keys/host.key", "DHHC-1", nofctl::KeyHash::sha256, 32}))},
 		{"key", "key-insert.json", pretty(insertedKeyDocument(wholeKey()))},
 		{"key", "key-list.json", pretty(keysDocument({wholeKey()}))},
+		{"key", "key-export.json", pretty(exportedKeysDocument("/etc/nvmeof/keys/tls-keys", {wholeTlsKey()}))},
 		{"key", "key-revoke.json", pretty(doneDocument(wholeKey().description, "revoked"))},
 		{"gen-hostnqn", "gen-hostnqn.json", pretty(hostnqnDocument("nqn.host"))},
 		{"show-hostnqn", "show-hostnqn.json", pretty(hostnqnDocument("nqn.host"))},

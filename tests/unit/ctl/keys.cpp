@@ -17,6 +17,7 @@
 #include <keyutils.h>
 #include <netlink/msg.h>
 
+#include <nvmeof/config.h>
 #include <nvmeof/connect_settings.h>
 #include <nvmeof/nvmeof_c.h>
 #include <nvmeof/settings.h>

@@ -315,6 +315,57 @@ TEST_CASE("unusable entries are refused with a reason", "[plan]")
 	CHECK(plan.refusals.size() == 10);
 }
 
+// As the log entries of a target do
+DiscoveryEntry secured(DiscoveryEntry one, SecureChannel channel, std::optional<TcpSecurity> security)
+{
+	one.secureChannel = channel;
+	one.tcpSecurity = security;
+	return one;
+}
+
+TEST_CASE("an entry that requires TLS is connected with TLS or not at all", "[plan][tls]")
+{
+	Fabric fabric({"10.0.0.1", "10.0.0.2"});
+	const auto tls13 = TcpSecurity::tls13, none = TcpSecurity::none;
+	fabric.tell("10.0.0.1", {secured(disk("10.1.0.1"), SecureChannel::required, tls13),
+				 secured(disk("10.1.0.2"), SecureChannel::required, none),
+				 secured(disk("10.1.0.3"), SecureChannel::notSpecified, tls13),
+				 secured(disk("10.1.0.4"), SecureChannel::notRequired, tls13),
+				 secured(disk("10.1.0.5"), SecureChannel::notSpecified, none), disk("10.1.0.6"),
+				 secured(referral("10.0.0.9"), SecureChannel::required, tls13)});
+	fabric.tell("10.0.0.2", {secured(disk("10.1.0.6"), SecureChannel::required, tls13)}); // also listed above
+	auto uses = [&] {
+		std::vector<std::optional<TlsUse>> all;
+		for (const PlannedConnection &one : fabric.plan().connections)
+			all.push_back(one.options.tls);
+		return all;
+	};
+	using Uses = std::vector<std::optional<TlsUse>>;
+	const auto required = TlsUse::required, preferred = TlsUse::preferred, off = TlsUse::off;
+	CHECK(uses() == Uses{required, required, required, std::nullopt, std::nullopt, required});
+	Plan plan = fabric.plan();
+	REQUIRE(plan.services.size() == 3);
+	CHECK(plan.services[2].options.tls == required);
+	CHECK_FALSE(plan.services[0].options.tls);
+	ConnectSettings settings;
+	fabric.rules.settings = [&](const std::string &) { return settings; };
+	settings.tls = preferred;
+	CHECK(uses() == Uses{required, required, required, preferred, preferred, required});
+	settings.tls = off;
+	CHECK(uses() == Uses{off, off, off});
+	plan = fabric.plan();
+	CHECK(reasonFor(plan, "10.1.0.1").find("it requires TLS, which tls = \"off\" forbids") == 0);
+	settings.tls.reset();
+	fabric.roots[0].tls = required; // a referral inherits it
+	fabric.tell("10.0.0.1", {referral("10.0.0.9")});
+	CHECK(fabric.plan().services[2].options.tls == required);
+	fabric.fixed = {service("10.1.0.6", "4420")};
+	fabric.fixed[0].subsysnqn = "nqn.s";
+	CHECK(fabric.plan().connections[0].options.tls == required);
+	fabric.fixed[0].tls = off; // of its own [[connection]]
+	CHECK(fabric.plan().connections[0].options.tls == off);
+}
+
 TEST_CASE("only a service on this machine may report addresses of this machine", "[plan]")
 {
 	Fabric fabric({"127.0.0.1"});

@@ -59,6 +59,7 @@ TEST_CASE("metrics of a snapshot have the right names and values", "[prometheus]
 	s.namespaces[0].openers = 1;
 	s.namespaces[0].noPathSince = 987500ms;
 	s.controllers[0].authentication = Authentication{"SHA-512", "ffdhe8192", false, 800s};
+	s.controllers[0].tls = Tls{"AES-GCM-256", 17, 17, "NVMe0R02 nqn.h nqn.a"};
 	std::string text = prometheusText(s, {.bootOffset = 1700000000s, .node = {}, .lost = {}});
 	INFO(text);
 	ExpositionChecker read(text);
@@ -85,6 +86,10 @@ TEST_CASE("metrics of a snapshot have the right names and values", "[prometheus]
 								   {"hash", "SHA-512"},
 								   {"dh_group", "ffdhe8192"},
 								   {"mutual", "no"}}) == 1);
+	CHECK(read.value("nvmeof_controller_tls_info", {{"controller", "nvmeof0c1"},
+							{"cipher", "AES-GCM-256"},
+							{"identity", "NVMe0R02 nqn.h nqn.a"}}) == 1);
+	CHECK_FALSE(read.value("nvmeof_controller_tls_info", {{"controller", "nvmeof0c2"}}));
 	CHECK(read.value("nvmeof_controller_authentication_timestamp_seconds", {{"controller", "nvmeof0c1"}}) ==
 	      1700000800);
 	CHECK(read.value("nvmeof_controller_state", {{"controller", "nvmeof0c2"}, {"state", "connecting"}}) == 1);

@@ -16,6 +16,7 @@
 #include <nvmeof/settings.h>
 
 #include "connect_plan.h"
+#include "key.h"
 #include "keys.h"
 #include "libctl/base/hex.h"
 #include "libctl/keys/tls_keyring.h"
@@ -409,6 +410,9 @@ TEST_CASE("tls and tls-key are options of commands, of set and of the C interfac
 	Result<ControllerSettings> settings = parseControllerSettings(std::vector<std::string>{"tls-key=/k/tls.key"});
 	REQUIRE(settings);
 	CHECK(settings->tlsKey == "/k/tls.key");
+	const std::string named = "keyring:" + identityOf(derivations[5]);
+	CHECK(parseControllerSettings(std::vector<std::string>{"tls-key=" + named})->tlsKey == named);
+	CHECK_FALSE(parseControllerSettings(std::vector<std::string>{"tls-key=" + named + " x"}));
 	for (const std::string &text :
 	     {"connect -n nqn.a -a 10.0.0.1 --tls-key " + std::string(tlsKey),
 	      "set nvmeof0c1 tls-key=" + std::string(tlsKey), "connect-all --tls-key=" + std::string(tlsKey),
@@ -426,4 +430,82 @@ TEST_CASE("tls and tls-key are options of commands, of set and of the C interfac
 	CHECK(nvmeof_options_set(options, "tls", "required", nullptr) == NVMEOF_OK);
 	CHECK(nvmeof_options_set(options, "tls", "sometimes", nullptr) == NVMEOF_INVALID);
 	nvmeof_options_free(options);
+}
+
+TEST_CASE("a line of a key file is an identity and a key", "[keys][tls]")
+{
+	const DerivedPsk psk = derived(tlsKey);
+	const SecretBytes line = formatKeyLine(psk);
+	CHECK(line.text().starts_with(psk.identity + " NVMeTLSkey-1:01:"));
+	Result<DerivedPsk> again = parseKeyLine(line.text());
+	REQUIRE(again);
+	CHECK(again->identity == psk.identity);
+	CHECK(again->secret.text() == psk.secret.text());
+	const DerivedPsk old = derived(derivations[6].configured, 0);
+	std::string text(formatKeyLine(old).text());
+	text.replace(text.find("key-1:"), 6, "key-0:"); // as nvme-cli writes it
+	again = parseKeyLine(text);
+	REQUIRE(again);
+	CHECK(again->secret.text() == old.secret.text());
+	const std::string good(line.text()), identity = psk.identity;
+	for (const std::string &wrong :
+	     {std::string(), std::string(tlsKey), identity, identity + " ", good + " ", " " + good,
+	      identity + "  " + tlsKey, identity + " " + derivations[6].configured, "x " + std::string(tlsKey),
+	      good.substr(0, good.size() - 1),
+	      identity + " NVMeTLSkey-0:01:" + good.substr(good.rfind(':', good.size() - 2) + 1),
+	      identity + " " + derivations[0].configured}) {
+		CAPTURE(wrong);
+		Result<DerivedPsk> bad = parseKeyLine(wrong);
+		REQUIRE_FALSE(bad);
+		CHECK_FALSE(says(bad.error(), tlsKeyPart));
+	}
+}
+
+TEST_CASE("TLS keys are exported and imported", "[keys][tls]")
+{
+	if (!hasKeyring())
+		return;
+	const TestKeyring test;
+	const TlsKeyring keyring = *TestKeyring::open();
+	const DerivedPsk one = derived(tlsKey), other = derived(derivations[6].configured, 0);
+	REQUIRE(keyring.insert(one));
+	REQUIRE(keyring.insert(other));
+	Result<SecretBytes> text = exportKeys(keyring, *keyring.list());
+	REQUIRE(text);
+	const std::string whole(text->text());
+	CHECK(std::ranges::count(whole, '\n') == 1);
+	REQUIRE(keyring.revoke(one.identity));
+	REQUIRE(keyring.revoke(other.identity));
+	Result<std::vector<KeyringKey>> keys = importKeys(keyring, whole + "\nrubbish\n");
+	REQUIRE_FALSE(keys);
+	CHECK(says(keys.error(), "line 3: a line is not IDENTITY NVMeTLSkey-1:HH:BASE64:"));
+	CHECK(keyring.list()->empty());
+	keys = importKeys(keyring, whole + "\n\n");
+	REQUIRE(keys);
+	CHECK(keys->size() == 2);
+	CHECK(keyring.read(*keyring.find(one.identity))->text() == one.secret.text());
+	CHECK(keyring.read(*keyring.find(other.identity))->text() == other.secret.text());
+	REQUIRE(::add_key("user", "NVMe0R01 nqn.h nqn.s", "short", 5, keyring.serial()) >= 0);
+	CHECK(says(exportKeys(keyring, *keyring.list()).error(), "wrong length"));
+}
+
+TEST_CASE("key insert refuses options of the other kind of key", "[keys][tls]")
+{
+	const KeyFile tls(std::string(tlsKey) + "\n"), dhchap;
+	const std::string nqns = " -q nqn.h -n nqn.s";
+	for (const auto &[line, words] :
+	     {std::pair<std::string, const char *>{tls.path() + " -q nqn.h", "--subsysnqn NQN is missing"},
+	      {tls.path() + nqns + " --controller", "--controller is for keys of DH-HMAC-CHAP"},
+	      {dhchap.path() + nqns + " --compat", "--compat is for TLS keys"},
+	      {dhchap.path() + nqns + " --identity-version 0", "--identity-version is for TLS keys"}}) {
+		CAPTURE(line);
+		const Outcome outcome = run("key insert " + line);
+		CHECK(outcome.code == static_cast<int>(ExitCode::usage));
+		CHECK(outcome.err.find(words) != std::string::npos);
+		CHECK(outcome.err.find(tlsKeyPart) == std::string::npos);
+	}
+	tls.mode(0644);
+	CHECK(run("key import " + tls.path()).err.find("chmod 600") != std::string::npos);
+	CHECK(run("key export --output " + tls.path()).code != 0); // no key, or the file exists
+	CHECK(tls.scratch().read("host.key") == std::string(tlsKey) + "\n");
 }
