@@ -541,6 +541,24 @@ static int exchange_fail(struct auth_exchange *x, u8 reason, int err, const char
 	return exchange_note(x, err, what);
 }
 
+/* A message of the controller is not acceptable. */
+static int exchange_protest(struct auth_exchange *x)
+{
+	char what[96];
+
+	switch (x->d.reason) {
+	case NVME_AUTH_DHCHAP_FAILURE_HASH_UNUSABLE:
+		scnprintf(what, sizeof(what), "%s: %s (%u)", x->d.why, nof_dhchap_hash_name(x->d.hash), x->d.hash);
+		break;
+	case NVME_AUTH_DHCHAP_FAILURE_DHGROUP_UNUSABLE:
+		scnprintf(what, sizeof(what), "%s: %s (%u)", x->d.why, nof_dhchap_group_name(x->d.group), x->d.group);
+		break;
+	default:
+		strscpy(what, x->d.why, sizeof(what));
+	}
+	return exchange_fail(x, x->d.reason, x->d.no_proof ? -EKEYREJECTED : -EPROTO, what);
+}
+
 /* The host could not compute its reply. */
 static int exchange_give_up(struct auth_exchange *x, int err)
 {
@@ -614,7 +632,7 @@ static int exchange_run(struct auth_exchange *x)
 		case NOF_DHCHAP_REFUSED:
 			return exchange_refused(x);
 		case NOF_DHCHAP_FAILED:
-			return exchange_fail(x, x->d.reason, x->d.no_proof ? -EKEYREJECTED : -EPROTO, x->d.why);
+			return exchange_protest(x);
 		}
 	}
 	return ret;
