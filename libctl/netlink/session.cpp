@@ -312,7 +312,8 @@ Result<void> Session::keepTransport(const std::string &name)
 	return act(named(NVMEOF_CMD_TRANSPORT_KEEP, NVMEOF_A_TRANSPORT, name), due());
 }
 
-Result<void> Session::set(const std::string &controller, const ControllerSettings &settings)
+// The kernel has taken the keys when the request was sent: the handler runs in that call.
+Result<Socket::Id> Session::startSet(const std::string &controller, const ControllerSettings &settings)
 {
 	Request request = named(NVMEOF_CMD_CTRL_SET, NVMEOF_A_CTRL_NAME, controller);
 	putUnsigned(request, NVMEOF_A_RECONNECT_DELAY, settings.reconnectDelay);
@@ -326,7 +327,23 @@ Result<void> Session::set(const std::string &controller, const ControllerSetting
 	if (!keys)
 		return keys.error();
 	putKeys(request, *keys);
-	return act(std::move(request), due());
+	return socket_.startCall(std::move(request));
+}
+
+Result<void> Session::set(const std::string &controller, const ControllerSettings &settings)
+{
+	Clock::time_point deadline = due();
+	if (settings.dhchapKey || settings.dhchapCtrlKey) {
+		const Result<Controller> now = this->controller(controller);
+		if (!now)
+			return now.error();
+		deadline += now->connectTimeout;
+	}
+	const Result<Socket::Id> id = startSet(controller, settings);
+	if (!id)
+		return id.error();
+	const Messages messages = socket_.wait(*id, deadline);
+	return messages ? Result<void>() : Result<void>(messages.error());
 }
 
 Request settingsRequest(std::uint32_t subsystem, const SubsystemSettings &settings)
