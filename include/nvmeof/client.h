@@ -169,6 +169,10 @@ public:
 	// scan.
 	Pending<Result<void>> startRescan(std::string_view controller);
 	Result<void> rescan(std::string_view controller);
+	// With keys, completes when a live controller that is authenticated has been authenticated again with them; its
+	// connect timeout limits that. If they are refused (authentication), the previous ones stay in use. Other
+	// controllers try them when they connect. Cancelling stops the wait only.
+	Pending<Result<void>> startSet(std::string_view controller, const ControllerSettings &settings);
 	Result<void> set(std::string_view controller, const ControllerSettings &settings);
 	// All or nothing: one invalid value leaves all settings unchanged.
 	Result<void> set(std::string_view subsystem, const SubsystemSettings &settings);

@@ -16,6 +16,9 @@
 #include "mpath/selector.h"
 #include "mpath/subsys.h"
 
+/* bytes of an extack message, with the NUL; longer ones are truncated */
+#define MESSAGE_MAX	160
+
 /*
  * Slow part of a request: writeback to a disk that is removed, or commands to a target. Handlers hold netlink's cb_lock
  * for reading, and registration of a family takes it for writing. If a handler waited, a module load would block the
@@ -33,12 +36,11 @@ struct deferred_ack {
 	struct nlmsghdr		request;
 	u32			portid;
 	struct sk_buff		*skb;
+	struct netlink_ext_ack	extack;
+	char			text[MESSAGE_MAX];	/* for a message in @extack that is no constant */
 };
 
 static struct workqueue_struct *deferred_ack_wq;
-
-/* bytes of an extack message, with the NUL; longer ones are truncated */
-#define MESSAGE_MAX	160
 
 static void deferred_ack_free(struct deferred_ack *ack)
 {
@@ -75,12 +77,11 @@ static bool deferred_ack_wanted(const struct deferred_ack *ack, int err)
 static void deferred_ack_work(struct work_struct *work)
 {
 	struct deferred_ack *ack = container_of(work, struct deferred_ack, work);
-	struct netlink_ext_ack extack = {};
-	int err = ack->finish(ack->ctrl, &extack);
+	int err = ack->finish(ack->ctrl, &ack->extack);
 
 	/* before the acknowledgement: userspace may then use the name of a deleted controller again */
 	nof_ctrl_put(ack->ctrl);
-	if (deferred_ack_wanted(ack, err) && put_ack(ack, err, extack._msg))
+	if (deferred_ack_wanted(ack, err) && put_ack(ack, err, ack->extack._msg))
 		genlmsg_unicast(ack->net, ack->skb, ack->portid);
 	else
 		nlmsg_free(ack->skb);
@@ -335,10 +336,21 @@ static void set_owner(struct nof_ctrl *ctrl, const char *owner)
 	spin_unlock_irqrestore(&ctrl->error.lock, flags);
 }
 
+static int wait_for_keys(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
+{
+	struct deferred_ack *ack = container_of(extack, struct deferred_ack, extack);
+	int err = nof_auth_wait(ctrl, ack->text, sizeof(ack->text));
+
+	if (err)
+		extack->_msg = ack->text;
+	return err;
+}
+
 static int genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *owner_attr = info->attrs[NVMEOF_A_OWNER];
 	char owner[NVMEOF_NAME_MAX + 1] = "";
+	struct deferred_ack *ack = NULL;
 	struct nof_auth_keys keys = {};
 	struct key *tls_key = NULL;
 	struct nof_ctrl *ctrl;
@@ -354,6 +366,10 @@ static int genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
 		return PTR_ERR(ctrl);
 	err = nof_auth_find_keys(ctrl, key_of(info, NVMEOF_A_DHCHAP_KEY), key_of(info, NVMEOF_A_DHCHAP_CTRL_KEY), &keys,
 				 info->extack);
+	if (!err && (keys.key || keys.ctrl_key)) {
+		ack = deferred_ack_alloc(skb, info, ctrl, wait_for_keys);
+		err = ack ? 0 : -ENOMEM;
+	}
 	if (!err)
 		err = find_tls_key(ctrl, info, &tls_key);
 	if (!err)
@@ -368,6 +384,8 @@ static int genl_ctrl_set(struct sk_buff *skb, struct genl_info *info)
 			set_owner(ctrl, owner);
 		nof_events->ctrl(ctrl, NVMEOF_EVENT_CHANGED, nof_ctrl_state(ctrl));
 	}
+	if (ack)
+		err = deferred_ack_queue(ack, err);
 	nof_ctrl_put(ctrl);
 	return err;
 }

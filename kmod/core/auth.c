@@ -1,28 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* In-band authentication: keys, hashes, and the exchange of messages; wire/dhchap.c has their format and order. */
+/* In-band authentication: hashes and the exchange of messages; wire/dhchap.c has their format and order. */
 #include <crypto/algapi.h>
 #include <crypto/dh.h>
 #include <crypto/hash.h>
 #include <crypto/kpp.h>
-#include <keys/user-type.h>
 #include <linux/key.h>
-#include <linux/netlink.h>
 #include <linux/nvme.h>
 #include <linux/random.h>
-#include <linux/rcupdate.h>
 #include <linux/scatterlist.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
-#include "core/auth.h"
+#include "core/auth_keys.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/queue.h"
 #include "core/work.h"
 #include "wire/dhchap.h"
-
-/* Kernels with the in-tree driver's keyring export key_lookup(). Without FFDHE there would be only the NULL group. */
-#define AUTH_SUPPORTED	(IS_ENABLED(CONFIG_NVME_KEYRING) && IS_ENABLED(CONFIG_CRYPTO_DH_RFC7919_GROUPS))
 
 #define AUTH_SPSP	1	/* SPSP0 and SPSP1 of DH-HMAC-CHAP (NVMe Base 2.0, figures 367 and 372) */
 
@@ -41,11 +35,15 @@ static_assert(ARRAY_SIZE(group_names) == NOF_DHCHAP_NR_GROUPS);
  * @qid:	its number
  * @deadline:	jiffies by which the exchange must be over
  * @association: of the controller
- * @key, @ctrl_key: references
+ * @keys:	references
+ * @with_next:	@keys are ctrl->auth.next
+ * @failure_sent: failure2 has been sent
+ * @unknown:	the connection ended before the controller's answer
  * @d:		state of the protocol
  * @hmac:	of the hash function chosen by the controller
  * @session:	session key, with a DH group (8.13.5.2): hash_len bytes
  * @message:	NOF_DHCHAP_MESSAGE_MAX bytes
+ * @failure:	why it failed; empty: not recorded
  */
 struct auth_exchange {
 	struct nof_ctrl		*ctrl;
@@ -53,12 +51,15 @@ struct auth_exchange {
 	u16			qid;
 	unsigned long		deadline;
 	u32			association;
-	struct key		*key;
-	struct key		*ctrl_key;
+	struct nof_auth_keys	keys;
+	bool			with_next;
+	bool			failure_sent;
+	bool			unknown;
 	struct nof_dhchap	d;
 	struct crypto_shash	*hmac;
 	u8			session[NOF_DHCHAP_HASH_MAX];
 	void			*message;
+	char			failure[NOF_AUTH_TEXT];
 };
 
 /* A piece of a hash's input */
@@ -90,7 +91,7 @@ void nof_auth_load(void)
 {
 	u8 i;
 
-	if (!AUTH_SUPPORTED)
+	if (!NOF_AUTH_SUPPORTED)
 		return;
 	for (i = 1; i < NOF_DHCHAP_NR_GROUPS; i++)
 		if (!crypto_has_kpp(group_names[i], 0, CRYPTO_NOLOAD))
@@ -100,132 +101,6 @@ void nof_auth_load(void)
 			crypto_has_shash(hmac_names[i], 0, 0);
 }
 
-#define SECRET_TEXT_MAX	128	/* bytes; the longest secret has 104 with a newline and a NUL */
-
-/*
- * Returns 0, -EKEYREVOKED, -EKEYEXPIRED, or -EINVAL with @why set. The caller wipes @secret. Does not take the key's
- * semaphore: its holder may allocate memory, and so wait for a disk that waits for this controller.
- */
-static int read_secret(struct key *key, struct nof_dhchap_secret *secret, const char **why)
-{
-	const struct user_key_payload *payload;
-	char text[SECRET_TEXT_MAX];
-	int ret = key_validate(key);
-	u32 len = 0;
-
-	rcu_read_lock();
-	payload = user_key_payload_rcu(key);
-	if (payload)
-		len = payload->datalen;
-	if (payload && len <= sizeof(text))
-		memcpy(text, payload->data, len);
-	rcu_read_unlock();
-	if (!ret && !payload)
-		ret = -EKEYREVOKED;
-	if (!ret) {
-		*why = len <= sizeof(text) ? nof_dhchap_parse_secret(text, len, secret) : "too long";
-		ret = *why ? -EINVAL : 0;
-	}
-	memzero_explicit(text, sizeof(text));
-	return ret;
-}
-
-/* Returns the key with this serial number, with a reference, after checking that it has a secret, or an ERR_PTR. */
-static struct key *find_key(u32 serial, struct netlink_ext_ack *extack)
-{
-	struct nof_dhchap_secret secret = {};
-	struct key *key = key_lookup(serial);
-	const char *why = NULL;
-	int ret;
-
-	if (IS_ERR(key)) {
-		NL_SET_ERR_MSG(extack, "there is no key with this serial number");
-		return ERR_PTR(-ENOKEY);
-	}
-	if (key->type != &key_type_logon && key->type != &key_type_user) {
-		NL_SET_ERR_MSG(extack, "the key is neither of type logon nor of type user");
-		key_put(key);
-		return ERR_PTR(-EINVAL);
-	}
-	ret = read_secret(key, &secret, &why);
-	memzero_explicit(&secret, sizeof(secret));
-	if (!ret)
-		return key;
-	if (why)
-		NL_SET_ERR_MSG(extack, "the key has no DH-HMAC-CHAP secret: wrong form, length or checksum");
-	else
-		NL_SET_ERR_MSG(extack, "the key was revoked or has expired");
-	key_put(key);
-	return ERR_PTR(ret);
-}
-
-/* A key of the host, once set, stays: without the lock, at worst a refusal comes too early */
-static bool host_key_missing(struct nof_ctrl *ctrl, const struct nof_auth_keys *keys)
-{
-	return !keys->key && !READ_ONCE(ctrl->auth.key);
-}
-
-int nof_auth_find_keys(struct nof_ctrl *ctrl, u32 serial, u32 ctrl_serial, struct nof_auth_keys *keys,
-		       struct netlink_ext_ack *extack)
-{
-	struct key *key;
-
-	if (!serial && !ctrl_serial)
-		return 0;
-	if (!AUTH_SUPPORTED) {
-		NL_SET_ERR_MSG(extack, "authentication needs a kernel with CONFIG_NVME_KEYRING and "
-			       "CONFIG_CRYPTO_DH_RFC7919_GROUPS, such as Debian's 6.12");
-		return -EOPNOTSUPP;
-	}
-	if (serial) {
-		key = find_key(serial, extack);
-		if (IS_ERR(key))
-			return PTR_ERR(key);
-		keys->key = key;
-	}
-	if (host_key_missing(ctrl, keys)) {
-		NL_SET_ERR_MSG(extack, "DHCHAP_CTRL_KEY needs DHCHAP_KEY: the host authenticates itself first");
-		return -EINVAL;
-	}
-	if (ctrl_serial) {
-		key = find_key(ctrl_serial, extack);
-		if (IS_ERR(key)) {
-			nof_auth_put_keys(keys);
-			return PTR_ERR(key);
-		}
-		keys->ctrl_key = key;
-	}
-	return 0;
-}
-
-void nof_auth_put_keys(struct nof_auth_keys *keys)
-{
-	key_put(keys->key);
-	key_put(keys->ctrl_key);
-	*keys = (struct nof_auth_keys){};
-}
-
-void nof_auth_use_keys(struct nof_ctrl *ctrl, struct nof_auth_keys *keys)
-{
-	struct nof_ctrl_auth *auth = &ctrl->auth;
-	unsigned long flags;
-
-	if (!keys->key && !keys->ctrl_key)
-		return;
-	mutex_lock(&ctrl->auth.lock);
-	if (keys->key)
-		swap(keys->key, auth->key);
-	if (keys->ctrl_key)
-		swap(keys->ctrl_key, auth->ctrl_key);
-	mutex_unlock(&ctrl->auth.lock);
-	nof_auth_put_keys(keys);
-	/* stop_works() cancels it after the state has changed */
-	spin_lock_irqsave(&ctrl->state_lock, flags);
-	if (ctrl->state == NVMEOF_CTRL_LIVE && READ_ONCE(auth->at))
-		queue_work(nof_wq, &auth->work);
-	spin_unlock_irqrestore(&ctrl->state_lock, flags);
-}
-
 /* Returns 0, a positive NVMe status, or a negative errno */
 static int exchange_exec(struct auth_exchange *x, struct nof_cmd *cmd)
 {
@@ -233,6 +108,18 @@ static int exchange_exec(struct auth_exchange *x, struct nof_cmd *cmd)
 
 	return x->queue ? nof_queue_exec(x->queue, cmd, ms, NULL) :
 			  nof_admin_exec_in(x->ctrl, x->association, cmd, ms);
+}
+
+/* Records why the exchange failed. Returns @err. */
+static __printf(4, 5) int exchange_note(struct auth_exchange *x, int err, u16 status, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vscnprintf(x->failure, sizeof(x->failure), fmt, args);
+	va_end(args);
+	nof_ctrl_note(x->ctrl, err, status, "%s", x->failure);
+	return err;
 }
 
 /* A deadline that has passed ends the connection, like other errors */
@@ -262,14 +149,11 @@ static int exchange_message(struct auth_exchange *x, u8 fctype, u32 len)
 	cmd->write = write;
 	ret = exchange_exec(x, cmd);
 	/* a live controller that rejects it does not support being authenticated again */
-	if (ret > 0) {
-		nof_ctrl_note(x->ctrl, -EOPNOTSUPP, ret,
-			      "authentication of queue %u failed: the controller rejected %s", x->qid, name);
-		ret = -EOPNOTSUPP;
-	}
+	if (ret > 0)
+		ret = exchange_note(x, -EOPNOTSUPP, ret,
+				    "authentication of queue %u failed: the controller rejected %s", x->qid, name);
 	if (ret == -ECONNRESET && timed_out(x))
-		nof_ctrl_note(x->ctrl, -ETIMEDOUT, 0, "authentication of queue %u failed: no answer to %s", x->qid,
-			      name);
+		exchange_note(x, -ETIMEDOUT, 0, "authentication of queue %u failed: no answer to %s", x->qid, name);
 	kfree(cmd);
 	return ret;
 }
@@ -370,10 +254,10 @@ static int compute_response(struct auth_exchange *x, const struct auth_side *sid
 	u32 key_len;
 	int ret;
 
-	ret = read_secret(side->key, &secret, &why);
+	ret = nof_auth_read_secret(side->key, &secret, &why);
 	if (ret)
-		nof_ctrl_note(x->ctrl, ret, 0, "the key with the secret of the %s cannot be used: %s",
-			      side->key == x->key ? "host" : "controller", why ?: "revoked or expired");
+		exchange_note(x, ret, 0, "the key with the secret of the %s cannot be used: %s",
+			      side->key == x->keys.key ? "host" : "controller", why ?: "revoked or expired");
 	if (!ret)
 		ret = transform_secret(&secret, side->nqn, key, &key_len);
 	if (!ret)
@@ -389,7 +273,7 @@ static int compute_response(struct auth_exchange *x, const struct auth_side *sid
 static int host_response(struct auth_exchange *x, u8 *response)
 {
 	const struct auth_side host = {
-		.key		= x->key,
+		.key		= x->keys.key,
 		.nqn		= x->ctrl->opts.hostnqn,
 		.other		= x->ctrl->opts.subsysnqn,
 		.label		= "HostHost",
@@ -403,7 +287,7 @@ static int host_response(struct auth_exchange *x, u8 *response)
 static int ctrl_response(struct auth_exchange *x, u8 *response)
 {
 	const struct auth_side controller = {
-		.key		= x->ctrl_key,
+		.key		= x->keys.ctrl_key,
 		.nqn		= x->ctrl->opts.subsysnqn,
 		.other		= x->ctrl->opts.hostnqn,
 		.label		= "Controller",
@@ -519,26 +403,50 @@ static int prepare_reply(struct auth_exchange *x)
 	return host_response(x, x->d.response);
 }
 
-/* Records why the exchange failed. Later errors of the queue, such as its end, do not replace this. */
-static int exchange_note(struct auth_exchange *x, int err, const char *what)
+/* The reason that is recorded next is not replaced by later errors of the queue, such as its end. */
+static void exchange_settle(struct auth_exchange *x)
 {
 	if (x->queue)
 		set_bit(NOF_Q_ERROR, &x->queue->flags);
-	nof_ctrl_note(x->ctrl, err, 0, "authentication of queue %u failed: %s", x->qid, what);
-	return err;
 }
 
 #define FAILURE_TMO_MS	1000
 
-/* Tells the controller, which has little time to answer: I/O may go on meanwhile. Returns @err. */
-static int exchange_fail(struct auth_exchange *x, u8 reason, int err, const char *what)
+/* Tells the controller, which has little time to answer: I/O may go on meanwhile. */
+static void exchange_send_failure(struct auth_exchange *x, u8 reason)
 {
 	unsigned long soon = jiffies + msecs_to_jiffies(FAILURE_TMO_MS);
 
 	if (time_after(x->deadline, soon))
 		x->deadline = soon;
 	exchange_send(x, nof_dhchap_failure2(&x->d, reason, x->message));
-	return exchange_note(x, err, what);
+	x->failure_sent = true;
+}
+
+/* Returns @err. */
+static int exchange_fail(struct auth_exchange *x, u8 reason, int err, const char *what)
+{
+	exchange_send_failure(x, reason);
+	exchange_settle(x);
+	return exchange_note(x, err, 0, "authentication of queue %u failed: %s", x->qid, what);
+}
+
+/* A message of the controller is not acceptable. */
+static int exchange_protest(struct auth_exchange *x)
+{
+	char what[96];
+
+	switch (x->d.reason) {
+	case NVME_AUTH_DHCHAP_FAILURE_HASH_UNUSABLE:
+		scnprintf(what, sizeof(what), "%s: %s (%u)", x->d.why, nof_dhchap_hash_name(x->d.hash), x->d.hash);
+		break;
+	case NVME_AUTH_DHCHAP_FAILURE_DHGROUP_UNUSABLE:
+		scnprintf(what, sizeof(what), "%s: %s (%u)", x->d.why, nof_dhchap_group_name(x->d.group), x->d.group);
+		break;
+	default:
+		strscpy(what, x->d.why, sizeof(what));
+	}
+	return exchange_fail(x, x->d.reason, x->d.no_proof ? -EKEYREJECTED : -EPROTO, what);
 }
 
 /* The host could not compute its reply. */
@@ -550,7 +458,7 @@ static int exchange_give_up(struct auth_exchange *x, int err)
 	if (err == -ENOENT)
 		return exchange_fail(x, NVME_AUTH_DHCHAP_FAILURE_FAILED, -EOPNOTSUPP,
 				     "an algorithm is no longer available: load dh_generic, hmac and sha512_generic");
-	exchange_send(x, nof_dhchap_failure2(&x->d, NVME_AUTH_DHCHAP_FAILURE_FAILED, x->message));
+	exchange_send_failure(x, NVME_AUTH_DHCHAP_FAILURE_FAILED);
 	return err;
 }
 
@@ -571,18 +479,30 @@ static int check_response(struct auth_exchange *x)
 /* The reason of the controller: it concerns the host's secret, or what the host supports. */
 static int exchange_refused(struct auth_exchange *x)
 {
-	if (x->queue)
-		set_bit(NOF_Q_ERROR, &x->queue->flags);
-	nof_ctrl_note(x->ctrl, -EKEYREJECTED, 0, "the controller refused the authentication of queue %u: %s",
-		      x->qid, nof_dhchap_reason(x->d.reason));
-	return -EKEYREJECTED;
+	exchange_settle(x);
+	return exchange_note(x, -EKEYREJECTED, 0, "the controller refused the authentication of queue %u: %s", x->qid,
+			     nof_dhchap_reason(x->d.reason));
 }
 
 /* A controller that refuses may end the connection before the host has fetched its reason. */
-static bool ended_by_peer(const struct auth_exchange *x, int err)
+static bool ended_by_peer(const struct auth_exchange *x)
 {
-	return x->d.replied && (err == -ECONNRESET || err == -ENOTCONN) && x->queue &&
-	       test_bit(NOF_Q_ERROR, &x->queue->flags) && READ_ONCE(x->ctrl->end.cause) == NOF_CAUSE_PEER;
+	bool ended = x->queue ? test_bit(NOF_Q_ERROR, &x->queue->flags) :
+				x->association == READ_ONCE(x->ctrl->association);
+
+	return x->d.replied && ended && READ_ONCE(x->ctrl->end.cause) == NOF_CAUSE_PEER;
+}
+
+/* Returns 0 if a message has been received, or a negative errno, recorded. */
+static int exchange_await(struct auth_exchange *x)
+{
+	int ret = exchange_receive(x);
+
+	x->unknown = ret == -ECONNRESET || ret == -ENOTCONN;
+	if (x->unknown && ended_by_peer(x))
+		ret = exchange_note(x, -EKEYREJECTED, 0, "authentication of queue %u failed: the controller ended the "
+				    "connection after the reply: the host's secret is probably wrong", x->qid);
+	return ret;
 }
 
 static int exchange_run(struct auth_exchange *x)
@@ -591,10 +511,7 @@ static int exchange_run(struct auth_exchange *x)
 
 	/* two rounds at most: nof_dhchap_receive() expects success1 after the reply */
 	while (!ret) {
-		ret = exchange_receive(x);
-		if (ended_by_peer(x, ret))
-			return exchange_note(x, -EKEYREJECTED, "the controller ended the connection when this host had "
-					     "answered the challenge: the host's secret is probably wrong");
+		ret = exchange_await(x);
 		if (ret)
 			break;
 		switch (nof_dhchap_receive(&x->d, x->message, NOF_DHCHAP_MESSAGE_MAX)) {
@@ -614,7 +531,7 @@ static int exchange_run(struct auth_exchange *x)
 		case NOF_DHCHAP_REFUSED:
 			return exchange_refused(x);
 		case NOF_DHCHAP_FAILED:
-			return exchange_fail(x, x->d.reason, x->d.no_proof ? -EKEYREJECTED : -EPROTO, x->d.why);
+			return exchange_protest(x);
 		}
 	}
 	return ret;
@@ -624,8 +541,7 @@ static void exchange_free(struct auth_exchange *x)
 {
 	if (!x)
 		return;
-	key_put(x->key);
-	key_put(x->ctrl_key);
+	nof_auth_put_keys(&x->keys);
 	if (x->hmac)
 		crypto_free_shash(x->hmac);
 	kfree_sensitive(x->message);
@@ -635,7 +551,6 @@ static void exchange_free(struct auth_exchange *x)
 static struct auth_exchange *exchange_alloc(struct nof_ctrl *ctrl, struct nof_queue *queue)
 {
 	struct auth_exchange *x = kzalloc(sizeof(*x), GFP_KERNEL);
-	struct nof_ctrl_auth *auth = &ctrl->auth;
 
 	if (!x)
 		return NULL;
@@ -649,24 +564,38 @@ static struct auth_exchange *exchange_alloc(struct nof_ctrl *ctrl, struct nof_qu
 	x->qid = queue ? queue->qid : 0;
 	x->deadline = queue ? queue->deadline : jiffies + msecs_to_jiffies(ctrl->opts.connect_tmo_ms);
 	x->association = READ_ONCE(ctrl->association);
-	x->d.transaction = atomic_inc_return(&auth->transactions);
-	mutex_lock(&ctrl->auth.lock);
-	x->key = auth->key ? key_get(auth->key) : NULL;
-	x->ctrl_key = auth->ctrl_key ? key_get(auth->ctrl_key) : NULL;
-	mutex_unlock(&ctrl->auth.lock);
+	x->d.transaction = atomic_inc_return(&ctrl->auth.transactions);
+	x->with_next = nof_auth_choose_keys(ctrl, x->qid, !queue, &x->keys);
 	offer_algorithms(&x->d);
-	x->d.mutual = x->ctrl_key;
+	x->d.mutual = x->keys.ctrl_key;
 	return x;
 }
 
-static void auth_set_result(struct auth_exchange *x)
+static void auth_succeeded(struct auth_exchange *x)
 {
 	struct nof_ctrl_auth *auth = &x->ctrl->auth;
 
-	if (x->qid)
-		return;
+	nof_auth_keys_succeeded(x->ctrl, &x->keys);
 	WRITE_ONCE(auth->agreed, NOF_AUTH_AGREED(x->d.hash, x->d.group, x->d.mutual));
 	WRITE_ONCE(auth->at, ktime_get_boottime_ns());
+}
+
+/*
+ * If a re-authentication has failed, the connection stays as it was authenticated: most likely only one side has a new
+ * secret yet. The controller may end it. After failure2 the host does, as the controller may refuse further commands.
+ */
+static void reauth_ended(struct auth_exchange *x, int err)
+{
+	bool unknown = x->unknown || err == -ECONNRESET || err == -ENOTCONN;
+	const char *why = x->failure;
+
+	if (!*why)
+		why = unknown ? "the connection ended before the controller had answered" : "authentication failed";
+	if (err == -ECONNRESET && timed_out(x))
+		err = -ETIMEDOUT;
+	nof_auth_keys_tried(x->ctrl, &x->keys, err, unknown, why);
+	if (x->failure_sent && x->association == READ_ONCE(x->ctrl->association))
+		nof_ctrl_error_live(x->ctrl, false);
 }
 
 /* Returns 0, or a negative errno; all but -ENOMEM and those of a connection that ended are recorded. */
@@ -675,7 +604,7 @@ static int authenticate(struct nof_ctrl *ctrl, struct nof_queue *queue)
 	struct auth_exchange *x;
 	int ret;
 
-	if (!AUTH_SUPPORTED) {
+	if (!NOF_AUTH_SUPPORTED) {
 		nof_ctrl_note(ctrl, -EOPNOTSUPP, 0,
 			      "the controller requires authentication, which this kernel does not support: "
 			      "CONFIG_NVME_KEYRING or CONFIG_CRYPTO_DH_RFC7919_GROUPS is missing");
@@ -684,15 +613,17 @@ static int authenticate(struct nof_ctrl *ctrl, struct nof_queue *queue)
 	x = exchange_alloc(ctrl, queue);
 	if (!x)
 		return -ENOMEM;
-	if (x->key) {
+	if (x->keys.key)
 		ret = exchange_run(x);
-	} else {
-		nof_ctrl_note(ctrl, -ENOKEY, 0,
-			      "the controller requires authentication, but this host was given no secret (dhchap-key)");
-		ret = -ENOKEY;
-	}
-	if (!ret)
-		auth_set_result(x);
+	else
+		ret = exchange_note(x, -ENOKEY, 0, "the controller requires authentication, but this host was given no "
+				    "secret (dhchap-key)");
+	if (!ret && !x->qid)
+		auth_succeeded(x);
+	else if (ret && queue && !x->qid)
+		nof_auth_keys_failed(ctrl, x->with_next, ret);
+	if (!queue)
+		reauth_ended(x, ret);
 	exchange_free(x);
 	return ret;
 }
@@ -700,16 +631,12 @@ static int authenticate(struct nof_ctrl *ctrl, struct nof_queue *queue)
 int nof_auth_queue(struct nof_queue *queue)
 {
 	struct nof_ctrl *ctrl = queue->ctrl;
-	bool mutual;
 
 	if (!queue->qid)
 		WRITE_ONCE(ctrl->auth.at, 0);
 	if (queue->must_authenticate)
 		return authenticate(ctrl, queue);
-	mutex_lock(&ctrl->auth.lock);
-	mutual = ctrl->auth.ctrl_key;
-	mutex_unlock(&ctrl->auth.lock);
-	if (!mutual)
+	if (!nof_auth_wants_proof(ctrl))
 		return 0;
 	/* an impostor would not ask for authentication either */
 	nof_ctrl_note(ctrl, -EKEYREJECTED, 0, "the controller has to prove its identity, but does not ask for "
@@ -717,27 +644,21 @@ int nof_auth_queue(struct nof_queue *queue)
 	return -EKEYREJECTED;
 }
 
-/* If one side does not prove its identity, the association ends. */
 static void reauth_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(work, struct nof_ctrl, auth.work);
-	u32 association = READ_ONCE(ctrl->association);
 	unsigned int noio = memalloc_noio_save();
 	int ret;
 
-	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE || !READ_ONCE(ctrl->auth.at))
-		goto out;
-	ret = authenticate(ctrl, NULL);
-	if (!ret)
-		nof_ctrl_event(ctrl, NVMEOF_EVENT_CHANGED, NVMEOF_CTRL_LIVE);
-	else if (association != READ_ONCE(ctrl->association))
-		goto out;
-	else if (ret == -EKEYREJECTED || ret == -EPROTO)
-		nof_ctrl_error_live(ctrl, false);
-	else if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE)
-		dev_warn(&ctrl->dev, "re-authentication failed (%pe): the connection stays as it was authenticated\n",
-			 ERR_PTR(ret));
-out:
+	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && READ_ONCE(ctrl->auth.at)) {
+		ret = authenticate(ctrl, NULL);
+		if (!ret)
+			nof_ctrl_event(ctrl, NVMEOF_EVENT_CHANGED, NVMEOF_CTRL_LIVE);
+		else if (ret == -ENOMEM)
+			nof_auth_keys_not_tried(ctrl, ret);
+	} else {
+		nof_auth_keys_not_tried(ctrl, 0);
+	}
 	memalloc_noio_restore(noio);
 }
 
@@ -754,6 +675,6 @@ void nof_auth_init(struct nof_ctrl *ctrl)
 
 void nof_auth_exit(struct nof_ctrl *ctrl)
 {
-	key_put(ctrl->auth.key);
-	key_put(ctrl->auth.ctrl_key);
+	nof_auth_put_keys(&ctrl->auth.keys);
+	nof_auth_put_keys(&ctrl->auth.next);
 }

@@ -14,10 +14,25 @@ struct nof_ctrl;
 struct nof_queue;
 
 /**
+ * struct nof_auth_keys - references to keys, or NULL
+ * @key:	with the host's secret. The payload of a key may change at any time
+ * @ctrl_key:	with the controller's secret
+ */
+struct nof_auth_keys {
+	struct key	*key;
+	struct key	*ctrl_key;
+};
+
+#define NOF_AUTH_TEXT	160	/* bytes of an error text, with the NUL */
+
+/**
  * struct nof_ctrl_auth - authentication of a controller, see core/auth.c
- * @lock:	protects @key and @ctrl_key; short sections
- * @key:	with the host's secret, or NULL; a reference. Its payload may change at any time
- * @ctrl_key:	with the controller's secret, or NULL
+ * @lock:	protects @keys to @failure; outer to ctrl->state_lock, short sections
+ * @keys:	in use
+ * @next:	new keys, until they have succeeded or failed
+ * @try_next:	the admin queue is authenticated with @next first, because @keys were refused
+ * @next_failed: an authentication with @next has failed, and its result was not known, or it was a reconnect's
+ * @result:	of the last re-authentication: 0, -EINPROGRESS, or another negative errno with the text @failure
  * @transactions: authentications so far
  * @work:	authenticates the admin queue again
  * @at:		when the admin queue was authenticated, CLOCK_BOOTTIME ns; 0: it is not
@@ -25,8 +40,12 @@ struct nof_queue;
  */
 struct nof_ctrl_auth {
 	struct mutex		lock;
-	struct key		*key;
-	struct key		*ctrl_key;
+	struct nof_auth_keys	keys;
+	struct nof_auth_keys	next;
+	bool			try_next;
+	bool			next_failed;
+	int			result;
+	char			failure[NOF_AUTH_TEXT];
 	atomic_t		transactions;
 	struct work_struct	work;
 	u64			at;
@@ -45,12 +64,6 @@ void nof_auth_init(struct nof_ctrl *ctrl);
 /* Drops the keys. Context: process, the last reference to the controller is gone. */
 void nof_auth_exit(struct nof_ctrl *ctrl);
 
-/* References to keys, or NULL */
-struct nof_auth_keys {
-	struct key	*key;
-	struct key	*ctrl_key;
-};
-
 /**
  * nof_auth_find_keys() - find and check the keys of the host and the controller
  * @serial, @ctrl_serial: serial numbers of keys of type "user" or "logon"; 0: none
@@ -64,11 +77,18 @@ int nof_auth_find_keys(struct nof_ctrl *ctrl, u32 serial, u32 ctrl_serial, struc
 		       struct netlink_ext_ack *extack);
 void nof_auth_put_keys(struct nof_auth_keys *keys);
 /*
- * Has the controller use these keys from the next authentication on, and authenticates a live one that is authenticated
- * again, in the background. The secrets are read from the keys at each authentication, so that an update of a key's
- * payload replaces a secret, too. Takes the references. Context: process.
+ * Gives the controller new keys; a NULL stands for the previous key. A live controller that is authenticated is
+ * authenticated again with them, in the background: see nof_auth_wait(). Otherwise a reconnect tries them if the
+ * previous ones are refused. These are dropped when the new ones have succeeded, and the new ones when they have failed
+ * and the previous ones have not. The secrets are read from the keys at each authentication, so that an update of a
+ * key's payload replaces a secret, too. Takes the references. Context: process.
  */
 void nof_auth_use_keys(struct nof_ctrl *ctrl, struct nof_auth_keys *keys);
+/*
+ * Waits for the re-authentication that nof_auth_use_keys() has started, if any, at most for connect_tmo and about a
+ * second. Returns 0, or a negative errno, with the reason in @text of @size bytes. Context: process, sleeps.
+ */
+int nof_auth_wait(struct nof_ctrl *ctrl, char *text, size_t size);
 /* Cancels a re-authentication, and waits for its end; the queues have been cancelled. Context: process, sleeps */
 void nof_auth_stop(struct nof_ctrl *ctrl);
 /*

@@ -29,11 +29,6 @@ u32 nof_dhchap_hash_len(u8 hash)
 	return hash < ARRAY_SIZE(hashes) ? hashes[hash].len : 0;
 }
 
-u32 nof_dhchap_dh_len(u8 group)
-{
-	return group < ARRAY_SIZE(groups) ? groups[group].len : 0;
-}
-
 const char *nof_dhchap_hash_name(u8 hash)
 {
 	return nof_dhchap_hash_len(hash) ? hashes[hash].name : "?";
@@ -254,6 +249,8 @@ static enum nof_dhchap_step receive_challenge(struct nof_dhchap *d, const void *
 
 	if (len < sizeof(*m))
 		return fail(d, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD, "the challenge is too short");
+	d->hash = m->hashid;
+	d->group = m->dhgid;
 	hash_len = nof_dhchap_hash_len(m->hashid);
 	if (!hash_len || !(d->hashes & 1U << m->hashid))
 		return fail(d, NVME_AUTH_DHCHAP_FAILURE_HASH_UNUSABLE,
@@ -262,13 +259,11 @@ static enum nof_dhchap_step receive_challenge(struct nof_dhchap *d, const void *
 	if (m->dhgid >= NOF_DHCHAP_NR_GROUPS || !(d->groups & 1U << m->dhgid))
 		return fail(d, NVME_AUTH_DHCHAP_FAILURE_DHGROUP_UNUSABLE,
 			    "the controller chose a DH group that this host has not offered");
-	dh_len = nof_dhchap_dh_len(m->dhgid);
+	dh_len = groups[m->dhgid].len;
 	if (m->hl != hash_len || le16_to_cpu(m->dhvlen) != dh_len || len < sizeof(*m) + hash_len + dh_len)
 		return fail(d, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD, "the challenge has a wrong length");
 	if (dh_is_weak(m->cval + hash_len, dh_len))
 		return fail(d, NVME_AUTH_DHCHAP_FAILURE_INCORRECT_PAYLOAD, "the controller sent an invalid DH value");
-	d->hash = m->hashid;
-	d->group = m->dhgid;
 	d->hash_len = hash_len;
 	d->dh_len = dh_len;
 	d->seq = le32_to_cpu(m->seqnum);

@@ -18,8 +18,6 @@
 
 /* Bytes of a hash value, 0 for an unknown identifier */
 u32 nof_dhchap_hash_len(u8 hash);
-/* Bytes of a DH value, 0 for the NULL group and unknown identifiers */
-u32 nof_dhchap_dh_len(u8 group);
 /* "SHA-256", "ffdhe2048"; "?" for an unknown identifier */
 const char *nof_dhchap_hash_name(u8 hash);
 const char *nof_dhchap_group_name(u8 group);
@@ -57,7 +55,8 @@ enum nof_dhchap_step {
  * @transaction: chosen by the caller, new for each
  * @hashes, @groups: bitmaps of the identifiers to offer; at least one each
  * @mutual:	the controller has to authenticate itself, too
- * @hash, @group, @hash_len, @dh_len: as chosen by the controller, valid from NOF_DHCHAP_SEND_REPLY on, like
+ * @hash, @group: as chosen by the controller, usable or not
+ * @hash_len, @dh_len: valid from NOF_DHCHAP_SEND_REPLY on, like
  * @seq, @challenge, @dh:	sequence number, challenge and DH value of the controller
  * @response, @own_dh:	of the host, for the reply; if @mutual also @own_seq, not 0, and @own_challenge
  * @peer_response:	of the controller, valid at NOF_DHCHAP_CHECK_RESPONSE

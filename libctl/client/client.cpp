@@ -371,6 +371,14 @@ Result<void> Client::reset(std::string_view controller)
 	return withController(controller, [&](const std::string &name) { return impl_->session().reset(name); });
 }
 
+Pending<Result<void>> Client::startSet(std::string_view controller, const ControllerSettings &settings)
+{
+	Result<ObjectName> name = checkName(controller, ObjectKind::controller);
+	if (!name)
+		return nofctl::started(*impl_->engine, Result<void>(name.error()));
+	return nofctl::startSet(*impl_->engine, name->toString(), settings);
+}
+
 Result<void> Client::set(std::string_view controller, const ControllerSettings &settings)
 {
 	return withController(controller,

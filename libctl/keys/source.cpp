@@ -207,6 +207,23 @@ Result<TlsPsk> readTlsPsk(const KeySource &source)
 	return key;
 }
 
+// Renaming a file over another one, writing to it and changing its mode all change its ctime.
+std::string versionOf(const KeySource &source)
+{
+	if (source.kind() == KeySource::Kind::keyring)
+		return source.toString();
+	const Result<std::string> path = pathOf(source);
+	struct stat is {};
+	if (!path || ::stat(path->c_str(), &is) < 0)
+		return source.toString() + " missing";
+	std::string version = source.toString();
+	for (const auto number : {static_cast<std::uint64_t>(is.st_dev), static_cast<std::uint64_t>(is.st_ino),
+				  static_cast<std::uint64_t>(is.st_size), static_cast<std::uint64_t>(is.st_ctim.tv_sec),
+				  static_cast<std::uint64_t>(is.st_ctim.tv_nsec)})
+		version += " " + std::to_string(number);
+	return version;
+}
+
 Result<void> writeSecret(int fd, const std::string &name, const SecretBytes &text)
 {
 	auto writeAll = [fd](std::string_view rest) {

@@ -60,6 +60,9 @@ nvmeof::Result<SecretBytes> readDhchapSecret(const KeySource &source);
 
 // The same for a configured key of TLS
 nvmeof::Result<TlsPsk> readTlsPsk(const KeySource &source);
+// Changes whenever the file of @source is replaced or written to; also if it cannot be read, and never for a key in the
+// keyring. For comparison only.
+std::string versionOf(const KeySource &source);
 
 // Creates @file with mode 0600, and writes @text and a newline. Errors: invalid, if the file exists; failed or
 // notPermitted, if it cannot be written: then it is removed.

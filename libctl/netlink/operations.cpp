@@ -12,10 +12,11 @@ namespace {
 
 using Outcome = Result<Connection>;
 
-class RescanOperation : public Operation {
+// Waits for the answer to a request that has been sent. Cancelling ends the wait only.
+class RequestOperation : public Operation {
 public:
-	RescanOperation(Engine &engine, const std::string &controller, std::function<void(Result<void>)> done)
-		: engine_(engine), asked_(engine.session().startRescan(controller)), done_(std::move(done))
+	RequestOperation(Engine &engine, Socket::Id asked, std::function<void(Result<void>)> done)
+		: engine_(engine), asked_(asked), done_(std::move(done))
 	{
 	}
 
@@ -41,6 +42,17 @@ private:
 	std::function<void(Result<void>)> done_;
 	bool cancelled_ = false;
 };
+
+Pending<Result<void>> startAnswer(Engine &engine, Socket::Id asked)
+{
+	Promise<Result<void>> promise;
+	auto answer = std::make_shared<RequestOperation>(engine, asked, [&engine, promise](Result<void> done) mutable {
+		promise.finish(engine, std::move(done));
+	});
+	Pending<Result<void>> pending = promise.pending(answer);
+	engine.add(std::move(answer));
+	return pending;
+}
 
 // Subscribes to events, which has to precede the connect requests. An error becomes the result of each connect.
 Result<void> prepare(Engine &engine, const WaitOptions &wait)
@@ -129,14 +141,13 @@ Pending<Result<void>> startRemoval(Engine &engine, const std::string &controller
 
 Pending<Result<void>> startRescan(Engine &engine, const std::string &controller)
 {
-	Promise<Result<void>> promise;
-	auto rescan =
-		std::make_shared<RescanOperation>(engine, controller, [&engine, promise](Result<void> done) mutable {
-			promise.finish(engine, std::move(done));
-		});
-	Pending<Result<void>> pending = promise.pending(rescan);
-	engine.add(std::move(rescan));
-	return pending;
+	return startAnswer(engine, engine.session().startRescan(controller));
+}
+
+Pending<Result<void>> startSet(Engine &engine, const std::string &controller, const ControllerSettings &settings)
+{
+	const Result<Socket::Id> asked = engine.session().startSet(controller, settings);
+	return asked ? startAnswer(engine, *asked) : started(engine, Result<void>(asked.error()));
 }
 
 } // namespace nofctl

@@ -30,6 +30,8 @@ nvmeof::Pending<nvmeof::Result<void>> startRemoval(Engine &engine, const std::st
 nvmeof::Pending<nvmeof::Result<nvmeof::Removal>> startRemovals(Engine &engine,
 							       const std::vector<nvmeof::Controller> &controllers);
 nvmeof::Pending<nvmeof::Result<void>> startRescan(Engine &engine, const std::string &controller);
+nvmeof::Pending<nvmeof::Result<void>> startSet(Engine &engine, const std::string &controller,
+					       const nvmeof::ControllerSettings &settings);
 
 template <typename T> [[gnu::visibility("hidden")]] nvmeof::Pending<T> started(Engine &engine, T value)
 {

@@ -365,7 +365,8 @@ Result<std::optional<TlsRequestKey>> Session::newTlsKey(const std::string &name,
 	return tlsKeyOf(options, is->hostnqn, openTlsKeyring);
 }
 
-Result<void> Session::set(const std::string &controller, const ControllerSettings &settings)
+// The kernel has taken the keys when the request was sent: the handler runs in that call.
+Result<Socket::Id> Session::startSet(const std::string &controller, const ControllerSettings &settings)
 {
 	Request request = named(NVMEOF_CMD_CTRL_SET, NVMEOF_A_CTRL_NAME, controller);
 	putUnsigned(request, NVMEOF_A_RECONNECT_DELAY, settings.reconnectDelay);
@@ -386,7 +387,23 @@ Result<void> Session::set(const std::string &controller, const ControllerSetting
 		keys.tls = *std::move(tls);
 	}
 	putKeys(request, keys);
-	return act(std::move(request), due());
+	return socket_.startCall(std::move(request));
+}
+
+Result<void> Session::set(const std::string &controller, const ControllerSettings &settings)
+{
+	Clock::time_point deadline = due();
+	if (settings.dhchapKey || settings.dhchapCtrlKey) {
+		const Result<Controller> now = this->controller(controller);
+		if (!now)
+			return now.error();
+		deadline += now->connectTimeout;
+	}
+	const Result<Socket::Id> id = startSet(controller, settings);
+	if (!id)
+		return id.error();
+	const Messages messages = socket_.wait(*id, deadline);
+	return messages ? Result<void>() : Result<void>(messages.error());
 }
 
 Request settingsRequest(std::uint32_t subsystem, const SubsystemSettings &settings)

@@ -46,7 +46,9 @@ public:
 	bool receive(int max) { return socket_.receive(max); }
 	int fd() const { return socket_.fd(); }
 
+	// With keys, waits for the re-authentication of a live controller, which its connect timeout limits.
 	nvmeof::Result<void> set(const std::string &controller, const nvmeof::ControllerSettings &settings);
+	nvmeof::Result<Socket::Id> startSet(const std::string &controller, const nvmeof::ControllerSettings &settings);
 	nvmeof::Result<void> set(std::uint32_t subsystem, const nvmeof::SubsystemSettings &settings);
 
 private:

@@ -42,7 +42,8 @@ public:
 	// Discards the request and its answer.
 	void forget(Id id);
 
-	// Blocking forms. Answers to other requests stay available to finished().
+	// Blocking forms. Answers to other requests stay available to finished(). timedOut at the deadline.
+	Messages wait(Id id, Clock::time_point deadline);
 	Messages call(Request request, Clock::time_point deadline)
 	{
 		return wait(startCall(std::move(request)), deadline);
@@ -67,7 +68,6 @@ private:
 	};
 
 	Id start(Request request, bool dump);
-	Messages wait(Id id, Clock::time_point deadline);
 	void send(Id id, Exchange &exchange);
 	void nextDump();
 	void take(const Reply &reply);

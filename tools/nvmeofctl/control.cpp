@@ -45,6 +45,11 @@ struct Apply {
 	Result<void> operator()(const ControllerSettings &settings) const { return client.set(name, settings); }
 };
 
+std::string setNextStep(const Error &error)
+{
+	return error.sysErrno == EKEYREJECTED ? "compare the keys with those of the target, then set them again" : "";
+}
+
 Error noSettings(const std::string &name)
 {
 	Error error = usageError("'" + name + "' is not the name of a subsystem or controller");
@@ -75,7 +80,9 @@ int runSet(Context &context)
 	Result<Settings> settings = parseSettings(parsed->kind(), context.args().all("NAME=VALUE"));
 	if (!settings)
 		return context.fail(name, settings.error());
-	return withClient(context, name, "set", [&](Client &client) {
-		return std::visit(Apply{client, name}, *settings);
-	});
+	Result<Client> client = Client::open();
+	if (!client)
+		return context.fail(name, client.error());
+	const Result<void> done = std::visit(Apply{*client, name}, *settings);
+	return done ? finish(context, name, done, "set") : context.fail(name, done.error(), setNextStep(done.error()));
 }

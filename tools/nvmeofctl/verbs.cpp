@@ -201,7 +201,8 @@ std::vector<Command> daemonVerbs()
 		 {{"services and their state", "nvmeofctl daemon status"}}},
 		{"reload",
 		 "read the configuration again",
-		 "Makes nvmeofd read the configuration again, and reports what the reload changed.",
+		 "Makes nvmeofd read the configuration again, and reports what the reload changed. Existing "
+		 "controllers get changed keys for authentication; the journal of nvmeofd has the results.",
 		 {},
 		 runDaemonReload,
 		 {{"after a change of /etc/nvmeof/nvmeof.toml", "nvmeofctl daemon reload"}}},

@@ -28,8 +28,8 @@ Fields fieldsOf(const ConnectOptions &options, const std::string &controller)
 
 } // namespace
 
-Connections::Connections(Loop &loop, Client &client, std::function<void()> again)
-	: client_(client), again_(again), retry_(loop, std::move(again))
+Connections::Connections(Loop &loop, Client &client, KeyUpdates &keys, std::function<void()> again)
+	: client_(client), keys_(keys), again_(again), retry_(loop, std::move(again))
 {
 }
 
@@ -91,8 +91,10 @@ void Connections::connect(const ConnectOptions &wanted)
 	if (!options.ctrlLoss)
 		options.ctrlLoss = -1ms;
 	Attempt &attempt = attempts_[connectionKey(options)];
+	const std::string version = KeyUpdates::versionOf(options);
 	Result<Controller> made = client_.start(options);
 	if (made) {
+		keys_.created(made->name, version);
 		attempt.controller = made->name;
 		say(LOG_INFO,
 		    fmt::format("{}: connecting to {} at {}", made->name, options.subsysnqn,

@@ -18,6 +18,7 @@
 #include <nvmeof/discovery_plan.h>
 #include <nvmeof/event.h>
 
+#include "key_updates.h"
 #include "libctl/base/jitter.h"
 #include "libctl/runtime/loop.h"
 
@@ -33,8 +34,8 @@ public:
 		std::string error;      // why it is not connected; empty: no error yet
 	};
 
-	// @again: called when it is time to retry a connection
-	Connections(runtime::Loop &loop, nvmeof::Client &client, std::function<void()> again);
+	// @keys: records the keys of new controllers. @again: called when it is time to retry a connection
+	Connections(runtime::Loop &loop, nvmeof::Client &client, KeyUpdates &keys, std::function<void()> again);
 
 	void apply(const std::vector<nvmeof::Change> &changes, const std::vector<nvmeof::PlannedConnection> &wanted);
 	// For events of all controllers
@@ -55,6 +56,7 @@ private:
 	void failed(Attempt &attempt, const std::string &why);
 
 	nvmeof::Client &client_;
+	KeyUpdates &keys_;
 	std::function<void()> again_;
 	Attempts attempts_;
 	std::map<std::string, std::string> kept_;

@@ -45,7 +45,10 @@ Daemon::Daemon(Loop &loop, Places places, Config config, Client client, Topology
 								 saveTimer_.startUnlessRunning(saveDelay);
 								 configured();
 							 }),
-	  connections_(loop, client_, [this] { reconcileSoon(); }),
+	  keys_([this](const std::string &controller, const ControllerSettings &settings) {
+		  return client_.startSet(controller, settings);
+	  }),
+	  connections_(loop, client_, keys_, [this] { reconcileSoon(); }),
 	  mdns_(loop, [this](const std::vector<MdnsService> &services) { announced(services); }), stripes_(loop),
 	  soon_(loop, [this] { reconcile(); }), openTimer_(loop, [this] { reconcile(); }),
 	  saveTimer_(loop, [this] { save(); }), eventTimer_(loop, [this] { keepEvents(); }),
@@ -117,7 +120,9 @@ Result<Reloaded> Daemon::reload()
 	stripes_.forget();
 	follow();
 	configured();
-	Reloaded reloaded = planChanges(planned, makePlan());
+	const Plan plan = makePlan();
+	Reloaded reloaded = planChanges(planned, plan);
+	reloaded.rekeyed = keys_.update(plan.connections, topology_.snapshot().controllers);
 	reloaded.changes = configChanges(before, configText_);
 	reloaded.notes = config_.notes;
 	tell(reloaded);
@@ -181,6 +186,8 @@ void Daemon::event(const Event &event)
 	for (const auto &[key, service] : services_)
 		service->event(event);
 	connections_.event(event);
+	if (event.controller() && event.type == EventType::removed)
+		keys_.removed(event.name());
 	// the difference between the kernel's state and the plan may have changed
 	const bool disk = event.nameSpace() && !config_.stripes.empty();
 	if (event.type == EventType::synced || (event.controller() && event.type == EventType::removed) || disk)

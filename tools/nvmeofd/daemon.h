@@ -20,6 +20,7 @@
 
 #include "connections.h"
 #include "event_log.h"
+#include "key_updates.h"
 #include "last_known.h"
 #include "libctl/runtime/loop.h"
 #include "mdns.h"
@@ -43,7 +44,7 @@ public:
 	Daemon(runtime::Loop &loop, Places places, nvmeof::Config config, nvmeof::Client client,
 	       nvmeof::Topology topology);
 
-	// Also logs the changes. On an error everything stays as it was.
+	// Also logs the changes, and passes changed keys on in the background. On an error everything stays as it was.
 	nvmeof::Result<Reloaded> reload();
 	// Reads all logs again and retries failed connections at once.
 	void rescan();
@@ -104,6 +105,7 @@ private:
 	EventLog eventLog_;
 
 	Resolver resolver_;
+	KeyUpdates keys_;
 	Connections connections_;
 	Mdns mdns_;
 	Stripes stripes_;

@@ -101,11 +101,13 @@ std::vector<std::string> difference(const std::set<std::string> &all, const std:
 	return left;
 }
 
-bool namesKey(const ConfigChange &change)
+bool dropsKey(const ConfigChange &change)
 {
-	auto isKey = [](const std::string &line) { return line.starts_with("dhchap-") || line.starts_with("tls-key"); };
-	return change.kind == ConfigChange::Kind::changed &&
-	       (std::ranges::any_of(change.was, isKey) || std::ranges::any_of(change.is, isKey));
+	auto names = [](const std::vector<std::string> &lines, const char *key) {
+		return std::ranges::any_of(lines, [&](const std::string &line) { return line.starts_with(key); });
+	};
+	auto drops = [&](const char *key) { return names(change.was, key) && !names(change.is, key); };
+	return change.kind == ConfigChange::Kind::changed && (drops("dhchap-key ") || drops("dhchap-ctrl-key ") || drops("tls-key "));
 }
 
 Json listed(const std::vector<std::string> &all)
@@ -199,15 +201,15 @@ std::vector<std::string> linesOf(const Reloaded &reloaded)
 	add(reloaded.unwanted, "connection removed from the plan");
 	add(reloaded.services, "discovery service added");
 	add(reloaded.bygone, "discovery service removed");
+	add(reloaded.rekeyed, "keys passed on, result in the journal");
 	if (lines.empty())
 		lines.emplace_back("no change");
 	if (std::ranges::find(reloaded.changes, "defaults", &ConfigChange::table) != reloaded.changes.end())
 		lines.emplace_back("[[defaults]] apply to new connections; 'nvmeofctl apply-policy' applies them to "
 				   "existing subsystems");
-	if (std::ranges::any_of(reloaded.changes, namesKey))
-		lines.emplace_back(
-			"changed keys apply to new connections; 'nvmeofctl set CONTROLLER dhchap-key=SOURCE' "
-			"(tls-key=SOURCE) applies them to an existing one");
+	if (std::ranges::any_of(reloaded.changes, dropsKey))
+		lines.emplace_back("existing connections keep keys that are no longer configured, until they are "
+				   "disconnected");
 	add(reloaded.notes, "note");
 	return lines;
 }
@@ -225,6 +227,7 @@ Json toJson(const Reloaded &reloaded)
 	return {{"changes", std::move(changes)},
 		{"connections", {{"added", listed(reloaded.wanted)}, {"removed", listed(reloaded.unwanted)}}},
 		{"services", {{"added", listed(reloaded.services)}, {"removed", listed(reloaded.bygone)}}},
+		{"keys", listed(reloaded.rekeyed)},
 		{"notes", listed(reloaded.notes)},
 		{"lines", listed(linesOf(reloaded))}};
 }

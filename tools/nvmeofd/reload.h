@@ -34,10 +34,11 @@ struct Reloaded {
 	// still being resolved are in neither.
 	std::vector<std::string> wanted, unwanted;
 	std::vector<std::string> services, bygone; // the same for discovery services
+	std::vector<std::string> rekeyed;          // controllers that get changed keys; the journal has the result
 	std::vector<std::string> notes;
 };
 
-// Sets neither changes nor notes
+// Sets only the changes of the plan
 Reloaded planChanges(const nvmeof::Plan &before, const nvmeof::Plan &after);
 
 // Text lines for users, at least one

@@ -32,8 +32,10 @@
  * CTRL_RESCAN   do, admin: CTRL_NAME (req). Acknowledged when the scan is done.
  *               CTRL_DEL, CTRL_RESCAN: later requests of the same socket may be answered before this acknowledgement.
  * CTRL_SET      do, admin: CTRL_NAME (req), RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO, STALL_TMO, OWNER,
- *               DHCHAP_KEY, DHCHAP_CTRL_KEY, TLS_KEY, TLS_KEYRING (opt). New keys are used from the next authentication
- *               or connection on. TLS_KEY: only if the controller was connected with one.
+ *               DHCHAP_KEY, DHCHAP_CTRL_KEY, TLS_KEY, TLS_KEYRING (opt). With keys of authentication, acknowledged when
+ *               a live controller that is authenticated has been authenticated again with them. -EKEYREJECTED and other
+ *               errors of that leave the previous keys in use. Other controllers use the new keys when the previous
+ *               ones are refused. TLS_KEY: of the next connections, if the controller was connected with one.
  * CTRL_GET      do: CTRL_NAME (req)   -> a controller object
  *               dump; SUBSYS_ID (opt) -> all controllers (of that subsystem)
  *   a controller object: SUBSYS_ID, CTRL_ID, CTRL_NAME, SUBSYSNQN, HOSTNQN, TRANSPORT, TRADDR, TRSVCID, [HOST_TRADDR],

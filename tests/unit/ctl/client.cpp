@@ -290,6 +290,36 @@ TEST_CASE("a rescan completes when it is done, and fails at once for a name that
 	CHECK(none.take().error().code == ErrorCode::noSuchObject);
 }
 
+TEST_CASE("a set of keys completes when the controller has answered, and has the reason of a refusal", "[client]")
+{
+	Stage stage;
+	Client client = stage.open();
+	std::optional<Asked> asked;
+	stage.kernel.on(NVMEOF_CMD_CTRL_SET, [&](const Asked &now) { asked = now; });
+	ControllerSettings settings;
+	settings.owner = "somebody"; // a key needs the kernel's keyring
+	auto pending = client.startSet("nvmeof0c1", settings);
+	settle(client);
+	REQUIRE(asked);
+	CHECK(asked->text(NVMEOF_A_OWNER) == "somebody");
+	CHECK_FALSE(pending.ready());
+	stage.kernel.fail(*asked, EKEYREJECTED, "the controller refused it; the previous keys stay in use");
+	settle(client);
+	REQUIRE(pending.ready());
+	const Result<void> done = pending.take();
+	REQUIRE_FALSE(done);
+	CHECK(done.error().code == ErrorCode::authentication);
+	CHECK(done.error().message.find("previous keys stay in use") != std::string::npos);
+	settings.dhchapKey = "/nonexistent/host.key";
+	auto missing = client.startSet("nvmeof0c1", settings);
+	REQUIRE(missing.ready());
+	CHECK(missing.take().error().object == ErrorObject{ErrorObject::Kind::file, "/nonexistent/host.key"});
+	CHECK(stage.kernel.count(NVMEOF_CMD_CTRL_SET) == 1);
+	auto none = client.startSet("nvmeof0n1", settings);
+	REQUIRE(none.ready());
+	CHECK(none.take().error().code == ErrorCode::noSuchObject);
+}
+
 TEST_CASE("names are resolved outside the loop", "[client]")
 {
 	Stage stage;

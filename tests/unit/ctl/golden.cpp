@@ -422,6 +422,7 @@ Json reloadedConfiguration()
 		{ConfigChange::Kind::added, "connection", "nqn.s", {}, {"nqn = \"nqn.s\"", "address = \"10.0.0.1\""}});
 	reloaded.wanted = {"tcp 10.0.0.1:4420 nqn.s"};
 	reloaded.bygone = {"tcp 10.0.0.9:8009"};
+	reloaded.rekeyed = {"nvmeof0c1"};
 	reloaded.notes = {"/etc/nvmeof/policy.conf is read as well"};
 	return reloadDocument(nvmeofd::toJson(reloaded));
 }

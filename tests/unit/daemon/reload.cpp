@@ -88,14 +88,18 @@ TEST_CASE("the report lists changes of the plan as lines and as JSON", "[daemon]
 					 "note: f:1: worth knowing"});
 	CHECK(toJson(reloaded)["changes"][0]["change"] == "added");
 	Reloaded keys;
-	keys.changes = configChanges("[[connection]]\nnqn = \"nqn.a\"\ndhchap-key = \"/k/one\"\n",
-				     "[[connection]]\nnqn = \"nqn.a\"\ndhchap-key = \"/k/other\"\n");
+	const std::string connection = "[[connection]]\nnqn = \"nqn.a\"\naddress = \"10.0.0.1\"\n";
+	keys.changes =
+		configChanges(connection + "dhchap-key = \"/k/one\"\n", connection + "dhchap-key = \"/k/other\"\n");
+	keys.rekeyed = {"nvmeof0c1"};
 	REQUIRE(linesOf(keys).size() == 2);
-	CHECK(linesOf(keys)[1] == "changed keys apply to new connections; 'nvmeofctl set CONTROLLER dhchap-key=SOURCE' "
-				  "(tls-key=SOURCE) applies them to an existing one");
-	keys.changes = configChanges("[[connection]]\nnqn = \"nqn.a\"\n",
-				     "[[connection]]\nnqn = \"nqn.a\"\ntls-key = \"/k/tls\"\n");
-	CHECK(linesOf(keys).size() == 2);
+	CHECK(linesOf(keys)[1] == "keys passed on, result in the journal: nvmeof0c1");
+	CHECK(toJson(keys)["keys"] == nlohmann::json::array({"nvmeof0c1"}));
+	keys = {};
+	keys.changes = configChanges(connection + "dhchap-key = \"/k/one\"\n", connection);
+	REQUIRE(linesOf(keys).size() == 2);
+	CHECK(linesOf(keys)[1] ==
+	      "existing connections keep keys that are no longer configured, until they are disconnected");
 	// lists are bounded
 	for (int i = 0; i < 1000; i++)
 		reloaded.wanted.push_back("x");
