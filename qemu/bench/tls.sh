@@ -19,8 +19,8 @@ connect_with_tls() {
 	id=$(cat /etc/nvme/hostid)
 	nvmeofctl key insert /run/tls.key -q "$host" -n "$(nqn_of "$1")" --json > /run/key.json
 	key=$(sed -n 's/.*"serial": *\([0-9]*\).*/\1/p' /run/key.json)
-	echo "nqn=$(nqn_of "$1"),transport=tcp,traddr=127.0.0.1,trsvcid=4420,hostnqn=$host,hostid=$id,tls,tls_key=$key$2" \
-		> /dev/nvme-fabrics
+	printf 'nqn=%s,transport=tcp,traddr=127.0.0.1,trsvcid=4420,hostnqn=%s,hostid=%s,tls,tls_key=%s%s' \
+		"$(nqn_of "$1")" "$host" "$id" "$key" "$2" > /dev/nvme-fabrics
 }
 
 connect_intree() {

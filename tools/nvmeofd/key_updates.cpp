@@ -24,7 +24,8 @@ namespace {
 // Connections of others get keys only if they have some: for a target without authentication, keys can be too much.
 bool takesKeys(const Controller &controller)
 {
-	return !isEnding(controller.state) && (controller.owner == owner || controller.authentication || controller.tls);
+	return !isEnding(controller.state) &&
+	       (controller.owner == owner || controller.authentication || controller.tls);
 }
 
 std::optional<std::string> unlessEmpty(const std::string &text)

@@ -107,7 +107,8 @@ bool dropsKey(const ConfigChange &change)
 		return std::ranges::any_of(lines, [&](const std::string &line) { return line.starts_with(key); });
 	};
 	auto drops = [&](const char *key) { return names(change.was, key) && !names(change.is, key); };
-	return change.kind == ConfigChange::Kind::changed && (drops("dhchap-key ") || drops("dhchap-ctrl-key ") || drops("tls-key "));
+	return change.kind == ConfigChange::Kind::changed &&
+	       (drops("dhchap-key ") || drops("dhchap-ctrl-key ") || drops("tls-key "));
 }
 
 Json listed(const std::vector<std::string> &all)

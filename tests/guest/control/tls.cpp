@@ -132,7 +132,8 @@ TEST_CASE("polled queues work over TLS", "[tls]")
 	nvmeof::ConnectOptions o = target.options();
 	o.pollQueues = 1;
 	target.rig.host.connect(o);
-	auto load = runFio({.file = target.rig.disk(), .depth = 4, .size = "2m", .engine = "io_uring", .more = "--hipri"});
+	auto load =
+		runFio({.file = target.rig.disk(), .depth = 4, .size = "2m", .engine = "io_uring", .more = "--hipri"});
 	INFO(load.text);
 	CHECK(load.good());
 }

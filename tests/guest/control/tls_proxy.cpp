@@ -200,7 +200,8 @@ void TlsProxy::serveOne(int fd)
 	const TlsAct atStart = act_;
 	auto waitStop = [&] {
 		pollfd closed{fd, POLLRDHUP, 0};
-		while (!stop_ && !(::poll(&closed, 1, pollMs) > 0 && closed.revents & (POLLRDHUP | POLLHUP | POLLERR))) {
+		while (!stop_ &&
+		       !(::poll(&closed, 1, pollMs) > 0 && closed.revents & (POLLRDHUP | POLLHUP | POLLERR))) {
 		}
 	};
 	switch (atStart) {

@@ -10,7 +10,7 @@
 
 namespace guest {
 
-// What the proxy does to each connection. Before the handshake, or once, when it is set on established ones
+// Misbehaviour on each connection: at its handshake, or once, when it is set while the connection is established
 enum class TlsAct : std::uint8_t {
 	none,
 	// at the handshake

@@ -24,8 +24,8 @@ struct Rig {
 	Host host;
 
 	explicit Rig(const RigOptions &o = {})
-		: backing(o.size, o.blockSize), subsystem(testNqn), port(1, o.address, 4420,
-		       {.netns = o.netns, .inlineData = o.inlineData, .tls = o.tls})
+		: backing(o.size, o.blockSize), subsystem(testNqn),
+		  port(1, o.address, 4420, {.netns = o.netns, .inlineData = o.inlineData, .tls = o.tls})
 	{
 		subsystem.addNamespace(1, backing.device());
 		port.link(subsystem);
