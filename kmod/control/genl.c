@@ -315,7 +315,7 @@ static int find_tls_key(struct nof_ctrl *ctrl, struct genl_info *info, struct ke
 	struct key *found;
 
 	if (!a)
-		return 0;
+		return nof_opts_check_tls(info);
 	if (!nof_tls_key_set(ctrl)) {
 		nof_genl_bad(info->extack, a, "this controller is connected without TLS: disconnect it first");
 		return -EINVAL;

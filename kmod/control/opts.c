@@ -211,6 +211,14 @@ static int check_times(const struct nof_opts *opts, struct genl_info *info)
 	return 0;
 }
 
+int nof_opts_check_tls(struct genl_info *info)
+{
+	if (!info->attrs[NVMEOF_A_TLS_KEYRING] || info->attrs[NVMEOF_A_TLS_KEY])
+		return 0;
+	nof_genl_bad(info->extack, info->attrs[NVMEOF_A_TLS_KEYRING], "TLS_KEYRING needs TLS_KEY");
+	return -EINVAL;
+}
+
 int nof_opts_parse(struct nof_opts *opts, struct genl_info *info)
 {
 	struct nlattr *hostid = info->attrs[NVMEOF_A_HOSTID];
@@ -230,5 +238,5 @@ int nof_opts_parse(struct nof_opts *opts, struct genl_info *info)
 		nof_genl_bad(info->extack, hostid, "the host ID is all zeros: give a UUID");
 		return -EINVAL;
 	}
-	return check_transport(opts, info) ?: check_times(opts, info);
+	return check_transport(opts, info) ?: check_times(opts, info) ?: nof_opts_check_tls(info);
 }

@@ -23,6 +23,8 @@ struct nof_timeouts {
 
 /* Fills @opts, defaults included, and checks what the netlink policy cannot: -EINVAL with an extack message. */
 int nof_opts_parse(struct nof_opts *opts, struct genl_info *info);
+/* Refuses TLS_KEYRING without TLS_KEY: -EINVAL with an extack message */
+int nof_opts_check_tls(struct genl_info *info);
 /*
  * Copies @a to @to. -EINVAL with an extack message if it is empty or has blanks or control characters. @size: size of
  * @to, large enough for the longest string that the policy allows.

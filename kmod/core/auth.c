@@ -593,7 +593,10 @@ static void reauth_ended(struct auth_exchange *x, int err)
 		why = unknown ? "the connection ended before the controller had answered" : "authentication failed";
 	if (err == -ECONNRESET && timed_out(x))
 		err = -ETIMEDOUT;
-	nof_auth_keys_tried(x->ctrl, &x->keys, err, unknown, why);
+	if (err == -ENOMEM || (unknown && !x->d.replied))
+		nof_auth_keys_not_tried(x->ctrl, err, err == -ENOMEM ? "out of memory: try again" : why);
+	else
+		nof_auth_keys_tried(x->ctrl, &x->keys, err, unknown, why);
 	if (x->failure_sent && x->association == READ_ONCE(x->ctrl->association))
 		nof_ctrl_error_live(x->ctrl, false);
 }
@@ -611,8 +614,11 @@ static int authenticate(struct nof_ctrl *ctrl, struct nof_queue *queue)
 		return -EOPNOTSUPP;
 	}
 	x = exchange_alloc(ctrl, queue);
-	if (!x)
+	if (!x) {
+		if (!queue)
+			nof_auth_keys_not_tried(ctrl, -ENOMEM, "out of memory: try again");
 		return -ENOMEM;
+	}
 	if (x->keys.key)
 		ret = exchange_run(x);
 	else
@@ -654,10 +660,8 @@ static void reauth_work(struct work_struct *work)
 		ret = authenticate(ctrl, NULL);
 		if (!ret)
 			nof_ctrl_event(ctrl, NVMEOF_EVENT_CHANGED, NVMEOF_CTRL_LIVE);
-		else if (ret == -ENOMEM)
-			nof_auth_keys_not_tried(ctrl, ret);
 	} else {
-		nof_auth_keys_not_tried(ctrl, 0);
+		nof_auth_keys_not_tried(ctrl, 0, "");
 	}
 	memalloc_noio_restore(noio);
 }

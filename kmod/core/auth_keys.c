@@ -276,9 +276,9 @@ void nof_auth_keys_tried(struct nof_ctrl *ctrl, const struct nof_auth_keys *keys
 	nof_auth_put_keys(&dropped);
 }
 
-void nof_auth_keys_not_tried(struct nof_ctrl *ctrl, int err)
+void nof_auth_keys_not_tried(struct nof_ctrl *ctrl, int err, const char *why)
 {
 	mutex_lock(&ctrl->auth.lock);
-	result_store(&ctrl->auth, err, "out of memory: try again", "a reconnect tries the previous keys first");
+	result_store(&ctrl->auth, err, why, "a reconnect tries the previous keys first");
 	mutex_unlock(&ctrl->auth.lock);
 }

@@ -30,7 +30,7 @@ void nof_auth_keys_failed(struct nof_ctrl *ctrl, bool next, int err);
  */
 void nof_auth_keys_tried(struct nof_ctrl *ctrl, const struct nof_auth_keys *keys, int err, bool unknown,
 			 const char *why);
-/* There was no re-authentication: 0, because a connect attempt will use the keys, or -ENOMEM. */
-void nof_auth_keys_not_tried(struct nof_ctrl *ctrl, int err);
+/* There was no re-authentication: 0, because a connect attempt will use the keys, or an error before they were used. */
+void nof_auth_keys_not_tried(struct nof_ctrl *ctrl, int err, const char *why);
 
 #endif

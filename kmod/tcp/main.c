@@ -187,11 +187,6 @@ static void socket_receive(struct nof_tcp_queue *q)
 		local_bh_enable();
 }
 
-static void socket_closed_by_peer(struct nof_tcp_queue *q)
-{
-	socket_lost(q, NOF_CAUSE_PEER, -ECONNRESET, "connection closed by the target");
-}
-
 static void data_ready(struct sock *sk)
 {
 	struct nof_tcp_queue *q = sk->sk_user_data;
@@ -202,11 +197,13 @@ static void data_ready(struct sock *sk)
 	}
 	if (!test_bit(NOF_Q_POLLED, &q->q.flags))
 		socket_receive(q);
-	/* recv_work reads the rest first */
-	if (unlikely(q->tls) && work_pending(&q->recv_work))
+	if (!(sk->sk_shutdown & RCV_SHUTDOWN))
 		return;
-	if (sk->sk_shutdown & RCV_SHUTDOWN)
-		socket_closed_by_peer(q);
+	/* recv_work reads the rest first */
+	if (unlikely(q->tls))
+		nof_tcp_queue_work(q, &q->recv_work);
+	else
+		socket_lost(q, NOF_CAUSE_PEER, -ECONNRESET, "connection closed by the target");
 }
 
 /* Takes the socket lock: the connection is lost for the reason in @end. */
@@ -219,52 +216,67 @@ static void tls_lost(struct nof_tcp_queue *q, const struct nof_tls_end *end)
 }
 
 /*
- * Receives what is there over TLS. Returns what the last call of read_sock() has returned, or -ENOTCONN. An error that
- * read_sock() has returned in softirq comes first: it returns some only once.
+ * Receives what is there over TLS, for a bounded time. Returns what the last call of read_sock() has returned, or
+ * -ENOTCONN. Such a call may have been made in softirq, and returns some errors only once.
  */
 static int tls_receive(struct nof_tcp_queue *q)
 {
+	u64 until = ktime_get_ns() + NOF_TCP_WORK_NS;
 	struct sock *sk = q->sock->sk;
-	bool held;
+	bool deferred;
 	int n;
 
 	do {
-		held = READ_ONCE(q->rx.held);
-		if (held)
-			nof_tcp_send_settle(q);
+		deferred = READ_ONCE(q->rx.deferred);
+		if (deferred)
+			nof_tcp_send_sync(q);
 		lock_sock(sk);
-		q->rx.settled = held;
-		if (q->rx.read >= 0 || q->rx.read == -EAGAIN)
+		q->rx.synced = deferred;
+		if (q->rx.read > 0 || q->rx.read == -EAGAIN)
 			socket_receive(q);
 		n = q->phase == NOF_TCP_CLOSED ? -ENOTCONN : q->rx.read;
-		q->rx.read = -EAGAIN;
 		release_sock(sk);
-	} while (n > 0);
+	} while (n > 0 && ktime_get_ns() < until);
 	return n;
+}
+
+/* Takes a record that is no data. Returns why the connection cannot go on, if so. */
+static struct nof_tls_end tls_read_control(struct nof_tcp_queue *q)
+{
+	struct nof_tls_end end = nof_tls_read_control(q);
+
+	lock_sock(q->sock->sk);
+	q->rx.read = -EAGAIN;
+	release_sock(q->sock->sk);
+	return end;
 }
 
 static void recv_work(struct work_struct *work)
 {
 	struct nof_tcp_queue *q = container_of(work, struct nof_tcp_queue, recv_work);
+	/* memory writeback may wait for what is received here */
+	unsigned int noreclaim = memalloc_noreclaim_save();
 	struct nof_tls_end end = {};
 	int n;
 
 	do {
 		n = tls_receive(q);
-		/* a record of another type */
 		if (n == -EINVAL)
-			end = nof_tls_read_control(q);
+			end = tls_read_control(q);
 	} while (n == -EINVAL && !end.err);
-	if (n == -ENOTCONN)
-		return;
-	if (n == -EBADMSG)
-		end = (struct nof_tls_end){ NOF_CAUSE_PEER, n, "a TLS record cannot be decrypted" };
+	if (n > 0)
+		nof_tcp_queue_work(q, &q->recv_work);
 	else if (n == 0)
 		end = (struct nof_tls_end){ NOF_CAUSE_PEER, -ECONNRESET, "connection closed by the target" };
-	else if (n != -EAGAIN && n != -EINVAL)
+	else if (n == -EBADMSG)
+		end = (struct nof_tls_end){ NOF_CAUSE_PEER, n, "a TLS record cannot be decrypted" };
+	else if (n == -EMSGSIZE || n == -EPROTO)
+		end = (struct nof_tls_end){ NOF_CAUSE_PEER, -EPROTO, "invalid TLS record from the target" };
+	else if (n != -EAGAIN && n != -EINVAL && n != -ENOTCONN)
 		end = (struct nof_tls_end){ nof_tcp_cause(-n), n, "cannot read a TLS record" };
 	if (end.err)
 		tls_lost(q, &end);
+	memalloc_noreclaim_restore(noreclaim);
 }
 
 static void write_space(struct sock *sk)
@@ -389,7 +401,9 @@ static int socket_open(struct nof_tcp_queue *q)
 	if (err)
 		return err;
 	init_waitqueue_head(&q->wait);
-	init_completion(&q->handshake.over);
+	init_completion(&q->tls_setup.done);
+	q->tls_setup.ended = false;
+	q->tls_setup.tickets = 0;
 	INIT_WORK(&q->recv_work, recv_work);
 	nof_tcp_recv_init(q);
 
@@ -596,8 +610,6 @@ static void socket_stop(struct nof_tcp_queue *q)
 	if (!sock)
 		return;
 	wake_up(&q->wait);
-	if (sock->file)
-		nof_tls_cancel(q);
 	socket_unhook(q, sock->sk);
 	cancel_work_sync(&q->recv_work);
 	nof_tcp_send_stop(q);

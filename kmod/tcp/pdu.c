@@ -79,7 +79,7 @@ static const char *unknown_type_text(const struct nvme_tcp_hdr *hdr, bool connec
 {
 	if (connected)
 		return "unexpected PDU type";
-	return hdr->type == 21 && hdr->flags == 3 ? "peer speaks TLS, connect with a TLS key" :
+	return hdr->type == 21 && hdr->flags == 3 ? "target expects TLS: connect with a TLS key" :
 						    "peer does not speak NVMe/TCP";
 }
 

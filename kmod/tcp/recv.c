@@ -203,7 +203,7 @@ static bool check_hdr_digest(struct nof_tcp_queue *q)
 }
 
 /* Over TLS: returns whether the sender may still have to count the command that the PDU refers to. */
-static bool must_settle(struct nof_tcp_queue *q)
+static bool must_defer(struct nof_tcp_queue *q)
 {
 	const struct nof_tcp_rx *rx = &q->rx;
 	struct nof_cmd *cmd;
@@ -241,8 +241,8 @@ static int step_header(struct run *run, struct sk_buff *skb, u32 offset, u32 len
 		return n;
 	if (!check_hdr_digest(q))
 		return -EPROTO;
-	if (unlikely(q->tls) && must_settle(q)) {
-		rx->held = true;
+	if (unlikely(q->tls) && must_defer(q)) {
+		rx->deferred = true;
 		return n;
 	}
 	return recv_header(run) ? n : -EPROTO;
@@ -412,7 +412,7 @@ static int recv_actor(read_descriptor_t *desc, struct sk_buff *skb, unsigned int
 		}
 		offset += n;
 		left -= n;
-		if (unlikely(run->q->rx.held)) {
+		if (unlikely(run->q->rx.deferred)) {
 			desc->count = 0;
 			return len - left;
 		}
@@ -420,12 +420,14 @@ static int recv_actor(read_descriptor_t *desc, struct sk_buff *skb, unsigned int
 	return len;
 }
 
+#define RECORD_COST	1024	/* bytes that a short record counts for */
+
 /* As recv_actor(), for the data of a record */
 static int record_actor(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offset, size_t len)
 {
 	struct run *run = desc->arg.data;
 
-	run->budget -= min_t(size_t, len, run->budget);
+	run->budget -= min_t(size_t, max_t(size_t, len, RECORD_COST), run->budget);
 	if (!run->budget)
 		desc->count = 0;
 	return recv_actor(desc, skb, offset, len);
@@ -437,11 +439,15 @@ static void recv_tls(struct nof_tcp_queue *q, read_descriptor_t *desc, struct ru
 	struct nof_tcp_rx *rx = &q->rx;
 	struct sock *sk = q->sock->sk;
 
-	if (rx->held) {
-		if (!rx->settled)
+	if (rx->read <= 0 && rx->read != -EAGAIN) {
+		nof_tcp_queue_work(q, &q->recv_work);
+		return;
+	}
+	if (rx->deferred) {
+		if (!rx->synced)
 			return;
-		rx->held = false;
-		rx->settled = false;
+		rx->deferred = false;
+		rx->synced = false;
 		if (!recv_header(run)) {
 			run->failed = -EPROTO;
 			return;
@@ -449,7 +455,10 @@ static void recv_tls(struct nof_tcp_queue *q, read_descriptor_t *desc, struct ru
 	}
 	run->budget = NOF_TCP_TLS_READ;
 	rx->read = q->sock->ops->read_sock(sk, desc, record_actor);
-	if (rx->held || !run->budget || (rx->read <= 0 && rx->read != -EAGAIN) || nof_tls_has_control(sk))
+	/* a record of another type would be left: this is one with a wrong header */
+	if (rx->read == -EINVAL && !nof_tls_unread(sk))
+		rx->read = -EPROTO;
+	if (rx->deferred || !run->budget || (rx->read <= 0 && rx->read != -EAGAIN) || nof_tls_unread(sk))
 		nof_tcp_queue_work(q, &q->recv_work);
 }
 

@@ -511,7 +511,9 @@ static int push_tls(struct nof_tcp_queue *q, bool splice)
 	struct nof_tcp_tx *tx = &q->tx;
 	int n = nof_tls_send(q->sock, &tx->iter, splice, !splice && tx->piece + 1 < tx->nr_pieces);
 
-	if (n <= 0)
+	if (!n)
+		return -EIO;
+	if (n < 0)
 		return n == -EINTR ? -EBUSY : n;
 	tx->taken += n;
 	if (!splice || !iov_iter_count(&tx->iter))
@@ -682,12 +684,6 @@ void nof_tcp_send_wake(struct nof_tcp_queue *q)
 	nof_tcp_queue_work(q, &q->send_work);
 }
 
-void nof_tcp_send_settle(struct nof_tcp_queue *q)
-{
-	mutex_lock(&q->tx.lock);
-	mutex_unlock(&q->tx.lock);
-}
-
 /*
  * Queueing
  */
@@ -795,6 +791,12 @@ void nof_tcp_send_unlock(struct nof_tcp_queue *q)
 	smp_mb();
 	if (left || (!llist_empty(&q->send_list) && !READ_ONCE(q->tx.blocked)))
 		nof_tcp_send_wake(q);
+}
+
+void nof_tcp_send_sync(struct nof_tcp_queue *q)
+{
+	nof_tcp_send_lock(q);
+	nof_tcp_send_unlock(q);
 }
 
 int nof_tcp_send_pdu(struct nof_tcp_queue *q, const void *pdu, u32 len)

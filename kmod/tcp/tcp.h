@@ -173,18 +173,19 @@ enum nof_tcp_rx_step { NOF_TCP_RX_HEADER, NOF_TCP_RX_DATA, NOF_TCP_RX_DIGEST };
  * @cmd:	its command
  * @left:	bytes of its data to receive
  * @crc:	of its data received so far
- * @held:	over TLS: the header refers to a command that the sender has not counted yet. Nothing more is received
- *		until recv_work has waited for the sender
- * @settled:	set by recv_work, which has waited
- * @read:	what read_sock() of TLS has returned last; -EAGAIN: recv_work has handled it
+ * @deferred:	over TLS: the header refers to a command that nof_tcp_queue.acked does not cover yet. Nothing more is
+ *		received until recv_work has waited for the sender
+ * @synced:	set by recv_work when it has waited
+ * @read:	what read_sock() of TLS has returned last. After 0 or an error other than -EAGAIN, nothing more is read
+ *		until recv_work has handled that
  */
 struct nof_tcp_rx {
 	u8			step;
 	u8			have;
 	u8			want;
 	bool			checked;
-	bool			held;
-	bool			settled;
+	bool			deferred;
+	bool			synced;
 	int			read;
 	u8			flags;
 	u8			padding;
@@ -216,8 +217,9 @@ enum { NOF_TCP_STOPPED };	/* bit of nof_tcp_queue.flags */
  * @phase:	enum nof_tcp_phase
  * @hooked:	the socket's callbacks are those of this driver
  * @tls:	the connection is encrypted; constant while @hooked
- * @handshake:	of TLS, see tls.c. @over: it has ended, with @status (negative errno or 0); @key: serial number of the
- *		key used; @tickets: session tickets received since; @at_once: the cipher decrypts without sleeping
+ * @tls_setup:	of TLS, see tls.c. @ended: the agent has answered, with @status (negative errno or 0); @done: and its
+ *		callback has returned; @key: serial number of the key used; @tickets: session tickets received since;
+ *		@at_once: the cipher decrypts without sleeping
  * @recv_work:	receives over TLS where that may not be possible in softirq
  * @acked:	bytes of the sent stream that the peer has acknowledged. Over TLS: that TLS has copied or encrypted,
  *		written under tx.lock
@@ -246,12 +248,13 @@ struct nof_tcp_queue {
 	struct nof_pdu_fault	fault;
 
 	struct {
-		struct completion over;
+		struct completion done;
+		bool		ended;
 		int		status;
 		s32		key;
 		u32		tickets;
 		bool		at_once;
-	} handshake;
+	} tls_setup;
 	struct work_struct	recv_work;
 
 	struct {
@@ -295,7 +298,7 @@ void nof_tcp_send_commit(struct nof_queue *queue);
 /* Queues the R2T recorded in the command for sending. Caller holds the socket lock. */
 void nof_tcp_send_r2t(struct nof_tcp_queue *q, struct nof_cmd *cmd);
 /* Waits until a sender that is at work has counted what it has sent. Must be called without the socket lock. */
-void nof_tcp_send_settle(struct nof_tcp_queue *q);
+void nof_tcp_send_sync(struct nof_tcp_queue *q);
 /* Excludes senders: no command moves into a batch. Must be called without the socket lock. May sleep. */
 void nof_tcp_send_lock(struct nof_tcp_queue *q);
 void nof_tcp_send_unlock(struct nof_tcp_queue *q);

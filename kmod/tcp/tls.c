@@ -45,22 +45,16 @@ void nof_tls_release(struct socket *sock)
  * Handshake
  */
 
+/* Kernels differ in the sign of @status. The completion comes last: then the queue may be freed. */
 static void handshake_done(void *data, int status, key_serial_t used)
 {
 	struct nof_tcp_queue *q = data;
 
-	q->handshake.status = status;
-	q->handshake.key = used;
-	complete(&q->handshake.over);
-}
-
-/* The agent's answer or a cancellation ends a handshake, whichever comes first. */
-void nof_tls_cancel(struct nof_tcp_queue *q)
-{
-	if (!tls_handshake_cancel(q->sock->sk))
-		return;
-	q->handshake.status = -ECANCELED;
-	complete(&q->handshake.over);
+	q->tls_setup.status = status > 0 ? -status : status;
+	q->tls_setup.key = used;
+	smp_store_release(&q->tls_setup.ended, true);
+	wake_up(&q->wait);
+	complete(&q->tls_setup.done);
 }
 
 static bool attempt_over(struct nof_tcp_queue *q)
@@ -95,19 +89,19 @@ static int handshake_begin(struct nof_tcp_queue *q, struct key *key, u32 keyring
 	return ret;
 }
 
-/* Returns the result of the handshake: 0 or a negative errno */
+/*
+ * Returns the result of the handshake: 0 or a negative errno. Only this task cancels: the kernel frees a request that it
+ * cannot announce while another task might look it up.
+ */
 static int handshake_wait(struct nof_tcp_queue *q)
 {
 	long left = max_t(long, q->q.deadline - jiffies, 1);
 
-	/* stop_queue() may have come too early for nof_tls_cancel() */
-	if (attempt_over(q) || !wait_for_completion_timeout(&q->handshake.over, left)) {
-		nof_tls_cancel(q);
-		wait_for_completion(&q->handshake.over);
-		if (q->handshake.status == -ECANCELED && !attempt_over(q))
-			return -ETIMEDOUT;
-	}
-	return q->handshake.status;
+	wait_event_idle_timeout(q->wait, smp_load_acquire(&q->tls_setup.ended) || attempt_over(q), left);
+	if (!smp_load_acquire(&q->tls_setup.ended) && tls_handshake_cancel(q->sock->sk))
+		return attempt_over(q) ? -ECANCELED : -ETIMEDOUT;
+	wait_for_completion(&q->tls_setup.done);
+	return q->tls_setup.status;
 }
 
 static const char *handshake_error_text(int err)
@@ -121,7 +115,7 @@ static const char *handshake_error_text(int err)
 	case -ENOKEY:		return "the TLS agent cannot read the TLS key: see its log";
 	case -EKEYREVOKED:	return "the TLS key was revoked";
 	case -EKEYEXPIRED:	return "the TLS key has expired";
-	case -ETIMEDOUT:	return "no TLS handshake: does the port use TLS? Target or TLS agent do not answer";
+	case -ETIMEDOUT:	return "no answer during the TLS handshake: does the port use TLS, does the TLS agent run?";
 	default:		return "the TLS handshake failed: does the port use TLS? See the TLS agent's log";
 	}
 }
@@ -174,8 +168,8 @@ static int handshake_run(struct nof_tcp_queue *q)
 	if (IS_ERR(key))
 		return PTR_ERR(key);
 	ret = handshake_begin(q, key, keyring) ?: handshake_wait(q);
-	if (!ret && !q->handshake.key)
-		q->handshake.key = key_serial(key);
+	if (!ret && !q->tls_setup.key)
+		q->tls_setup.key = key_serial(key);
 	key_put(key);
 	return ret;
 }
@@ -194,21 +188,23 @@ int nof_tls_handshake(struct nof_tcp_queue *q)
 		return -EPROTO;
 	}
 	ctx = tls_get_ctx(sk);
-	q->handshake.at_once = decrypts_at_once(ctx);
+	q->tls_setup.at_once = decrypts_at_once(ctx);
 	/* hardware encrypts the pages themselves, when it sends them */
 	q->tx.copy = ctx->tx_conf == TLS_HW;
 	q->tls = true;
 	if (!q->q.qid) {
-		WRITE_ONCE(ctrl->tls.used, q->handshake.key);
+		WRITE_ONCE(ctrl->tls.used, q->tls_setup.key);
 		WRITE_ONCE(ctrl->tls.cipher, ctx->prot_info.cipher_type);
 	}
 	return 0;
 }
 
+/* The target gets a FIN, unless it has sent one itself, and an RST. In LAST_ACK there would be no RST. */
 void nof_tls_abort(struct socket *sock)
 {
 	tls_handshake_close(sock);
-	kernel_sock_shutdown(sock, SHUT_RDWR);
+	if (READ_ONCE(sock->sk->sk_state) != TCP_CLOSE_WAIT)
+		kernel_sock_shutdown(sock, SHUT_RDWR);
 	tcp_abort(sock->sk, ECONNABORTED);
 }
 
@@ -218,10 +214,10 @@ void nof_tls_abort(struct socket *sock)
 
 bool nof_tls_may_read(const struct nof_tcp_queue *q, const struct sock *sk)
 {
-	return q->handshake.at_once && !sock_owned_by_user_nocheck(sk) && may_use_simd();
+	return q->tls_setup.at_once && !sock_owned_by_user_nocheck(sk) && may_use_simd();
 }
 
-bool nof_tls_has_control(const struct sock *sk)
+bool nof_tls_unread(const struct sock *sk)
 {
 	return !skb_queue_empty(&tls_sw_ctx_rx(tls_get_ctx(sk))->rx_list) || READ_ONCE(sk->sk_err);
 }
@@ -242,12 +238,13 @@ static struct nof_tls_end alert_end(u8 description)
 /* Session tickets are not needed here. New keys cannot be installed, so the connection has to be made again. */
 static struct nof_tls_end message_end(struct nof_tcp_queue *q, u8 type)
 {
-	if (type == MESSAGE_SESSION_TICKET && q->handshake.tickets++ < TICKETS_MAX)
+	if (type == MESSAGE_SESSION_TICKET && q->tls_setup.tickets++ < TICKETS_MAX)
 		return (struct nof_tls_end){};
 	if (type == MESSAGE_SESSION_TICKET)
 		return (struct nof_tls_end){ NOF_CAUSE_PEER, -EPROTO, "too many TLS session tickets from the target" };
 	if (type == MESSAGE_KEY_UPDATE)
-		return (struct nof_tls_end){ NOF_CAUSE_PEER, -EKEYEXPIRED, "the target changes the keys of TLS" };
+		return (struct nof_tls_end){ NOF_CAUSE_PEER, -ECONNRESET,
+					     "TLS KeyUpdate from the target, which the kernel cannot follow" };
 	return (struct nof_tls_end){ NOF_CAUSE_PEER, -EPROTO, "unexpected TLS handshake message from the target" };
 }
 
@@ -272,7 +269,8 @@ struct nof_tls_end nof_tls_read_control(struct nof_tcp_queue *q)
 	int n = kernel_recvmsg(q->sock, &msg, &vec, 1, sizeof(data), MSG_DONTWAIT);
 
 	if (n <= 0)
-		return (struct nof_tls_end){ NOF_CAUSE_PEER, n ?: -ECONNRESET, "cannot read a TLS record" };
+		return (struct nof_tls_end){ NOF_CAUSE_PEER, !n || n == -EAGAIN ? -EPROTO : n,
+					     "cannot read a TLS record" };
 	if (n == sizeof(data))
 		return (struct nof_tls_end){ NOF_CAUSE_PEER, -EPROTO, "a TLS message from the target is too long" };
 	return record_end(q, tls_get_record_type(q->sock->sk, &control.hdr), data, n);

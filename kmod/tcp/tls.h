@@ -14,7 +14,7 @@ struct socket;
 
 /**
  * struct nof_tls_end - why a TLS connection cannot go on
- * @cause:	who has ended it
+ * @cause:	which side ended the connection
  * @err:	negative errno; 0: the connection goes on
  * @why:	for the log
  */
@@ -28,24 +28,23 @@ struct nof_tls_end {
 #define NOF_TLS_OPTION	NOF_OPT_TLS
 
 /*
- * Gives a new socket a file, which the TLS agent gets a descriptor of, and a reference to its network namespace: the
- * agent may keep it longer than this driver. nof_tls_release() releases such a socket. On an error it is released.
+ * Gives a new socket a file, so that the TLS agent can receive a descriptor for it, and a reference to its network
+ * namespace: the agent may keep it longer than this driver. nof_tls_release() releases such a socket. On an error it is
+ * released.
  */
 int nof_tls_prepare(struct socket *sock);
 void nof_tls_release(struct socket *sock);
 /*
- * Has the agent negotiate TLS on the connected socket, and checks the result. Returns 0, or a negative errno with the
- * error recorded, except for -ECANCELED. Context: process, sleeps until q->q.deadline at most.
+ * Asks the agent to negotiate TLS on the connected socket, and checks the result. Returns 0, or a negative errno with the
+ * error recorded, except for -ECANCELED. Context: process, sleeps until q->q.deadline at most; socket_stop() ends it.
  */
 int nof_tls_handshake(struct nof_tcp_queue *q);
-/* Ends a handshake that is running; nof_tls_handshake() returns. Context: process. */
-void nof_tls_cancel(struct nof_tcp_queue *q);
 /* Ends the connection, and discards what it has not sent yet. Context: process. */
 void nof_tls_abort(struct socket *sock);
 /* Whether records can be decrypted here and now, without sleeping. Caller holds the spinlock of the socket. */
 bool nof_tls_may_read(const struct nof_tcp_queue *q, const struct sock *sk);
-/* Whether something other than data is next. Caller holds the socket lock and has read all data. */
-bool nof_tls_has_control(const struct sock *sk);
+/* Whether a record is left that read_sock() has decrypted, or an error. Caller holds the socket lock. */
+bool nof_tls_unread(const struct sock *sk);
 /* Takes the record that read_sock() has refused with -EINVAL. Context: process, without the socket lock. */
 struct nof_tls_end nof_tls_read_control(struct nof_tcp_queue *q);
 /* As nof_sock_send(), but the caller does not hold the socket lock. Context: process. Also returns -EINTR. */
@@ -56,10 +55,9 @@ int nof_tls_send(struct socket *sock, struct iov_iter *iter, bool splice, bool m
 static inline int nof_tls_prepare(struct socket *sock) { return -EOPNOTSUPP; }
 static inline void nof_tls_release(struct socket *sock) { }
 static inline int nof_tls_handshake(struct nof_tcp_queue *q) { return -EOPNOTSUPP; }
-static inline void nof_tls_cancel(struct nof_tcp_queue *q) { }
 static inline void nof_tls_abort(struct socket *sock) { }
 static inline bool nof_tls_may_read(const struct nof_tcp_queue *q, const struct sock *sk) { return false; }
-static inline bool nof_tls_has_control(const struct sock *sk) { return false; }
+static inline bool nof_tls_unread(const struct sock *sk) { return false; }
 static inline struct nof_tls_end nof_tls_read_control(struct nof_tcp_queue *q) { return (struct nof_tls_end){}; }
 static inline int nof_tls_send(struct socket *sock, struct iov_iter *iter, bool splice, bool more)
 {

@@ -119,7 +119,7 @@ TEST_CASE("PDU header: an alert of TLS instead of ICResp is recognized")
 {
 	// alert, TLS 1.2 as in all records, 2 bytes: fatal, unexpected_message; and the beginning of what follows
 	const nvme_tcp_hdr alert = {.type = 21, .flags = 3, .hlen = 3, .pdo = 0, .plen = 0x0a0202};
-	CHECK(header(alert, conf({}, false)) == "peer speaks TLS, connect with a TLS key");
+	CHECK(header(alert, conf({}, false)) == "target expects TLS: connect with a TLS key");
 	CHECK(header(alert, conf({}, true)) == "unexpected PDU type");
 }
 
