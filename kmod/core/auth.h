@@ -81,8 +81,8 @@ void nof_auth_put_keys(struct nof_auth_keys *keys);
  * authenticated again with them, in the background: see nof_auth_wait(). Otherwise a reconnect tries them if the
  * previous ones are refused. These are dropped when the new ones have succeeded, and the new ones when they have failed
  * and the previous ones have not. A new key of the controller is required at once, also with the previous key of the
- * host: until the target has it, a reconnect fails. The secrets are read from the keys at each authentication, so that an update of a
- * key's payload replaces a secret, too. Takes the references. Context: process.
+ * host: until the target has it, a reconnect fails. The secrets are read from the keys at each authentication, so that
+ * an update of a key's payload replaces a secret, too. Takes the references. Context: process.
  */
 void nof_auth_use_keys(struct nof_ctrl *ctrl, struct nof_auth_keys *keys);
 /*

@@ -90,8 +90,8 @@ static int handshake_begin(struct nof_tcp_queue *q, struct key *key, u32 keyring
 }
 
 /*
- * Returns the result of the handshake: 0 or a negative errno. Only this task cancels: the kernel frees a request that it
- * cannot announce while another task might look it up.
+ * Returns the result of the handshake: 0 or a negative errno. Only this task cancels: the kernel frees a request that
+ * it cannot announce while another task might look it up.
  */
 static int handshake_wait(struct nof_tcp_queue *q)
 {
@@ -115,7 +115,7 @@ static const char *handshake_error_text(int err)
 	case -ENOKEY:		return "the TLS agent cannot read the TLS key: see its log";
 	case -EKEYREVOKED:	return "the TLS key was revoked";
 	case -EKEYEXPIRED:	return "the TLS key has expired";
-	case -ETIMEDOUT:	return "no answer during the TLS handshake: does the port use TLS, does the TLS agent run?";
+	case -ETIMEDOUT:	return "no answer during the TLS handshake: does the port use TLS, and the agent run?";
 	default:		return "the TLS handshake failed: does the port use TLS? See the TLS agent's log";
 	}
 }

@@ -35,8 +35,8 @@ struct nof_tls_end {
 int nof_tls_prepare(struct socket *sock);
 void nof_tls_release(struct socket *sock);
 /*
- * Asks the agent to negotiate TLS on the connected socket, and checks the result. Returns 0, or a negative errno with the
- * error recorded, except for -ECANCELED. Context: process, sleeps until q->q.deadline at most; socket_stop() ends it.
+ * Asks the agent to negotiate TLS on the connected socket, and checks the result. Returns 0, or a negative errno with
+ * the error recorded, except for -ECANCELED. Context: process, sleeps until q->q.deadline at most.
  */
 int nof_tls_handshake(struct nof_tcp_queue *q);
 /* Ends the connection, and discards what it has not sent yet. Context: process. */
