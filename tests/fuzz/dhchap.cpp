@@ -3,12 +3,16 @@
 #include "input.h"
 
 #include <algorithm>
+#include <array>
 
 extern "C" {
 #include "wire/dhchap.h"
 }
 
 namespace {
+
+// Bytes of a DH value, by number of the group
+constexpr std::array<unsigned, 6> dhLengths{0, 256, 384, 512, 768, 1024};
 
 nof_dhchap_step receive(nof_dhchap &d, Bytes message)
 {
@@ -26,7 +30,7 @@ void checkChoice(const nof_dhchap &d)
 	expect(d.hashes & 1U << d.hash, "an offered hash function");
 	expect(d.groups & 1U << d.group, "an offered group");
 	expect(d.hash_len == nof_dhchap_hash_len(d.hash) && d.hash_len <= NOF_DHCHAP_HASH_MAX, "length of the hash");
-	expect(d.dh_len == nof_dhchap_dh_len(d.group) && d.dh_len <= NOF_DHCHAP_DH_MAX, "length of the DH value");
+	expect(d.group < dhLengths.size() && d.dh_len == dhLengths[d.group], "length of the DH value");
 }
 
 void exchange(Input &in)
