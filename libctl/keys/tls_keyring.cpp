@@ -68,9 +68,9 @@ Result<TlsKey> TlsKeyring::find(const std::string &identity) const
 	Result<std::vector<TlsKey>> keys = list();
 	if (!keys)
 		return keys.error();
-	for (TlsKey &key : *keys)
+	for (const TlsKey &key : *keys)
 		if (key.identity.format() == identity)
-			return std::move(key);
+			return key;
 	return missing("'" + printable(identity) + "'");
 }
 

@@ -67,7 +67,7 @@ std::string infoOf(HkdfLabel form, std::string_view name, std::string_view conte
 }
 
 // HKDF-Expand-Label(HKDF-Extract(0, key), label, context, length of the key)
-Result<SecretBytes> expand(KeyHash hash, const SecretBytes &key, std::string info)
+Result<SecretBytes> expand(KeyHash hash, const SecretBytes &key, const std::string &info)
 {
 	const Kdf kdf(EVP_KDF_fetch(nullptr, "HKDF", nullptr));
 	const KdfContext context(kdf ? EVP_KDF_CTX_new(kdf.get()) : nullptr);
@@ -79,7 +79,7 @@ Result<SecretBytes> expand(KeyHash hash, const SecretBytes &key, std::string inf
 		OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, const_cast<char *>(digestName(hash)), 0),
 		OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, const_cast<std::uint8_t *>(key.bytes().data()),
 						  key.size()),
-		OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, info.data(), info.size()),
+		OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, const_cast<char *>(info.data()), info.size()),
 		OSSL_PARAM_construct_end(),
 	};
 	if (!context || EVP_KDF_derive(context.get(), derived.data(), derived.size(), params) <= 0)
