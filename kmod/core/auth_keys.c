@@ -236,7 +236,7 @@ void nof_auth_keys_succeeded(struct nof_ctrl *ctrl, const struct nof_auth_keys *
 
 void nof_auth_keys_failed(struct nof_ctrl *ctrl, bool next, int err)
 {
-	/* otherwise the connection is to blame, or what the controller supports */
+	/* other errors concern the connection, or what the controller supports, not the keys */
 	if (err != -EKEYREJECTED && err != -EKEYREVOKED && err != -EKEYEXPIRED && err != -EINVAL)
 		return;
 	mutex_lock(&ctrl->auth.lock);

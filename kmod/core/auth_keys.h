@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Internal interface of core/auth.c and core/auth_keys.c: which keys an authentication uses, and what became of it. */
+/* Internal interface of core/auth.c and core/auth_keys.c: which keys an authentication uses, and its result. */
 #ifndef NOF_CORE_AUTH_KEYS_H
 #define NOF_CORE_AUTH_KEYS_H
 

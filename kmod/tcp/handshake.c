@@ -52,8 +52,7 @@ bool nof_tcp_handshake_done(struct nof_tcp_queue *q, const struct nvme_tcp_icres
 
 static bool icresp_settled(struct nof_tcp_queue *q)
 {
-	return smp_load_acquire(&q->phase) != NOF_TCP_ICREQ || nof_tcp_stopped(q) ||
-	       test_bit(NOF_Q_DEAD, &q->q.flags);
+	return smp_load_acquire(&q->phase) != NOF_TCP_ICREQ || nof_tcp_given_up(q);
 }
 
 int nof_tcp_handshake(struct nof_tcp_queue *q)
@@ -65,7 +64,7 @@ int nof_tcp_handshake(struct nof_tcp_queue *q)
 	if (err)
 		return err;
 	left = wait_event_idle_timeout(q->wait, icresp_settled(q), left);
-	if (nof_tcp_stopped(q) || test_bit(NOF_Q_DEAD, &q->q.flags))
+	if (nof_tcp_given_up(q))
 		return -ECANCELED;
 	if (!left) {
 		nof_queue_error(&q->q, NOF_CAUSE_LOCAL, -ETIMEDOUT, "connected, but nothing there answers in NVMe/TCP");

@@ -35,8 +35,8 @@ static struct lock_class_key slock_keys[2], sk_keys[2];
 
 /*
  * The socket locks of this driver are taken during memory writeback, while allocations of all kinds happen under those
- * of user sockets. Separate lock classes keep lockdep from confusing the two. With TLS, the socket is used by the TLS
- * agent first.
+ * of user sockets. Separate lock classes keep lockdep from confusing the two. A socket with TLS gets them after the
+ * handshake: until then the agent in userspace uses it.
  */
 static void own_lock_class(struct sock *sk)
 {
@@ -251,6 +251,7 @@ static struct nof_tls_end tls_read_control(struct nof_tcp_queue *q)
 	return end;
 }
 
+/* Receives over TLS, and ends the connection if it cannot go on. */
 static void recv_work(struct work_struct *work)
 {
 	struct nof_tcp_queue *q = container_of(work, struct nof_tcp_queue, recv_work);
@@ -434,8 +435,7 @@ static bool connect_done(struct nof_tcp_queue *q)
 {
 	int state = READ_ONCE(q->sock->sk->sk_state);
 
-	return nof_tcp_stopped(q) || test_bit(NOF_Q_DEAD, &q->q.flags) ||
-	       (state != TCP_SYN_SENT && state != TCP_SYN_RECV);
+	return nof_tcp_given_up(q) || (state != TCP_SYN_SENT && state != TCP_SYN_RECV);
 }
 
 static int try_connect(struct nof_tcp_queue *q)
@@ -512,7 +512,7 @@ static int wait_connected(struct nof_tcp_queue *q)
 	if (err != -EINPROGRESS)
 		return err;
 	left = wait_event_idle_timeout(q->wait, connect_done(q), left);
-	if (nof_tcp_stopped(q) || test_bit(NOF_Q_DEAD, &q->q.flags))
+	if (nof_tcp_given_up(q))
 		return -ECANCELED;
 	if (!left)
 		return -ETIMEDOUT;

@@ -53,6 +53,12 @@ static void expect_header(struct nof_tcp_rx *rx)
 	rx->checked = false;
 }
 
+/* Everything that was to be sent for the command up to now has been acknowledged, or copied or encrypted by TLS. */
+static bool is_sent(struct nof_tcp_queue *q, struct nof_cmd *cmd)
+{
+	return READ_ONCE(q->acked) >= READ_ONCE(to_tcp_cmd(cmd)->end_off);
+}
+
 /*
  * Finds the command that a PDU refers to in the field at @fei. The receive side may use it once the peer has
  * acknowledged everything sent for it.
@@ -65,7 +71,7 @@ static struct nof_cmd *recv_find(struct nof_tcp_queue *q, __u16 cid, u32 fei)
 		fault_set_peer(q, NVME_TCP_FES_INVALID_PDU_HDR, fei, "PDU for a command that is not outstanding");
 		return NULL;
 	}
-	if (unlikely(READ_ONCE(q->acked) < READ_ONCE(to_tcp_cmd(cmd)->end_off))) {
+	if (unlikely(!is_sent(q, cmd))) {
 		fault_set_peer(q, NVME_TCP_FES_PDU_SEQ_ERR, 0, "PDU for a command that has not been sent in full");
 		return NULL;
 	}
@@ -216,7 +222,7 @@ static bool must_defer(struct nof_tcp_queue *q)
 	default:		return false;
 	}
 	cmd = nof_queue_find(&q->q, (__force __le16)cid);
-	return cmd && READ_ONCE(q->acked) < READ_ONCE(to_tcp_cmd(cmd)->end_off);
+	return cmd && !is_sent(q, cmd);
 }
 
 /* Each of the three steps returns how many bytes it consumed, or a negative errno with q->fault set. */

@@ -217,9 +217,9 @@ enum { NOF_TCP_STOPPED };	/* bit of nof_tcp_queue.flags */
  * @phase:	enum nof_tcp_phase
  * @hooked:	the socket's callbacks are those of this driver
  * @tls:	the connection is encrypted; constant while @hooked
- * @tls_setup:	of TLS, see tls.c. @ended: the agent has answered, with @status (negative errno or 0); @done: and its
- *		callback has returned; @key: serial number of the key used; @tickets: session tickets received since;
- *		@at_once: the cipher decrypts without sleeping
+ * @tls_setup:	the TLS handshake and its result, see tls.c. @ended: the agent has answered, with @status (negative
+ *		errno or 0); @done: the callback for that has ended; @key: serial number of the key used; @tickets:
+ *		session tickets received since; @at_once: the cipher decrypts without sleeping
  * @recv_work:	receives over TLS where that may not be possible in softirq
  * @acked:	bytes of the sent stream that the peer has acknowledged. Over TLS: that TLS has copied or encrypted,
  *		written under tx.lock
@@ -276,6 +276,12 @@ static inline struct nof_tcp_queue *to_tcp_queue(struct nof_queue *q)
 static inline bool nof_tcp_stopped(const struct nof_tcp_queue *q)
 {
 	return test_bit(NOF_TCP_STOPPED, &q->flags);
+}
+
+/* The core has given up the attempt to start this queue: waits end, with -ECANCELED */
+static inline bool nof_tcp_given_up(const struct nof_tcp_queue *q)
+{
+	return nof_tcp_stopped(q) || test_bit(NOF_Q_DEAD, &q->q.flags);
 }
 
 /* handshake.c: ICReq, ICResp. Context: process, may sleep. */

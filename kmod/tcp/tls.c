@@ -57,11 +57,6 @@ static void handshake_done(void *data, int status, key_serial_t used)
 	complete(&q->tls_setup.done);
 }
 
-static bool attempt_over(struct nof_tcp_queue *q)
-{
-	return nof_tcp_stopped(q) || test_bit(NOF_Q_DEAD, &q->q.flags);
-}
-
 /* Hands the socket to the agent. Returns 0 or a negative errno. */
 static int handshake_begin(struct nof_tcp_queue *q, struct key *key, u32 keyring)
 {
@@ -84,8 +79,8 @@ static int handshake_begin(struct nof_tcp_queue *q, struct key *key, u32 keyring
 		ret = tls_client_hello_psk(&args, GFP_KERNEL);
 		/* the kernel bounds the handshakes that no agent has accepted yet */
 		if (ret == -EAGAIN)
-			wait_event_idle_timeout(q->wait, attempt_over(q), RETRY_DELAY);
-	} while (ret == -EAGAIN && !attempt_over(q));
+			wait_event_idle_timeout(q->wait, nof_tcp_given_up(q), RETRY_DELAY);
+	} while (ret == -EAGAIN && !nof_tcp_given_up(q));
 	return ret;
 }
 
@@ -97,9 +92,9 @@ static int handshake_wait(struct nof_tcp_queue *q)
 {
 	long left = max_t(long, q->q.deadline - jiffies, 1);
 
-	wait_event_idle_timeout(q->wait, smp_load_acquire(&q->tls_setup.ended) || attempt_over(q), left);
+	wait_event_idle_timeout(q->wait, smp_load_acquire(&q->tls_setup.ended) || nof_tcp_given_up(q), left);
 	if (!smp_load_acquire(&q->tls_setup.ended) && tls_handshake_cancel(q->sock->sk))
-		return attempt_over(q) ? -ECANCELED : -ETIMEDOUT;
+		return nof_tcp_given_up(q) ? -ECANCELED : -ETIMEDOUT;
 	wait_for_completion(&q->tls_setup.done);
 	return q->tls_setup.status;
 }
@@ -124,7 +119,7 @@ static int handshake_failed(struct nof_tcp_queue *q, int err)
 {
 	const char *text = handshake_error_text(err);
 
-	if (attempt_over(q))
+	if (nof_tcp_given_up(q))
 		return -ECANCELED;
 	if (err == -EACCES)
 		err = -EKEYREJECTED;
