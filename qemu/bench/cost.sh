@@ -27,15 +27,6 @@ connect_tuned() {
 	no_scheduler tuned
 }
 
-# sample CASE read|write BLOCKSIZE DEPTH COUNT ORDER SUBMISSION
-sample() {
-	local driver
-	for driver in $drivers; do
-		iocount "${device[$driver]}" "${@:2}" > /run/rate
-		echo "$1 $driver $5 $round" >> /run/samples
-	done
-}
-
 # sample_commands CASE BLOCKSIZE DEPTH COUNT: reads by io_uring passthrough
 sample_commands() {
 	local driver
@@ -46,8 +37,7 @@ sample_commands() {
 }
 
 # null_blk without memory backing: it has the least cost and affects the ratio least.
-drivers=$DRIVERS
-case " $DRIVERS " in *' intree '*) drivers+=' tuned' ;; esac
+drivers=$(with_tuned)
 modprobe null_blk nr_devices=3 gb=4 bs=4096 queue_mode=2 irqmode=0 completion_nsec=0 submit_queues=1 hw_queue_depth=256
 target_modules
 target_port 1 127.0.0.1 4420

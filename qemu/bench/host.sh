@@ -34,8 +34,7 @@ sample() {
 modprobe null_blk nr_devices=3 gb=4 bs=4096 queue_mode=2 irqmode=0 completion_nsec=0 submit_queues=2 hw_queue_depth=256
 modprobe veth
 target_modules
-stacks=$DRIVERS
-case " $DRIVERS " in *' intree '*) stacks+=' tuned' ;; esac
+stacks=$(with_tuned)
 for stack in $stacks; do
 	make_target "$stack" 1 "/dev/nullb$(($(index "$stack") - 1))"
 	split "$stack"

@@ -22,15 +22,6 @@ connect_intree() {
 	no_scheduler intree
 }
 
-# sample CASE read|write BLOCKSIZE DEPTH COUNT ORDER SUBMISSION
-sample() {
-	local driver
-	for driver in $DRIVERS; do
-		iocount "${device[$driver]}" "${@:2}" > /run/rate
-		echo "rdma/$1 $driver $5 $round" >> /run/samples
-	done
-}
-
 # hits EVENT...: total number of hits of these kprobes
 hits() {
 	local event sum=0
@@ -52,7 +43,7 @@ cqes() {
 calls() {
 	local driver kind
 	declare -A before
-	for driver in $DRIVERS; do
+	for driver in $drivers; do
 		for kind in posts cqes; do before[$kind]=$($kind); done
 		iocount "${device[$driver]}" "${@:2}" > /run/rate
 		# the plugin counts this run, too, probes included: as round 0 it is left out
@@ -66,20 +57,21 @@ calls() {
 	done
 }
 
+drivers=$DRIVERS
 modprobe null_blk nr_devices=2 gb=4 bs=4096 queue_mode=2 irqmode=0 completion_nsec=0 submit_queues=1 hw_queue_depth=256
 modprobe nvmet-rdma
 rdma_card
 target_port 1 10.60.0.1 4420 rdma
 # shellcheck disable=SC2086 # words
-share_port $DRIVERS
+share_port $drivers
 sleep 1
 for round in $(seq 0 "$REPS"); do
 	echo "bench: round $round"
-	sample randread/4k/qd1 read 4096 1 1000 random batch
-	sample randwrite/4k/qd1 write 4096 1 1000 random batch
-	sample randread/4k/qd16 read 4096 16 2000 random batch
-	sample randwrite/4k/qd16 write 4096 16 2000 random batch
-	sample read/128k/qd4 read 131072 4 200 sequential batch
+	sample rdma/randread/4k/qd1 read 4096 1 1000 random batch
+	sample rdma/randwrite/4k/qd1 write 4096 1 1000 random batch
+	sample rdma/randread/4k/qd16 read 4096 16 2000 random batch
+	sample rdma/randwrite/4k/qd16 write 4096 16 2000 random batch
+	sample rdma/read/128k/qd4 read 131072 4 200 sequential batch
 done
 grep -i ' [tw] ' /proc/kallsyms > /results/symbols
 

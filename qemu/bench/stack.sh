@@ -163,6 +163,24 @@ share_port() {
 	done
 }
 
+# with_tuned: the stacks of $DRIVERS, and "tuned" if "intree" is one of them
+with_tuned() {
+	case " $DRIVERS " in
+	*' intree '*) echo "$DRIVERS tuned" ;;
+	*) echo "$DRIVERS" ;;
+	esac
+}
+
+# sample CASE read|write BLOCKSIZE DEPTH COUNT ORDER SUBMISSION: one section of the plugin's output for each of the
+# job's $drivers, in $round
+sample() {
+	local driver
+	for driver in $drivers; do
+		iocount "${device[$driver]}" "${@:2}" > /run/rate
+		echo "$1 $driver $5 $round" >> /run/samples
+	done
+}
+
 disconnect_stack() {
 	case $1 in
 	ours) nvmeofctl disconnect --all ;;
