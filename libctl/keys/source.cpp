@@ -186,13 +186,20 @@ Result<SecretBytes> readSecret(const KeySource &source, std::size_t maxSize)
 	return readSecret(fd.get(), *path, maxSize);
 }
 
+Result<void> checkDhchapSecret(const KeySource &source, const SecretBytes &text)
+{
+	if (Result<DhchapSecret> secret = DhchapSecret::parse(text.text()); !secret)
+		return fileProblem(source.toString(), secret.error().message);
+	return {};
+}
+
 Result<SecretBytes> readDhchapSecret(const KeySource &source)
 {
 	Result<SecretBytes> text = readSecret(source);
 	if (!text)
 		return text;
-	if (Result<DhchapSecret> secret = DhchapSecret::parse(text->text()); !secret)
-		return fileProblem(source.toString(), secret.error().message);
+	if (Result<void> good = checkDhchapSecret(source, *text); !good)
+		return good.error();
 	return text;
 }
 

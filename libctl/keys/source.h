@@ -55,7 +55,10 @@ nvmeof::Result<SecretBytes> readSecret(const KeySource &source, std::size_t maxS
 // The same from an open file or pipe, which is not checked
 nvmeof::Result<SecretBytes> readSecret(int fd, const std::string &name, std::size_t maxSize);
 
-// The same for a secret of DH-HMAC-CHAP, which is checked.
+// Errors: invalid, if the text that readSecret(@source) has returned is no secret of DH-HMAC-CHAP.
+nvmeof::Result<void> checkDhchapSecret(const KeySource &source, const SecretBytes &text);
+
+// readSecret() and checkDhchapSecret()
 nvmeof::Result<SecretBytes> readDhchapSecret(const KeySource &source);
 
 // The same for a configured key of TLS

@@ -15,10 +15,11 @@ using namespace nvmeof;
 
 namespace {
 
-int finish(Context &context, const std::string &name, const Result<void> &done, const char *what)
+int finish(Context &context, const std::string &name, const Result<void> &done, const char *what,
+	   const std::string &nextStep = "")
 {
 	if (!done)
-		return context.fail(name, done.error());
+		return context.fail(name, done.error(), nextStep);
 	if (context.json())
 		context.print(doneDocument(name, what));
 	else
@@ -84,5 +85,5 @@ int runSet(Context &context)
 	if (!client)
 		return context.fail(name, client.error());
 	const Result<void> done = std::visit(Apply{*client, name}, *settings);
-	return done ? finish(context, name, done, "set") : context.fail(name, done.error(), setNextStep(done.error()));
+	return finish(context, name, done, "set", done ? "" : setNextStep(done.error()));
 }

@@ -184,14 +184,12 @@ int insertTlsKey(Context &context, const SecretBytes &text, const std::string &h
 	return serial ? reportInserted(context, {*serial, "psk", psk->identity}) : context.fail("", serial.error());
 }
 
-int insertDhchapKey(Context &context, const KeySource &source, const std::string &hostnqn, const std::string &subsysnqn)
+int insertDhchapKey(Context &context, const SecretBytes &secret, const std::string &hostnqn,
+		    const std::string &subsysnqn)
 {
 	const KeyOwner owner = context.args().has("controller") ? KeyOwner::controller : KeyOwner::host;
-	Result<SecretBytes> secret = readDhchapSecret(source);
-	if (!secret)
-		return context.fail("", secret.error());
 	const std::string description = dhchapDescription(owner, hostnqn, subsysnqn);
-	Result<KeySerial> serial = insertKey(description, *secret);
+	Result<KeySerial> serial = insertKey(description, secret);
 	return serial ? reportInserted(context, {*serial, "logon", description}) : context.fail("", serial.error());
 }
 
@@ -204,8 +202,10 @@ int runKeyInsert(Context &context)
 	if (!source)
 		return context.fail("", source.error());
 	if (source->kind() == KeySource::Kind::keyring)
-		return context.fail("", usageError("keys in the keyring need not be inserted"),
-				    "'nvmeofctl connect --dhchap-key keyring:DESCRIPTION' uses it");
+		return context.fail(
+			"", usageError("keys in the keyring need not be inserted"),
+			"'nvmeofctl connect --dhchap-key keyring:DESCRIPTION' uses it, and one of TLS --tls-key "
+			"keyring:IDENTITY");
 	Result<std::string> hostnqn = hostnqnOf(args);
 	if (!hostnqn)
 		return context.fail("", hostnqn.error(), "give --hostnqn");
@@ -216,8 +216,11 @@ int runKeyInsert(Context &context)
 	const bool tls = looksLikeTlsPsk(text->text());
 	if (const std::string strange = strangeOption(args, tls); !strange.empty())
 		return context.fail("", usageError(strange));
-	return tls ? insertTlsKey(context, *text, *hostnqn, subsysnqn)
-		   : insertDhchapKey(context, *source, *hostnqn, subsysnqn);
+	if (tls)
+		return insertTlsKey(context, *text, *hostnqn, subsysnqn);
+	if (Result<void> good = checkDhchapSecret(*source, *text); !good)
+		return context.fail("", good.error());
+	return insertDhchapKey(context, *text, *hostnqn, subsysnqn);
 }
 
 int runKeyList(Context &context)

@@ -202,7 +202,7 @@ std::vector<Command> daemonVerbs()
 		{"reload",
 		 "read the configuration again",
 		 "Makes nvmeofd read the configuration again, and reports what the reload changed. Existing "
-		 "controllers get changed keys for authentication; the journal of nvmeofd has the results.",
+		 "controllers get changed keys; the journal of nvmeofd has the results.",
 		 {},
 		 runDaemonReload,
 		 {{"after a change of /etc/nvmeof/nvmeof.toml", "nvmeofctl daemon reload"}}},
@@ -411,6 +411,13 @@ std::vector<Command> configVerbs()
 
 // ---- keys
 
+Option outputOption()
+{
+	return required(value("", "--output", "FILE",
+			      "File to create, with mode 0600; - for stdout, unless it is a terminal",
+			      Completes::files));
+}
+
 std::vector<Option> generateOptions()
 {
 	return {
@@ -420,9 +427,7 @@ std::vector<Option> generateOptions()
 		preset("that of the hash function, or 32",
 		       oneOf({"32", "48", "64"}, value("", "--length", "BYTES", "Length of the key"))),
 		flag("", "--tls", "Generate a pre-shared key of TLS instead"),
-		required(value("", "--output", "FILE",
-			       "File to create, with mode 0600; - for stdout, unless it is a terminal",
-			       Completes::files)),
+		outputOption(),
 	};
 }
 
@@ -431,7 +436,8 @@ std::vector<Command> keyVerbs()
 	return {
 		{"generate",
 		 "generate a key, and write it into a file",
-		 "Generates a random key of DH-HMAC-CHAP, and writes it into a new file, which only its owner can "
+		 "Generates a random key of DH-HMAC-CHAP or TLS, and writes it into a new file, which only its owner "
+		 "can "
 		 "access. Does not overwrite a file. The key itself is never displayed.",
 		 generateOptions(),
 		 runKeyGenerate,
@@ -488,9 +494,7 @@ std::vector<Command> keyVerbs()
 		 "Writes TLS keys of the keyring .nvme into a new file, which only its owner can access, or into a "
 		 "pipe. 'key import' and 'nvme tls-key --import' read it, for example after a reboot.",
 		 {positional("IDENTITY", "Identity of the key, as 'key list' prints it; all keys if not given"),
-		  required(value("", "--output", "FILE",
-				 "File to create, with mode 0600; - for stdout, unless it is a terminal",
-				 Completes::files))},
+		  outputOption()},
 		 runKeyExport,
 		 {{"all TLS keys", "nvmeofctl key export --output /etc/nvmeof/keys/tls-keys"}}},
 		{"list",
