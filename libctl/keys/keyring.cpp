@@ -44,9 +44,9 @@ struct Free {
 
 } // namespace
 
-// The session keyring of a service has no link to the user keyring (systemd.exec(5), KeyringMode=). So the thread gets
-// a keyring with such a link meanwhile. The link is not put into the thread keyring itself, where the application may
-// have one.
+// The session keyring of a service has no link to the user keyring (systemd.exec(5), KeyringMode=) or to .nvme. So the
+// thread gets a keyring with such a link meanwhile. The link is not put into the thread keyring itself, where the
+// application may have one.
 Possession::Possession(KeySerial keyring)
 	: helper_(::add_key("keyring", uniqueDescription("link").c_str(), nullptr, 0, KEY_SPEC_THREAD_KEYRING))
 {
@@ -87,6 +87,7 @@ std::optional<KeyringKey> describeKey(KeySerial serial)
 	std::size_t at = 0;
 	for (int i = 0; i < 4 && at != all.npos; i++)
 		at = all.find(';', at + (i > 0));
+	errno = EINVAL;
 	if (at == all.npos)
 		return std::nullopt;
 	return KeyringKey{serial, std::string(all.substr(0, all.find(';'))), std::string(all.substr(at + 1))};

@@ -41,7 +41,7 @@ private:
 	KeySerial helper_; // keyring of the thread with a link to the keyring
 };
 
-// Nothing: it does not exist, or was revoked, or has expired.
+// Nothing: it does not exist, or was revoked, or has expired; errno has the reason.
 std::optional<KeyringKey> describeKey(KeySerial serial);
 
 // Its keys, sorted by description. @name: for the error, "the user keyring"

@@ -21,13 +21,6 @@ namespace {
 constexpr std::string_view dhchapPrefix = "DHHC-1:", tlsPrefix = "NVMeTLSkey-1:";
 constexpr std::size_t crcSize = 4, hashDigits = 2;
 
-// Bytes of the hash function's output; 0 for none
-std::size_t sizeOf(KeyHash hash)
-{
-	constexpr std::size_t sizes[] = {0, 32, 48, 64};
-	return sizes[static_cast<std::size_t>(hash)];
-}
-
 // CRC-32 as of ISO 3309: reflected, with all bits inverted before and after
 std::uint32_t crc32(std::span<const std::uint8_t> bytes)
 {
@@ -93,7 +86,7 @@ Result<Parsed> parseText(std::string_view text, std::string_view prefix)
 	if (!std::ranges::equal(bytes.bytes().subspan(length), crc))
 		return invalidError("the key is damaged: its checksum is wrong");
 	bytes.shrink(length);
-	if (sizeOf(*hash) && sizeOf(*hash) != length)
+	if (hashSize(*hash) && hashSize(*hash) != length)
 		return invalidError(std::string("the key has a wrong length for ") + toString(*hash));
 	parsed.secret = std::move(bytes);
 	return parsed;
@@ -126,18 +119,24 @@ Result<SecretBytes> randomBytes(std::size_t size)
 
 Result<SecretBytes> generated(KeyHash hash, std::size_t length)
 {
-	const std::size_t usual = sizeOf(hash) ? sizeOf(hash) : 32;
+	const std::size_t usual = hashSize(hash) ? hashSize(hash) : 32;
 	if (!length)
 		length = usual;
 	if (length != 32 && length != 48 && length != 64)
 		return invalidError("a key has 32, 48 or 64 bytes");
-	if (sizeOf(hash) && length != usual)
+	if (hashSize(hash) && length != usual)
 		return invalidError(std::string("a key for ") + toString(hash) + " has " + std::to_string(usual) +
 				    " bytes");
 	return randomBytes(length);
 }
 
 } // namespace
+
+std::size_t hashSize(KeyHash hash)
+{
+	constexpr std::size_t sizes[] = {0, 32, 48, 64};
+	return sizes[static_cast<std::size_t>(hash)];
+}
 
 SecretBytes::SecretBytes(std::size_t size)
 {
@@ -228,7 +227,7 @@ Result<TlsPsk> TlsPsk::parse(std::string_view text)
 		return parsed.error();
 	if (parsed->hash == KeyHash::sha512)
 		return invalidError("the key has a wrong hash function: that of a TLS key is none, SHA-256 or SHA-384");
-	if (parsed->secret.size() == sizeOf(KeyHash::sha512))
+	if (parsed->secret.size() == hashSize(KeyHash::sha512))
 		return invalidError("the key has a wrong length: a TLS key has 32 or 48 bytes");
 	return TlsPsk{parsed->hash, std::move(parsed->secret)};
 }
@@ -237,7 +236,7 @@ Result<TlsPsk> TlsPsk::generate(KeyHash hash, std::size_t length)
 {
 	if (hash == KeyHash::sha512)
 		return invalidError("the hash function of a TLS key is none, SHA-256 or SHA-384");
-	if (length == sizeOf(KeyHash::sha512))
+	if (length == hashSize(KeyHash::sha512))
 		return invalidError("a TLS key has 32 or 48 bytes");
 	Result<SecretBytes> secret = generated(hash, length);
 	if (!secret)

@@ -48,6 +48,7 @@ private:
 // used as it is. Of a TLS PSK: the one that it is derived with.
 enum class KeyHash : std::uint8_t { none, sha256, sha384, sha512 };
 
+std::size_t hashSize(KeyHash hash);                         // bytes of its output; 0 for none
 const char *toString(KeyHash hash);                         // "none", "SHA-256", ...
 std::optional<KeyHash> parseKeyHash(std::string_view word); // "none", "sha256", ...
 

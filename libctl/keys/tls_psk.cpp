@@ -145,7 +145,7 @@ Result<TlsIdentity> TlsIdentity::parse(std::string_view text)
 	if (!nvmeof::checkNqn(identity.hostnqn) || !nvmeof::checkNqn(identity.subsysnqn) ||
 	    identity.digest.empty() != (version == '0') || identity.format() != text)
 		return wrong();
-	if (version == '1' && identity.digest.size() != base64Size(identity.hash == KeyHash::sha256 ? 32 : 48))
+	if (version == '1' && identity.digest.size() != base64Size(hashSize(identity.hash)))
 		return wrong();
 	return identity;
 }

@@ -193,27 +193,16 @@ bool isWord(const std::string &text)
 	return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
 }
 
-// Calls @take(type, payload) for each attribute. Stops at malformed data.
-template <typename F> void eachTlv(std::span<const std::byte> tlvs, F take)
-{
-	nlattr header;
-	while (copyFront(header, tlvs)) {
-		if (header.nla_len < sizeof(header) || header.nla_len > tlvs.size())
-			return;
-		take(header.nla_type & NLA_TYPE_MASK, tlvs.subspan(sizeof(header), header.nla_len - sizeof(header)));
-		tlvs = tlvs.subspan(std::min<std::size_t>(NLA_ALIGN(header.nla_len), tlvs.size()));
-	}
-}
-
 // The range of a number; nothing unless both bounds are present
 std::optional<Range> readRange(std::span<const std::byte> policy)
 {
 	std::optional<std::uint64_t> min, max; // signed bounds also have 64 bits
-	eachTlv(policy, [&](int type, std::span<const std::byte> payload) {
+	eachAttribute(policy, [&](int type, std::span<const std::byte> payload) {
 		if (type == NL_POLICY_TYPE_ATTR_MIN_VALUE_S || type == NL_POLICY_TYPE_ATTR_MIN_VALUE_U)
 			min = numberOf<std::uint64_t>(payload);
 		else if (type == NL_POLICY_TYPE_ATTR_MAX_VALUE_S || type == NL_POLICY_TYPE_ATTR_MAX_VALUE_U)
 			max = numberOf<std::uint64_t>(payload);
+		return true;
 	});
 	if (!min || !max)
 		return std::nullopt;
@@ -224,7 +213,7 @@ std::optional<Range> readRange(std::span<const std::byte> policy)
 // errno.
 void readExtack(std::span<const std::byte> tlvs, Reply &reply)
 {
-	eachTlv(tlvs, [&](int type, std::span<const std::byte> payload) {
+	eachAttribute(tlvs, [&](int type, std::span<const std::byte> payload) {
 		if (type == NLMSGERR_ATTR_MSG)
 			reply.message = textOf(payload);
 		else if (type == NLMSGERR_ATTR_COOKIE && isWord(textOf(payload)))
@@ -233,6 +222,7 @@ void readExtack(std::span<const std::byte> tlvs, Reply &reply)
 			reply.offset = numberOf<std::uint32_t>(payload);
 		else if (type == NLMSGERR_ATTR_POLICY)
 			reply.allowed = readRange(payload);
+		return true;
 	});
 }
 

@@ -2,9 +2,11 @@
 // Netlink messages: requests to the kernel, replies, and the attributes of both. All lengths are checked before use.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include <linux/netlink.h>
 #include <linux/nvmeof.h>
 
 #include <nvmeof/result.h>
@@ -49,6 +52,25 @@ std::string textOf(std::span<const std::byte> payload);
 
 // Nothing if the payload does not have exactly sizeof(T) bytes.
 template <typename T> std::optional<T> numberOf(std::span<const std::byte> payload);
+
+// Calls @take(type, payload) for each attribute until it returns false. False: it did, or an attribute is malformed.
+template <typename Take> bool eachAttribute(std::span<const std::byte> attributes, Take &&take)
+{
+	while (!attributes.empty()) {
+		nlattr header;
+		if (attributes.size() < sizeof(header))
+			return false;
+		std::memcpy(&header, attributes.data(), sizeof(header));
+		if (header.nla_len < sizeof(header) || header.nla_len > attributes.size())
+			return false;
+		if (!take(header.nla_type & NLA_TYPE_MASK,
+			  attributes.subspan(sizeof(header), header.nla_len - sizeof(header))))
+			return false;
+		const std::size_t whole = NLA_ALIGN(static_cast<std::size_t>(header.nla_len));
+		attributes = attributes.subspan(std::min(whole, attributes.size()));
+	}
+	return true;
+}
 
 // A request to the kernel.
 class Request {

@@ -151,7 +151,7 @@ private:
 
 Agent::Agent(runtime::Loop &loop, const TlsContexts &contexts, PskStore &store, HandshakeQueue &queue, Install install,
 	     bool debug, AgentLimits limits)
-	: loop_(loop), contexts_(contexts), store_(store), queue_(queue), install_(std::move(install)), debug_(debug),
+	: contexts_(contexts), store_(store), queue_(queue), install_(std::move(install)), debug_(debug),
 	  limits_(limits), poller_(loop), wheel_(loop), more_(loop, [this] { serve(); })
 {
 }
@@ -197,11 +197,11 @@ void Agent::start(HandshakeRequest request)
 	Peer peer = peerOf(request.socket.get());
 	if (request.auth != AuthMode::psk)
 		return refuse(
-			request, EOPNOTSUPP,
+			request, peer.name, EOPNOTSUPP,
 			"its user wants a handshake without a pre-shared key, which this agent does not do; install "
 			"ktls-utils and start tlshd.service, and nvmeof-tlsd steps aside");
 	if (request.role == Role::server && withPeer(peer.host) >= limits_.ofPeer)
-		return refuse(request, EAGAIN,
+		return refuse(request, peer.name, EAGAIN,
 			      fmt::format("{} handshakes with this peer are running; it may try again later",
 					  limits_.ofPeer));
 	const int fd = request.socket.get();
@@ -215,11 +215,11 @@ void Agent::start(HandshakeRequest request)
 	running_.back()->start();
 }
 
-void Agent::refuse(const HandshakeRequest &request, int status, const std::string &reason)
+void Agent::refuse(const HandshakeRequest &request, const std::string &peer, int status, const std::string &reason)
 {
 	if (const Result<void> told = queue_.done(request.socket.get(), status, 0); !told)
 		say(logLimit_, LOG_ERR, "the kernel does not take an answer: " + told.error().message);
-	report(request, peerOf(request.socket.get()).name, "", reason);
+	report(request, peer, "", reason);
 }
 
 // The oldest handshake as a server whose peer has not sent one byte for a while. It gives way to another one, so that

@@ -52,14 +52,13 @@ private:
 	static Peer peerOf(int socket);
 	bool take(); // one; false: there is none, or it failed and is tried again later
 	void start(HandshakeRequest request);
-	void refuse(const HandshakeRequest &request, int status, const std::string &reason);
+	void refuse(const HandshakeRequest &request, const std::string &peer, int status, const std::string &reason);
 	Running *oldestSilent() const;
 	std::size_t withPeer(const std::string &host) const;
 	void erase(const Running &handshake);
 	void report(const HandshakeRequest &request, const std::string &peer, const std::string &identity,
 		    const std::string &reason);
 
-	runtime::Loop &loop_;
 	const TlsContexts &contexts_;
 	PskStore &store_;
 	HandshakeQueue &queue_;

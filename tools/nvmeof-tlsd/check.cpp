@@ -84,7 +84,7 @@ Finding checkCipher(RecordCipher cipher, nofctl::KeyHash hash)
 	if (!sockets)
 		return {Kind::missing, std::string("cannot connect to 127.0.0.1: ") + std::strerror(errno) +
 					       "; is the interface lo up?"};
-	const nofctl::SecretBytes secret(hash == nofctl::KeyHash::sha256 ? 32 : 48);
+	const nofctl::SecretBytes secret(nofctl::hashSize(hash));
 	Result<RecordKeys> send = RecordKeys::derive(cipher, hash, secret);
 	Result<RecordKeys> receive = RecordKeys::derive(cipher, hash, secret);
 	if (!send || !receive)

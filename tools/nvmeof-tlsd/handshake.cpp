@@ -14,7 +14,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
-#include "libctl/base/text.h"
+#include "libctl/base/hex.h"
 
 namespace tlsd {
 
@@ -35,11 +35,6 @@ constexpr const char *sha256Suites = "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY13
 constexpr const char *sha384Suites = "TLS_AES_256_GCM_SHA384";
 // Without the slowest groups, for which a peer would pay less than a server
 constexpr const char *groups = "X25519:P-256:P-384:P-521:ffdhe2048:ffdhe3072:ffdhe4096";
-
-std::size_t hashSize(KeyHash hash)
-{
-	return hash == KeyHash::sha256 ? 32 : 48;
-}
 
 KeyHash hashOf(const SSL_CIPHER *cipher)
 {
@@ -108,18 +103,11 @@ std::vector<std::string> offeredIdentities(std::span<const std::uint8_t> extensi
 	return identities;
 }
 
-int nibble(char digit)
-{
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
-}
-
 std::optional<SecretBytes> fromHex(std::string_view text)
 {
 	SecretBytes bytes(text.size() / 2);
 	for (std::size_t i = 0; i < bytes.size(); i++) {
-		const int high = nibble(text[2 * i]), low = nibble(text[2 * i + 1]);
+		const int high = nofctl::hexDigit(text[2 * i]), low = nofctl::hexDigit(text[2 * i + 1]);
 		if (high < 0 || low < 0)
 			return std::nullopt;
 		bytes.data()[i] = static_cast<std::uint8_t>(high << 4 | low);
@@ -427,7 +415,7 @@ Handshake::State Handshake::finish()
 		return fail(EACCES, "the peer did not use the key; compare the key and its identity at both ends");
 	if (SSL_has_pending(tls_.get()))
 		return fail(EPROTO, "the peer sent more than a handshake; see its log");
-	const std::size_t size = hashSize(hashOf(cipher));
+	const std::size_t size = nofctl::hashSize(hashOf(cipher));
 	if (clientSecret_.size() != size || serverSecret_.size() != size)
 		return fail(EIO, "OpenSSL reports no secrets of the connection; is there memory left?");
 	return State::done;

@@ -60,25 +60,6 @@ Error malformed(const char *what)
 	return nofctl::invalidError(std::string("malformed message of the kernel: ") + what);
 }
 
-// Calls @take(type, payload) for each attribute until it returns false. False: it did, or an attribute is malformed.
-template <typename Take> bool eachAttribute(std::span<const std::byte> attributes, Take &&take)
-{
-	while (!attributes.empty()) {
-		nlattr header;
-		if (attributes.size() < sizeof(header))
-			return false;
-		std::memcpy(&header, attributes.data(), sizeof(header));
-		if (header.nla_len < sizeof(header) || header.nla_len > attributes.size())
-			return false;
-		if (!take(header.nla_type & NLA_TYPE_MASK,
-			  attributes.subspan(sizeof(header), header.nla_len - sizeof(header))))
-			return false;
-		const std::size_t whole = NLA_ALIGN(static_cast<std::size_t>(header.nla_len));
-		attributes = attributes.subspan(std::min(whole, attributes.size()));
-	}
-	return true;
-}
-
 template <typename T, typename To> bool takeNumber(std::span<const std::byte> payload, To &to)
 {
 	const std::optional<T> number = nofctl::numberOf<T>(payload);
@@ -109,7 +90,7 @@ Error noHandshakes()
 std::optional<int> acceptedSocket(std::span<const std::byte> attributes)
 {
 	std::optional<int> socket;
-	eachAttribute(attributes, [&](int type, std::span<const std::byte> payload) {
+	nofctl::eachAttribute(attributes, [&](int type, std::span<const std::byte> payload) {
 		if (type == acceptSocket)
 			socket = nofctl::numberOf<std::int32_t>(payload);
 		return !socket;
@@ -141,7 +122,7 @@ Result<HandshakeRequest> HandshakeRequest::parse(std::span<const std::byte> attr
 			return true;
 		}
 	};
-	if (!eachAttribute(attributes, take))
+	if (!nofctl::eachAttribute(attributes, take))
 		return malformed("a wrong attribute");
 	if (type != clientHello && type != serverHello)
 		return malformed("neither a client's nor a server's handshake");

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "psk_store.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include <keyutils.h>
@@ -15,6 +14,7 @@
 namespace tlsd {
 
 using nofctl::KeyHash;
+using nofctl::KeyringKey;
 using nofctl::KeySerial;
 using nofctl::SecretBytes;
 using nvmeof::Error;
@@ -24,7 +24,6 @@ using nvmeof::Result;
 namespace {
 
 constexpr const char *nvmeKeyringName = ".nvme";
-constexpr std::size_t mostInKeyring = 1 << 14; // that are looked at in one keyring
 
 // A keyring in the session keyring of the agent meanwhile: a process may read only keys that it possesses, which means
 // that a search of its keyrings finds them.
@@ -46,31 +45,6 @@ public:
 private:
 	KeySerial keyring_;
 };
-
-struct Described {
-	std::string type, description;
-};
-
-struct Free {
-	void operator()(void *memory) const { std::free(memory); }
-};
-
-// "TYPE;UID;GID;PERMISSIONS;DESCRIPTION". errno has the reason if there is none.
-std::optional<Described> describe(KeySerial serial)
-{
-	char *text = nullptr;
-	if (::keyctl_describe_alloc(serial, &text) < 0)
-		return std::nullopt;
-	const std::unique_ptr<char, Free> freed(text);
-	const std::string_view all = text;
-	std::size_t at = 0;
-	for (int i = 0; i < 4 && at != all.npos; i++)
-		at = all.find(';', at + (i > 0));
-	errno = EINVAL;
-	if (at == all.npos)
-		return std::nullopt;
-	return Described{std::string(all.substr(0, all.find(';'))), std::string(all.substr(at + 1))};
-}
 
 Error keyError(int status, std::string message)
 {
@@ -105,7 +79,7 @@ Error lengthError(const std::string &identity, KeyHash hash)
 // @serial is possessed.
 Result<Psk> readPsk(KeySerial serial, std::string identity, KeyHash hash)
 {
-	const std::size_t size = hash == KeyHash::sha256 ? 32 : 48; // of the hash function's output
+	const std::size_t size = nofctl::hashSize(hash);
 	SecretBytes secret(size + 1);
 	const long read = ::keyctl_read(serial, reinterpret_cast<char *>(secret.data()), secret.size());
 	if (read < 0)
@@ -134,26 +108,16 @@ std::optional<KeyHash> hashOfIdentity(std::string_view identity)
 	return hash == "02 " ? std::optional(KeyHash::sha384) : std::nullopt;
 }
 
-// The key of @keyring with this identity, 0 if there is none. A search of the kernel would do with a beginning of the
-// identity, and compare text of a peer with shorter descriptions.
+// The key of @keyring with this identity, 0 if there is none. A search of the kernel matches a prefix of the identity,
+// and would compare text of a peer with shorter descriptions.
 KeySerial KeyringPskStore::findIn(KeySerial keyring, std::string_view identity) const
 {
-	const long size = ::keyctl_read(keyring, nullptr, 0);
-	if (size <= 0)
+	const Result<std::vector<KeyringKey>> keys = nofctl::keysIn(keyring, "a keyring of TLS keys");
+	if (!keys)
 		return 0;
-	constexpr std::size_t more = 16; // that are added meanwhile: the kernel copies all or nothing
-	std::vector<key_serial_t> keys(
-		std::min(static_cast<std::size_t>(size) / sizeof(key_serial_t) + more, mostInKeyring));
-	const long read =
-		::keyctl_read(keyring, reinterpret_cast<char *>(keys.data()), keys.size() * sizeof(key_serial_t));
-	if (read < 0)
-		return 0;
-	keys.resize(std::min(keys.size(), static_cast<std::size_t>(read) / sizeof(key_serial_t)));
-	for (const key_serial_t key : keys)
-		if (const std::optional<Described> is = describe(key))
-			if (is->type == type_ && is->description == identity)
-				return key;
-	return 0;
+	const auto found = std::ranges::find_if(
+		*keys, [&](const KeyringKey &key) { return key.type == type_ && key.description == identity; });
+	return found == keys->end() ? 0 : found->serial;
 }
 
 Result<KeyringPskStore> KeyringPskStore::open(std::string type)
@@ -171,7 +135,7 @@ Result<KeyringPskStore> KeyringPskStore::open(std::string type)
 KeySerial KeyringPskStore::nvmeKeyring()
 {
 	if (nvme_)
-		if (const std::optional<Described> is = describe(nvme_))
+		if (const std::optional<KeyringKey> is = nofctl::describeKey(nvme_))
 			if (is->type == "keyring" && is->description == nvmeKeyringName)
 				return nvme_;
 	const key_serial_t found = ::find_key_by_type_and_desc("keyring", nvmeKeyringName, 0);
@@ -182,7 +146,7 @@ KeySerial KeyringPskStore::nvmeKeyring()
 Result<Psk> KeyringPskStore::read(KeySerial serial, KeySerial keyring)
 {
 	const Possession own(keyring), nvme(nvmeKeyring());
-	const std::optional<Described> is = describe(serial);
+	const std::optional<KeyringKey> is = nofctl::describeKey(serial);
 	if (!is)
 		return readError(serial, errno);
 	const std::optional<KeyHash> hash = hashOfIdentity(is->description);
@@ -199,9 +163,10 @@ Result<Psk> KeyringPskStore::find(std::string_view identity, KeySerial keyring)
 	const std::optional<KeyHash> hash = hashOfIdentity(identity);
 	const KeySerial nvme = nvmeKeyring();
 	const Possession own(keyring), common(nvme);
-	for (const KeySerial in : {keyring, nvme})
-		if (const KeySerial serial = hash && in ? findIn(in, identity) : 0)
-			return readPsk(serial, std::string(identity), *hash);
+	if (hash)
+		for (const KeySerial in : {keyring, nvme == keyring ? 0 : nvme})
+			if (const KeySerial serial = in ? findIn(in, identity) : 0)
+				return readPsk(serial, std::string(identity), *hash);
 	return keyError(ENOKEY, nvme ? "the keyring .nvme has no such key"
 				     : "there is no keyring .nvme; 'modprobe nvme-keyring' makes it");
 }

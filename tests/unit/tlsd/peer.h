@@ -40,13 +40,6 @@ inline SecretBytes secretOf(std::size_t size, std::uint8_t first = 1)
 	return secret;
 }
 
-inline SecretBytes copyOf(const SecretBytes &secret)
-{
-	SecretBytes copy(secret.size());
-	std::copy(secret.bytes().begin(), secret.bytes().end(), copy.data());
-	return copy;
-}
-
 // The number of a key is its place in identities, from 1 on.
 class MemoryStore : public PskStore {
 public:
@@ -77,7 +70,7 @@ private:
 	Result<Psk> made(const std::string &identity, KeySerial serial)
 	{
 		const KeyHash hash = *hashOfIdentity(identity);
-		return Psk{serial, identity, hash, secretOf(hash == KeyHash::sha256 ? 32 : 48, firsts_[identity])};
+		return Psk{serial, identity, hash, secretOf(nofctl::hashSize(hash), firsts_[identity])};
 	}
 
 	std::map<std::string, std::uint8_t> firsts_;

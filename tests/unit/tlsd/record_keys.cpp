@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "libctl/base/hex.h"
 #include "peer.h"
 
 using namespace tlsd_test;
@@ -11,16 +12,6 @@ SecretBytes fromHex(const std::string &text)
 	for (std::size_t i = 0; i < bytes.size(); i++)
 		bytes.data()[i] = static_cast<std::uint8_t>(std::stoi(text.substr(2 * i, 2), nullptr, 16));
 	return bytes;
-}
-
-std::string hex(const SecretBytes &bytes)
-{
-	std::string text;
-	for (const std::uint8_t byte : bytes.bytes()) {
-		text += "0123456789abcdef"[byte >> 4];
-		text += "0123456789abcdef"[byte & 15];
-	}
-	return text;
 }
 
 } // namespace
@@ -43,8 +34,8 @@ TEST_CASE("keys and IVs of RFC 8448", "[record_keys]")
 		const Result<RecordKeys> keys =
 			RecordKeys::derive(RecordCipher::aes128Gcm, KeyHash::sha256, fromHex(vector.secret));
 		REQUIRE(keys);
-		CHECK(hex((*keys).key) == vector.key);
-		CHECK(hex((*keys).iv) == vector.iv);
+		CHECK(nofctl::toHex(keys->key.bytes()) == vector.key);
+		CHECK(nofctl::toHex(keys->iv.bytes()) == vector.iv);
 	}
 }
 
@@ -54,7 +45,7 @@ TEST_CASE("expanding another label gives other bytes", "[record_keys]")
 	const SecretBytes secret = fromHex("b67b7d690cc16c4e75e54213cb2d37b4e9c912bcded9105d42befd59d391ad38");
 	const Result<SecretBytes> finished = expandLabel(KeyHash::sha256, secret, "finished", 32);
 	REQUIRE(finished);
-	CHECK(hex(*finished) == "008d3b66f816ea559f96b537e885c31fc068bf492c652f01f288a1d8cdc19fc8");
+	CHECK(nofctl::toHex(finished->bytes()) == "008d3b66f816ea559f96b537e885c31fc068bf492c652f01f288a1d8cdc19fc8");
 }
 
 TEST_CASE("cipher suites that the kernel knows", "[record_keys]")
