@@ -25,7 +25,7 @@ LAYERS = [
 # Files of core that the other files of core use
 GROUND = {"addr", "backoff", "cmd", "ctrl", "direct", "numbers", "probation", "queue", "state", "subsys", "work"}
 UPWARDS = {"nof_mpath", "nof_paths", "nof_control"}
-TRACE_POINTS = ("__tracepoint_", "__traceiter_", "__SCT__tp_func_", "__SCK__tp_func_")
+TRACE_POINTS = ("__tracepoint_", "__traceiter_", "__probestub_", "__SCT__tp_func_", "__SCK__tp_func_", "__bpf_trace_")
 ENTRY_POINTS = {"init_module", "cleanup_module", "__this_module"}
 RANK = {layer: rank for rank, line in enumerate(LAYERS) for layer in line}
 
@@ -45,7 +45,8 @@ def symbols(built):
         ran = subprocess.run(["nm", source.with_suffix(".o")], capture_output=True, text=True, check=True)
         words = [line.split() for line in ran.stdout.splitlines()]
         wanted = {w[1] for w in words if w[0] == "U" and not w[1].startswith(TRACE_POINTS)} - UPWARDS
-        defined = {w[2] for w in words if len(w) == 3 and w[1] in "TDBR"} - ENTRY_POINTS
+        defined = {w[2] for w in words if len(w) == 3 and w[1] in "TDBR" and not w[2].startswith(TRACE_POINTS)}
+        defined -= ENTRY_POINTS
         yield str(source.relative_to(built / "kmod").with_suffix("")), defined, wanted
 
 
