@@ -18,7 +18,7 @@ int nof_subsys_set_iopolicy(struct nof_subsys *s, const char *name, struct netli
 void nof_policy_begin(const struct nof_subsys *s, struct nof_policy *p);
 void nof_policy_commit(struct nof_subsys *s, const struct nof_policy *p);
 
-/* choose.c */
+/* selectors.c */
 extern struct nof_selector nof_selector_numa, nof_selector_round_robin, nof_selector_queue_depth, nof_selector_latency;
 /* Register the built-in selectors (0, or a negative errno), and unregister them */
 int nof_selectors_init(void);

@@ -131,7 +131,7 @@ struct nof_rdma_count {
 
 enum {
 	NOF_RDMA_STOPPED,	/* set by stop_queue(), cleared by free_queue() */
-	NOF_RDMA_READY,		/* the queue pair may carry traffic: set under ready_lock of main.c */
+	NOF_RDMA_READY,		/* the queue pair may carry traffic: set under ready_lock of queue.c */
 	NOF_RDMA_DRAINED,
 };
 

@@ -213,7 +213,7 @@ enum { NOF_TCP_STOPPED };	/* bit of nof_tcp_queue.flags */
 /**
  * struct nof_tcp_queue - queue
  * @flags:	NOF_TCP_STOPPED: set by stop_queue(), cleared by free_queue()
- * @sock:	set under publish_lock of main.c, after everything else is initialised
+ * @sock:	set under publish_lock of queue.c, after everything else is initialised
  * @phase:	enum nof_tcp_phase
  * @hooked:	the socket's callbacks are those of this driver
  * @tls:	the connection is encrypted; constant while @hooked
@@ -284,13 +284,13 @@ static inline bool nof_tcp_given_up(const struct nof_tcp_queue *q)
 	return nof_tcp_stopped(q) || test_bit(NOF_Q_DEAD, &q->q.flags);
 }
 
-/* handshake.c: ICReq, ICResp. Context: process, may sleep. */
+/* icreq.c: ICReq, ICResp. Context: process, may sleep. */
 int nof_tcp_handshake(struct nof_tcp_queue *q);
 /* Handles ICResp. Caller holds the socket lock. */
 bool nof_tcp_handshake_done(struct nof_tcp_queue *q, const struct nvme_tcp_icresp_pdu *pdu);
 
 /* send.c */
-extern struct workqueue_struct *nof_tcp_wq;	/* allocated and destroyed by main.c */
+extern struct workqueue_struct *nof_tcp_wq;	/* allocated and destroyed by queue.c */
 /* Returns which side has ended the connection. @err: socket error, a positive errno or 0. */
 enum nof_cause nof_tcp_cause(int err);
 /* Updates q->acked from the socket. Caller holds the socket lock. */

@@ -25,7 +25,7 @@ namespace {
 
 constexpr int lastPort = 65535;
 
-// Path selectors (iopolicy) of the module nvmeof itself; see kmod/mpath/choose.c
+// Path selectors (iopolicy) of the module nvmeof itself; see kmod/mpath/selectors.c
 const std::vector<std::string> &ownSelectors()
 {
 	static const std::vector<std::string> names{"numa", "round-robin", "queue-depth", "latency"};

@@ -9,7 +9,7 @@ SILENT = ("down", "loss", "oneway")
 BLIPS = ("200ms", "600ms", "1500ms")
 
 # Functions that choose a path, by module, whether or not a compiler leaves them as symbols. Ours are all of choose.c
-# and of the selectors, and the functions from headers that these use; a function of the same name elsewhere in the
+# and selectors.c, and the functions from headers that these use; a function of the same name elsewhere in the
 # module counts, too (none of those runs for each I/O). The in-tree driver's dispatch over the policies is inlined into
 # nvme_ns_head_submit_bio() and not counted; ours is a call and counted.
 CHOICE = {

@@ -255,7 +255,7 @@ class CountedTest(FilesTest):
 
     def test_every_function_that_chooses_counts(self):
         """The functions in the sources, whether or not the compiler inlines them."""
-        files = [TOP / "kmod/mpath/choose.c"]
+        files = [TOP / "kmod/mpath/choose.c", TOP / "kmod/mpath/selectors.c"]
         pattern = re.compile(r"^(?:static |noinline |__always_inline |inline )*(?:const )?(?:struct |enum )?\w+ \**"
                              r"(\w+)\([^;]*?\)\n\{", re.MULTILINE)
         found = {name for file in files for name in pattern.findall(file.read_text())}
