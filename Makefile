@@ -124,8 +124,8 @@ coverage:
 
 demo demo-gds shell bench: KVER := $(or $(KVER),6.12)
 demo demo-gds: deps configure
-	@echo '1 of 3: building nvmeofctl and nvmeofd: about 2 minutes on two cores, at the first time'
-	@cmake --build $(BUILD)/user -j $(JOBS) --target nvmeofctl nvmeofd > $(BUILD)/demo.log || \
+	@echo '1 of 3: building nvmeofctl, nvmeofd and nvmeof-tlsd: about 2 minutes on two cores, at the first time'
+	@cmake --build $(BUILD)/user -j $(JOBS) --target nvmeofctl nvmeofd nvmeof-tlsd > $(BUILD)/demo.log || \
 		{ tail -n 40 $(BUILD)/demo.log; exit 1; }
 	@echo '2 of 3: building the modules for $(KVER): about 1 minute'
 	@$(MAKE) --no-print-directory modules KVER=$(KVER)

@@ -3,13 +3,14 @@
 #guest: --drive 1G --drive 1G --quiet-driver --timeout 300
 # The output of `make demo`: two emulated drives over four paths in two networks of different speed, under verified
 # load. The preferred path loses its ANA state, then its network goes silent, then both recover; RDMA devices are added;
-# a target is found through a discovery service. Lines that begin with "demo: " are the output for the user; everything
+# a target is found through a discovery service; another demands proof of identity and encryption. Lines that begin with "demo: " are the output for the user; everything
 # else is in the log. A command that fails ends the job (set -e).
 
 nqn=nqn.2024-01.io.example:demo
 uuid1=00000000-0000-4000-8000-000000000001
 uuid2=00000000-0000-4000-8000-000000000002
 uuid3=00000000-0000-4000-8000-000000000003
+uuid4=00000000-0000-4000-8000-000000000004
 step=0
 
 say() {
@@ -30,6 +31,13 @@ indent() {
 show() {
 	say "   \$ $*"
 	"$@" > /run/shown 2>&1 || { cat /run/shown; fail "'$*' failed"; }
+	indent < /run/shown
+}
+
+# The same for a command that must fail
+refused() {
+	say "   \$ $*"
+	! "$@" > /run/shown 2>&1 || fail "'$*' was not refused"
 	indent < /run/shown
 }
 
@@ -227,8 +235,48 @@ show nvmeofctl list
 kill $daemon
 wait $daemon || true
 
+begin_step "Security: a target that admits only hosts that prove their identity, over TLS 1.3"
+if modprobe -a tls nvme-keyring 2> /run/modprobe.err; then
+	host=$(nvmeofctl show-hostnqn)
+	show nvmeofctl key generate --output /run/host.key
+	show nvmeofctl key generate --tls --output /run/tls.key
+	truncate -s 64M /run/secure.img
+	target_subsystem $nqn-secure
+	target_namespace $nqn-secure 1 /run/secure.img $uuid4
+	echo 0 > $nvmet/subsystems/$nqn-secure/attr_allow_any_host
+	mkdir "$nvmet/hosts/$host"
+	cat /run/host.key > "$nvmet/hosts/$host/dhchap_key"
+	echo 'hmac(sha256)' > "$nvmet/hosts/$host/dhchap_hash"
+	echo ffdhe2048 > "$nvmet/hosts/$host/dhchap_dhgroup"
+	ln -s "$nvmet/hosts/$host" "$nvmet/subsystems/$nqn-secure/allowed_hosts/$host"
+	# agent of both sides: the kernel's target uses it, too
+	nvmeof-tlsd 2> /run/tlsd.log &
+	agent=$!
+	wait_for 10 eval 'nvmeof-tlsd --check | grep -q "an agent is running"'
+	target_port 7 127.0.0.1 4430
+	echo tls1.3 > $nvmet/ports/7/addr_tsas
+	target_link 7 $nqn-secure
+	secure=(nvmeofctl connect -n $nqn-secure -a 127.0.0.1:4430 --tls-key /run/tls.key --wait=ns)
+	say "   with the TLS key, but without the host's key:"
+	refused "${secure[@]}"
+	say "   with both keys:"
+	show "${secure[@]}" --dhchap-key /run/host.key
+	wait_for 10 by_uuid $uuid4 > /run/found
+	controller=$(nvmeofctl list-subsys | grep 4430 | grep -o 'nvmeof[0-9]*c[0-9]*')
+	nvmeofctl show "$controller" > /run/shown
+	say "   \$ nvmeofctl show $controller | grep -E 'authenticated|tls'"
+	grep -E '^(authenticated|tls) ' /run/shown | indent
+	show fio --name=secure --filename="$(by_uuid $uuid4)" --rw=randwrite --bs=4k --size=16M --iodepth=16 \
+		--ioengine=libaio --direct=1 --verify=crc32c --minimal --output=/run/secure.fio
+	say "   16 MiB written and read back"
+else
+	say "   left out: it needs Linux 6.7 or later, with CONFIG_TLS and CONFIG_NVME_KEYRING"
+	agent=
+fi
+
 begin_step "Cleanup: disconnect and unload"
 show nvmeofctl disconnect --all
+[ -z "$agent" ] || kill "$agent"
 show modprobe -r nvmeof_rdma nvmeof_tcp nvmeof
 ! grep -q '^nvmeof' /proc/modules || fail "a module is still loaded"
 ! ls /dev/nvmeof* > /dev/null 2>&1 || fail "a device node is still there"
