@@ -3,8 +3,8 @@
 #guest: --drive 1G --drive 1G --quiet-driver --timeout 300
 # The output of `make demo`: two emulated drives over four paths in two networks of different speed, under verified
 # load. The preferred path loses its ANA state, then its network goes silent, then both recover; RDMA devices are added;
-# a target is found through a discovery service; another demands proof of identity and encryption. Lines that begin with "demo: " are the output for the user; everything
-# else is in the log. A command that fails ends the job (set -e).
+# a target is found through a discovery service; another one demands proof of identity and encryption. Lines that begin
+# with "demo: " are the output for the user; everything else is in the log. A command that fails ends the job (set -e).
 
 nqn=nqn.2024-01.io.example:demo
 uuid1=00000000-0000-4000-8000-000000000001

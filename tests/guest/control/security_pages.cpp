@@ -2,17 +2,16 @@
 // The first steps of Documentation/authentication.md and Documentation/tls.md: each command is executed, and its output
 // compared with the one that the page shows. Host and target are this machine.
 #include "authentication_document.h"
-#include "support/netns.h"
-#include "support/nvmet.h"
 #include "support/host.h"
 #include "support/loop.h"
+#include "support/nvmet.h"
 #include "support/shell.h"
 #include "support/tls.h"
 #include "tls_document.h"
 
 #include <catch2/catch.hpp>
 
-#include <filesystem>
+#include <optional>
 #include <regex>
 #include <sstream>
 #include <vector>
@@ -48,8 +47,10 @@ Page pageOf(const std::string &document, const std::string &heading)
 		std::smatch match;
 		if (std::regex_match(line, match, prompt)) {
 			// commands of the host do not depend on the directory and variables of the target's shell
-			const std::string command = match[2];
-			page.steps.push_back({match[1] == "host" ? "(cd /; unset HOST SUBSYSTEM; " + command + ")" : command, {}});
+			std::string command = match[2];
+			if (match[1] == "host")
+				command = "(cd /; unset HOST SUBSYSTEM; " + command + ")";
+			page.steps.push_back({command, {}});
 			inDialogue = true;
 		} else if (inBlock && inDialogue) {
 			page.steps.back().output.push_back(line);
