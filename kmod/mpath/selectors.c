@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The built-in path selectors: numa, round-robin, queue-depth, latency. mpath/subsys.c has the registry of selectors. */
+/* The built-in path selectors: numa, round-robin, queue-depth, latency. mpath/subsys.c registers selectors. */
 #include <linux/blk-mq.h>
 #include <linux/jiffies.h>
 #include <linux/topology.h>
