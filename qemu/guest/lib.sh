@@ -143,7 +143,8 @@ target_remove() {
 		echo 0 > "$item/enable"
 		rmdir "$item"
 	done
-	for item in "$nvmet"/subsystems/*; do [ ! -d "$item" ] || rmdir "$item"; done
+	for item in "$nvmet"/subsystems/*/allowed_hosts/*; do [ ! -L "$item" ] || rm "$item"; done
+	for item in "$nvmet"/subsystems/* "$nvmet"/hosts/*; do [ ! -d "$item" ] || rmdir "$item"; done
 }
 
 # by_uuid UUID [PREFIX]: the block device with this namespace UUID; PREFIX is nvmeof (default), or nvme for the in-tree
