@@ -94,6 +94,7 @@ struct nof_subsys {
 	u32			changing;
 	u32			changing_nsid;
 	atomic_t		waiting;
+	atomic_t		tls_connects;	/* connections being set up that will use TLS */
 	u32			nr_default;	/* hardware contexts that are not polled */
 	u32			nr_poll;
 

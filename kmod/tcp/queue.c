@@ -542,16 +542,20 @@ static int socket_encrypt(struct nof_tcp_queue *q)
  */
 static int socket_connect(struct nof_tcp_queue *q)
 {
-	int err = wait_connected(q);
+	bool encrypted = nof_tls_key_set(q->q.ctrl);
+	int err;
 
+	if (encrypted)
+		nof_tls_connect_begin(q);
+	err = wait_connected(q);
+	if (!err)
+		q->tx.copy = !READ_ONCE(zero_copy) || stays_here(q->sock->sk);
+	if (!err && encrypted)
+		err = socket_encrypt(q);
+	if (encrypted)
+		nof_tls_connect_end(q);
 	if (err)
 		return err;
-	q->tx.copy = !READ_ONCE(zero_copy) || stays_here(q->sock->sk);
-	if (nof_tls_key_set(q->q.ctrl)) {
-		err = socket_encrypt(q);
-		if (err)
-			return err;
-	}
 	WRITE_ONCE(q->q.ctrl->copies, q->tx.copy);
 	if (!q->q.qid)
 		set_node(q->q.ctrl, q->sock->sk);

@@ -17,11 +17,14 @@
 #include <net/tcp.h>
 #include <net/tls.h>
 #include <net/tls_prot.h>
+#include "core/subsys.h"
 #include "core/tls_key.h"
 #include "tcp/tcp.h"
 #include "tcp/tls.h"
 
 #define RETRY_DELAY	(HZ / 50)	/* before another request, while as many handshakes wait as the kernel allows */
+#define CONNECTS_MAX	16		/* connections that a subsystem gets at a time */
+#define CONNECT_DELAY	(HZ / 4)	/* then it is opened all the same: the others may lead nowhere */
 #define TICKETS_MAX	16		/* records with session tickets that a target may send */
 #define CONTROL_MAX	1024		/* bytes of a record that is not data; session tickets have about 300 */
 #define SEND_VECS	16		/* copied pieces that go to the socket in one call */
@@ -44,6 +47,22 @@ void nof_tls_release(struct socket *sock)
 /*
  * Handshake
  */
+
+void nof_tls_connect_begin(struct nof_tcp_queue *q)
+{
+	atomic_t *connects = &q->q.ctrl->subsys->tls_connects;
+	unsigned long end = jiffies + CONNECT_DELAY;
+
+	/* a race leads to a few connections more */
+	while (atomic_read(connects) >= CONNECTS_MAX && !nof_tcp_given_up(q) && time_before(jiffies, end))
+		wait_event_idle_timeout(q->wait, nof_tcp_given_up(q), RETRY_DELAY);
+	atomic_inc(connects);
+}
+
+void nof_tls_connect_end(struct nof_tcp_queue *q)
+{
+	atomic_dec(&q->q.ctrl->subsys->tls_connects);
+}
 
 /* Kernels differ in the sign of @status. The completion comes last: then the queue may be freed. */
 static void handshake_done(void *data, int status, key_serial_t used)

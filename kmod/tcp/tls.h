@@ -35,6 +35,13 @@ struct nof_tls_end {
 int nof_tls_prepare(struct socket *sock);
 void nof_tls_release(struct socket *sock);
 /*
+ * Sleeps before a connection is opened while many others to the same subsystem are being set up: a target, too, bounds
+ * the handshakes that wait for its agent, and closes further connections (nvmet: one per 400 MiB of memory, at most
+ * 50). nof_tls_connect_end() must follow, after the handshake.
+ */
+void nof_tls_connect_begin(struct nof_tcp_queue *q);
+void nof_tls_connect_end(struct nof_tcp_queue *q);
+/*
  * Asks the agent to negotiate TLS on the connected socket, and checks the result. Returns 0, or a negative errno with
  * the error recorded, except for -ECANCELED. Context: process, sleeps until q->q.deadline at most.
  */
@@ -54,6 +61,8 @@ int nof_tls_send(struct socket *sock, struct iov_iter *iter, bool splice, bool m
 
 static inline int nof_tls_prepare(struct socket *sock) { return -EOPNOTSUPP; }
 static inline void nof_tls_release(struct socket *sock) { }
+static inline void nof_tls_connect_begin(struct nof_tcp_queue *q) { }
+static inline void nof_tls_connect_end(struct nof_tcp_queue *q) { }
 static inline int nof_tls_handshake(struct nof_tcp_queue *q) { return -EOPNOTSUPP; }
 static inline void nof_tls_abort(struct socket *sock) { }
 static inline bool nof_tls_may_read(const struct nof_tcp_queue *q, const struct sock *sk) { return false; }

@@ -154,6 +154,9 @@ def timed_rows(guest, jobs):
     rows = {}
     if "connect" in jobs:
         rows["connect"] = plain_rows(guest / "bench-connect" / "connect", "seconds")
+    if "secure" in jobs:
+        rows["secure"] = plain_rows(guest / "bench-secure" / "connect", "seconds")
+        rows["rotation"] = plain_rows(guest / "bench-secure" / "gaps", "ms")
     if "discovery" in jobs:
         rows["discovery"] = plain_rows(guest / "bench-discovery" / "discovery", "seconds")
         rows["daemon"] = plain_rows(guest / "bench-discovery" / "daemon", "KiB")
@@ -188,6 +191,8 @@ def print_all(tables, timed):
     print_table("RDMA: driver, block layer and verbs core, by symbol", tables["rdma_host"])
     print_table("RDMA: calls to post, and completions, of the host, for 1000 I/Os", timed.get("rdma", []))
     print_table("Seconds until 64 controllers are live", timed.get("connect", []))
+    print_table("Seconds until 16 controllers are live, with a delay of 5 ms", timed.get("secure", []))
+    print_table("Longest time without a completed read while the key changes, ms", timed.get("rotation", []))
     print_table("Seconds until 50 subsystems over two ports are there; until a log of 1,001 entries is read",
                 timed.get("discovery", []))
     print_table("Memory of nvmeofd with 400 connections, KiB", timed.get("daemon", []))
