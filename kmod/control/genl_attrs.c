@@ -291,6 +291,7 @@ int nof_put_ctrl(struct sk_buff *skb, struct nof_ctrl *ctrl)
 	       nla_put_u32(skb, NVMEOF_A_NR_PATHS, READ_ONCE(ctrl->nr_paths)) ?:
 	       nla_put_u32(skb, NVMEOF_A_SCANS, READ_ONCE(ctrl->scan.done)) ?:
 	       put_auth(skb, ctrl) ?:
+	       put_flag(skb, NVMEOF_A_AUTH_REQUIRED, ctrl->opts.auth_required) ?:
 	       put_tls(skb, ctrl) ?:
 	       put_connection(skb, ctrl) ?:
 	       put_owner(skb, ctrl);
