@@ -100,7 +100,8 @@ struct Controller {
 	std::optional<RdmaConnection> rdma; // while connected over RDMA
 	// Not set: this host has not authenticated itself: it has no key, or the target requires no authentication.
 	std::optional<Authentication> authentication;
-	std::optional<Tls> tls; // not set: no TLS
+	bool authRequired = false; // a connection without authentication is refused
+	std::optional<Tls> tls;    // not set: no TLS
 };
 
 } // namespace nvmeof

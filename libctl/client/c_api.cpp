@@ -538,6 +538,7 @@ nvmeof_item itemOf(const Controller &controller)
 	put(item, "last_status", controller.lastStatus);
 	put(item, "scans", controller.scans);
 	item.numbers["authenticated"] = controller.authentication.has_value();
+	item.numbers["auth_required"] = controller.authRequired;
 	if (controller.authentication) {
 		item.texts["auth_hash"] = controller.authentication->hash;
 		item.texts["auth_dhgroup"] = controller.authentication->dhGroup;

@@ -306,6 +306,7 @@ Result<nvmeof::Controller> decodeController(const Attributes &attributes)
 	decodeCondition(in, controller);
 	decodeRdma(in, controller);
 	decodeAuthentication(in, controller);
+	controller.authRequired = in.flag(NVMEOF_A_AUTH_REQUIRED);
 	decodeTls(in, controller);
 	return in.finish(std::move(controller));
 }

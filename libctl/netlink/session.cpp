@@ -10,6 +10,7 @@
 
 #include "decode.h"
 #include "libctl/base/invalid_error.h"
+#include "libctl/base/security.h"
 #include "module.h"
 
 namespace nofctl {
@@ -243,7 +244,8 @@ Request connectRequest(const ConnectOptions &options, const std::string &hostnqn
 	request.flag(NVMEOF_A_HDR_DIGEST, options.hdrDigest)
 		.flag(NVMEOF_A_DATA_DIGEST, options.dataDigest)
 		.flag(NVMEOF_A_SQ_FLOW, options.sqFlow)
-		.flag(NVMEOF_A_DUPLICATE_CONNECT, options.duplicateConnect);
+		.flag(NVMEOF_A_DUPLICATE_CONNECT, options.duplicateConnect)
+		.flag(NVMEOF_A_AUTH_REQUIRED, options.security.auth == SecurityUse::required);
 	putKeys(request, keys);
 	return request;
 }
@@ -290,10 +292,13 @@ Result<ConnectKeys> connectKeys(const ConnectOptions &options, const std::string
 	return ConnectKeys{*std::move(dhchap), *std::move(tls)};
 }
 
-Result<Controller> Session::create(const ConnectOptions &options)
+Result<Controller> Session::create(const ConnectOptions &wanted)
 {
-	if (Result<void> good = checkNqn(options.subsysnqn); !good)
+	if (Result<void> good = checkNqn(wanted.subsysnqn); !good)
 		return good.error();
+	ConnectOptions options = wanted;
+	if (Result<void> allowed = applySecurity(options); !allowed)
+		return allowed.error();
 	Result<HostIdentity> identity = resolveIdentity(options.hostnqn, options.hostid, {}, options.identity);
 	if (!identity)
 		return identity.error();

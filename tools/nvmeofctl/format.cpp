@@ -87,7 +87,7 @@ void addSettings(Fields &fields, const Controller &controller)
 std::string authenticationNote(const Controller &controller, std::chrono::nanoseconds now)
 {
 	if (!controller.authentication)
-		return "no";
+		return controller.authRequired ? "no, required" : "no";
 	const Authentication &is = *controller.authentication;
 	return fmt::format("{}, {} ago, by {} and DH group {}", is.mutual ? "host and controller" : "host",
 			   formatAge(now - is.at), is.hash, is.dhGroup);

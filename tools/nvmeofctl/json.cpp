@@ -153,6 +153,7 @@ Json toJson(const Controller &controller)
 	putSettings(json, controller);
 	if (controller.authentication)
 		json["authentication"] = authenticationJson(*controller.authentication);
+	json["auth_required"] = controller.authRequired;
 	if (controller.tls)
 		json["tls"] = tlsJson(*controller.tls);
 	json["reconnects"] = controller.reconnects;

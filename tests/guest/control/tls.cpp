@@ -159,6 +159,19 @@ TEST_CASE("with TLS, a port without it is refused, and no data are sent in plain
 	INFO(result.error().message);
 	CHECK(namesIt(result.error().message, "TLS"));
 	CHECK(take(rig.host.client().controllers()).empty());
+	// [[security]] alone requires it, too
+	o.tlsKey.clear();
+	o.hostnqn = hostNqn;
+	o.security = {{}, nvmeof::SecurityUse::required, "/etc/nvmeof/nvmeof.toml:1"};
+	result = rig.host.client().connect(o, nvmeof::WaitFor::controller, scaled(6s));
+	REQUIRE_FALSE(result);
+	CHECK(namesIt(result.error().message, "the keyring .nvme has no TLS key"));
+	must("nvmeofctl key insert " + newTlsKey("other") + " -q " + hostNqn + " -n " + testNqn);
+	result = rig.host.client().connect(o, nvmeof::WaitFor::controller, scaled(6s));
+	REQUIRE_FALSE(result);
+	INFO(result.error().message);
+	CHECK(namesIt(result.error().message, "TLS"));
+	CHECK(take(rig.host.client().controllers()).empty());
 }
 
 TEST_CASE("without an agent, a connection with TLS fails at once, and says so", "[tls][short]")

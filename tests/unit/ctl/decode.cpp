@@ -49,6 +49,7 @@ TEST_CASE("how a controller was authenticated is decoded", "[decode][keys]")
 	Payload p;
 	putController(p);
 	CHECK_FALSE(decodeController(p.attributes())->authentication);
+	CHECK_FALSE(decodeController(p.attributes())->authRequired);
 	p.u8(NVMEOF_A_AUTH_HASH, 2).u8(NVMEOF_A_AUTH_DHGROUP, 1).u64(NVMEOF_A_AUTH_AT, 5000);
 	SECTION("by the host only")
 	{
@@ -62,8 +63,9 @@ TEST_CASE("how a controller was authenticated is decoded", "[decode][keys]")
 	}
 	SECTION("by both")
 	{
-		p.flag(NVMEOF_A_AUTH_MUTUAL);
+		p.flag(NVMEOF_A_AUTH_MUTUAL).flag(NVMEOF_A_AUTH_REQUIRED);
 		CHECK(decodeController(p.attributes())->authentication->mutual);
+		CHECK(decodeController(p.attributes())->authRequired);
 	}
 }
 
