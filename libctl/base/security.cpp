@@ -24,7 +24,7 @@ Error missing(std::string message)
 Result<void> applyTls(ConnectOptions &options)
 {
 	const SecurityRule &rule = options.security;
-	const bool wanted = options.tls ? *options.tls == TlsUse::required : !options.tlsKey.empty();
+	const bool wanted = tlsUseOf(options.tls, !options.tlsKey.empty()) == TlsUse::required;
 	switch (*rule.tls) {
 	case SecurityUse::required:
 		if (options.transport != "tcp")

@@ -7,6 +7,12 @@
 
 namespace nofctl {
 
+// The setting tls, which is required by default if there is a tls-key
+inline nvmeof::TlsUse tlsUseOf(const std::optional<nvmeof::TlsUse> &tls, bool hasKey)
+{
+	return tls.value_or(hasKey ? nvmeof::TlsUse::required : nvmeof::TlsUse::off);
+}
+
 /*
  * Changes the settings for keys and TLS to what options.security demands. Errors: invalid, if they contradict it;
  * authentication with ENOKEY, if a key has to be given. The message names the rule and the next step.

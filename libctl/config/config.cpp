@@ -241,7 +241,7 @@ void checkKeys(ConfigReading &reading)
 		if (settings.dhchapCtrlKey && !settings.dhchapKey)
 			reading.problems.push_back({connection.place, "dhchap-ctrl-key needs dhchap-key, which neither "
 								      "this [[connection]] nor [[defaults]] set"});
-		const TlsUse tls = settings.tls.value_or(settings.tlsKey ? TlsUse::required : TlsUse::off);
+		const TlsUse tls = nofctl::tlsUseOf(settings.tls, settings.tlsKey.has_value());
 		if (tls == TlsUse::required && connection.transport != "tcp")
 			reading.problems.push_back({connection.place, "TLS needs transport tcp, not " +
 									      connection.transport +

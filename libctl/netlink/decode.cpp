@@ -128,10 +128,8 @@ private:
 
 	void fail(nvmeof_attr type, const char *what)
 	{
-		if (error_)
-			return;
-		error_.emplace();
-		error_->message = "malformed message from the kernel: attribute " + std::to_string(type) + " " + what;
+		if (!error_)
+			error_ = malformedMessage("attribute " + std::to_string(type) + " " + what);
 	}
 
 	const Attributes &attributes_;

@@ -19,18 +19,11 @@ using namespace nvmeof;
 
 namespace {
 
-Error noAnswer()
-{
-	Error error;
-	error.message = "malformed message from the kernel: the answer is empty";
-	return error;
-}
-
 template <typename T> Result<T> one(const Messages &messages, Result<T> (*decode)(const Attributes &))
 {
 	if (!messages)
 		return messages.error();
-	return messages->empty() ? Result<T>(noAnswer()) : decode(messages->front());
+	return messages->empty() ? Result<T>(malformedMessage("the answer is empty")) : decode(messages->front());
 }
 
 template <typename T> Result<std::vector<T>> all(const Messages &messages, Result<T> (*decode)(const Attributes &))
@@ -263,7 +256,7 @@ namespace {
 Result<std::optional<TlsRequestKey>> tlsKeyOf(const ConnectOptions &options, const std::string &hostnqn,
 					      Result<TlsKeyring> (*open)())
 {
-	const TlsUse use = options.tls.value_or(options.tlsKey.empty() ? TlsUse::off : TlsUse::required);
+	const TlsUse use = tlsUseOf(options.tls, !options.tlsKey.empty());
 	if (use == TlsUse::off || (use == TlsUse::preferred && options.transport != "tcp"))
 		return std::optional<TlsRequestKey>();
 	if (options.transport != "tcp")
