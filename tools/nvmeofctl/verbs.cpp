@@ -447,7 +447,8 @@ std::vector<Command> keyVerbs()
 		 "check the file of a key",
 		 "Checks owner, mode, format and checksum of a file with a key of DH-HMAC-CHAP or TLS, and prints its "
 		 "hash function and length. The key itself is never displayed.",
-		 {required(positional("FILE", "File with the key", Completes::files))},
+		 {required(positional("FILE", "File with the key, or credential:NAME in a unit of systemd",
+				      Completes::files))},
 		 runKeyCheck,
 		 {{"before using a file from somewhere else", "nvmeofctl key check /etc/nvmeof/keys/host.key"}}},
 		{"insert",
