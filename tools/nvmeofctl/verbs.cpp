@@ -406,6 +406,16 @@ std::vector<Command> configVerbs()
 		 "Prints the configuration merged from all its files.",
 		 {configOption()},
 		 runConfigShow},
+		{"keys",
+		 "print where the keys for a subsystem are",
+		 "Prints where the keys are that the configuration sets for connections to a subsystem: a line each "
+		 "with "
+		 "setting and file, credential:NAME or keyring:DESCRIPTION. No key is read. For the scripts that make "
+		 "an "
+		 "initramfs.",
+		 {required(repeated(value("-n", "--nqn", "NQN", "NQN of the subsystem; more than one may be given"))),
+		  configOption()},
+		 runConfigKeys},
 	};
 }
 

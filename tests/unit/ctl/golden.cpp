@@ -262,6 +262,7 @@ Json configChecked()
 	return document;
 }
 
+	document["keys"] = Json::array({{{"setting", "tls-key"}, {"source", "/etc/nvmeof/keys/tls.key"}}});
 Json versionOfNow()
 {
 	Json json = versionDocument({1, "0.1.0", {"tcp"}, {"numa", "latency"}});
