@@ -77,9 +77,10 @@ NVMEOF_C_API void nvmeof_error_free(nvmeof_error *error);
  * "tls_identity"; namespace: "wwid", "uuid"; path: "namespace", "controller", "ana_state"; event: "type",
  * "object_kind", "reason". Numbers: subsystem: "id"; controller: "subsystem", "id", "last_errno", "last_status",
  * "scans", "reconnects", "paths", "inflight", "auth_required" (1 or 0), "authenticated" (1 or 0), and if so
- * "auth_mutual" (1 or 0), "auth_time" (ns, CLOCK_BOOTTIME); namespace: "subsystem", "nsid", "size", "lba_size",
- * "read_only", "paths", "usable_paths", "openers"; path: "nsid", "usable", "degraded", "suspect", "probation",
- * "inflight"; event: "time" (ns, CLOCK_BOOTTIME); of type "aen" also "aen_type", "aen_info", "aen_log_page".
+ * "auth_mutual" (1 or 0), "auth_time" (ns, CLOCK_BOOTTIME), with a key of the host "auth_key_time", if it uses TLS
+ * "tls_time" and "tls_key_time" (likewise); namespace: "subsystem", "nsid", "size", "lba_size", "read_only", "paths",
+ * "usable_paths", "openers"; path: "nsid", "usable", "degraded", "suspect", "probation", "inflight"; event: "time" (ns,
+ * CLOCK_BOOTTIME); of type "aen" also "aen_type", "aen_info", "aen_log_page".
  */
 NVMEOF_C_API enum nvmeof_kind nvmeof_item_kind(const nvmeof_item *item);
 NVMEOF_C_API const char *nvmeof_item_text(const nvmeof_item *item, const char *field); /* NULL: no such field */

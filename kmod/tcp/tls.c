@@ -189,6 +189,7 @@ int nof_tls_handshake(struct nof_tcp_queue *q)
 	q->tls = true;
 	if (!q->q.qid) {
 		WRITE_ONCE(ctrl->tls.used, q->tls_setup.key);
+		WRITE_ONCE(ctrl->tls.at, ktime_get_boottime_ns());
 		WRITE_ONCE(ctrl->tls.cipher, ctx->prot_info.cipher_type);
 	}
 	return 0;

@@ -160,6 +160,12 @@ TEST_CASE("host and controller authenticate each other", "[auth][short]")
 		auto c = target.rig.host.connect(target.options(secrets[1], ctrlSecret));
 		REQUIRE(c.authentication);
 		CHECK(c.authentication->mutual);
+		REQUIRE(c.authKey);
+		CHECK(c.authKey->serial != 0);
+		CHECK(c.authKey->since > 0ns);
+		CHECK(c.authKey->since <= c.authentication->at);
+		readKeyNames(c); // of a file: no process can see the key
+		CHECK(c.authKey->description.empty());
 		CHECK(Disk(target.rig.disk()).verified(0, 4096, 1) == 0);
 		const std::string shown = must("nvmeofctl show " + c.name);
 		INFO(shown);
@@ -465,6 +471,8 @@ TEST_CASE("a key of the keyring is read again at each reconnect", "[auth]")
 	o.dhchapKey = "keyring:" + description;
 	auto c = target.rig.host.connect(o);
 	REQUIRE(c.authentication);
+	readKeyNames(c);
+	CHECK(c.authKey->description == description);
 	const auto first = c.authentication->at;
 	target.set("dhchap_key", secrets[0]);
 	must("nvmeofctl key insert " + Guarded::keyFile("host", secrets[0]) + " -q " + hostNqn);

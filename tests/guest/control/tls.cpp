@@ -105,7 +105,10 @@ TEST_CASE("a connection over TLS carries data of all sizes", "[tls][short]")
 	CHECK(c.tls->cipher == "AES-GCM-128");
 	CHECK(c.tls->key != 0);
 	CHECK(c.tls->keyUsed == c.tls->key);
+	readKeyNames(c);
 	CHECK(c.tls->identity.starts_with("NVMe1R01 "s + hostNqn + " " + testNqn + " "));
+	CHECK(c.tls->at >= c.tls->keySince);
+	CHECK(c.tls->keySince > 0ns);
 	checkData(target.rig.disk());
 	const std::string shown = must("nvmeofctl show " + c.name);
 	INFO(shown);
@@ -240,6 +243,7 @@ TEST_CASE("a revoked key is not used again, and a new one is", "[tls]")
 	Encrypted target;
 	auto c = target.rig.host.connect(target.options());
 	REQUIRE(c.tls);
+	readKeyNames(c);
 	must("nvmeofctl key revoke " + guest::quoted(c.tls->identity));
 	// the connection stays
 	checkData(target.rig.disk());
@@ -314,12 +318,12 @@ TEST_CASE("records that a target should not send lead to a reconnect without an 
 	pause(500ms);
 	expectGoodUntilNow(load);
 	CHECK(target.rig.host.controller(c.name).reconnects >= 1);
+	if (act == TlsAct::alert)
+		CHECK(namesIt(must("dmesg"), "the target sent the TLS alert record_overflow (22)"));
 }
 
 TEST_CASE("small records and session tickets are harmless", "[tls][hostile]")
 {
-	if (act == TlsAct::alert)
-		CHECK(namesIt(must("dmesg"), "the target sent the TLS alert record_overflow (22)"));
 	Proxied target;
 	target.proxy.pieces(GENERATE(1U, 23U, 0U));
 	nvmeof::ConnectOptions o = target.options();
