@@ -183,4 +183,8 @@ private:
 	std::unique_ptr<Impl> impl_;
 };
 
+// Looks up AuthKey::description and Tls::identity, which requests and events leave empty. A system call for each key:
+// call it for controllers that are shown.
+void readKeyNames(Controller &controller);
+
 } // namespace nvmeof

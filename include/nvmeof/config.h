@@ -59,6 +59,13 @@ struct ConfigDefaults {
 	bool last = false; // if this entry matches, later ones are ignored; always set for entries from policy.conf
 };
 
+// [[security]]: what connections to subsystems and discovery services whose NQN matches must have. The first match
+// applies.
+struct ConfigSecurity {
+	std::string pattern = "*"; // see fnmatch(3)
+	SecurityRule rule;
+};
+
 // [[stripe]]: a device-mapper stripe over namespaces, created when all of them exist.
 struct ConfigStripe {
 	std::string name;                 // below /dev/mapper
@@ -73,6 +80,7 @@ struct Config {
 	std::vector<ConfigTarget> services;
 	std::vector<ConfigTarget> connections;
 	std::vector<ConfigDefaults> defaults;
+	std::vector<ConfigSecurity> securities;
 	std::vector<Exclusion> exclusions;
 	std::vector<ConfigStripe> stripes;
 	RemovalPolicy removal = RemovalPolicy::own;
@@ -86,10 +94,13 @@ struct Config {
 	std::vector<std::string> files; // the files read, in that order
 	std::vector<std::string> notes; // hints for the user
 
-	// Merges all entries of defaults that match @nqn. For each setting, the first entry that has it wins.
+	// Merges all entries of defaults that match @nqn. For each setting, the first entry that has it wins. With
+	// securityFor().
 	ConnectSettings connectSettingsFor(const std::string &nqn) const;
 	// The same for subsystem settings; pattern and place are those of the first match. Empty if no entry matches.
 	std::optional<ConfigDefaults> subsystemSettingsFor(const std::string &nqn) const;
+	// Nothing: no [[security]] matches.
+	std::optional<SecurityRule> securityFor(const std::string &nqn) const;
 	bool mdnsOn(const std::string &interface) const;
 };
 
@@ -112,9 +123,15 @@ struct ConfigProblem {
 struct ConfigReading {
 	Config config;
 	std::vector<ConfigProblem> problems;
+	// A file with [[security]] has problems, or cannot be read: a rule may be missing here, so that nothing may be
+	// connected by what was read. Set with problems only.
+	bool securityUnknown = false;
 
 	// The configuration, or the first problem as an Error that also gives the number of further ones.
 	Result<Config> outcome() const;
+	// For a connect that goes on without the configuration if that has problems: then only what securityFor()
+	// returns. Errors: the first problem, if securityUnknown.
+	Result<ConnectSettings> connectSettingsFor(const std::string &nqn) const;
 };
 
 struct ConfigFiles {

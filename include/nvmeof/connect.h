@@ -11,6 +11,7 @@
 #include <nvmeof/address.h>
 #include <nvmeof/controller.h>
 #include <nvmeof/identity.h>
+#include <nvmeof/security.h>
 #include <nvmeof/uuid.h>
 
 namespace nvmeof {
@@ -48,16 +49,6 @@ struct Connection : Controller {
 	bool made = false; // created by this call; otherwise it existed before
 };
 
-// Whether a connection uses TLS. None falls back to plain TCP after a failed handshake.
-enum class TlsUse {
-	off,
-	preferred, // if there is a key for this host and subsystem
-	required,  // without a key, the connect fails
-};
-
-const char *toString(TlsUse use);                           // "off", "preferred", "required"
-std::optional<TlsUse> parseTlsUse(const std::string &word); // also "true": required, "false": off
-
 struct ConnectOptions {
 	std::string transport = "tcp";
 	Address address;
@@ -88,6 +79,8 @@ struct ConnectOptions {
 	// Its pre-shared key: a source like dhchapKey, where "keyring:IDENTITY" is a key in the keyring ".nvme". Empty:
 	// the key that ".nvme" has for this host and subsystem.
 	std::string tlsKey;
+	// Restricts the settings above: a connect that contradicts it fails before anything is sent.
+	SecurityRule security;
 	std::string owner; // program that manages the controller; stored with it; empty: none
 	std::optional<std::chrono::milliseconds> stallTimeout; // silence after which the path is suspect; 0: off
 	std::optional<std::uint8_t> tos;

@@ -37,6 +37,7 @@ struct ConnectSettings {
 	std::optional<std::string> dhchapCtrlKey;
 	std::optional<TlsUse> tls;
 	std::optional<std::string> tlsKey;
+	std::optional<SecurityRule> security; // of the configuration, not one of connectSettings()
 
 	bool operator==(const ConnectSettings &) const = default;
 	// Copies values that are not set here from @other. A tlsKey that is set here without tls implies TLS.

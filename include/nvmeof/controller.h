@@ -44,13 +44,23 @@ struct Authentication {
 	std::chrono::nanoseconds at{0}; // CLOCK_BOOTTIME of the last authentication of the admin queue
 };
 
+// The key by which a host authenticates itself. Its secret is never reported.
+struct AuthKey {
+	std::int32_t serial = 0;           // serial number in the kernel's key retention service
+	std::chrono::nanoseconds since{0}; // CLOCK_BOOTTIME: when the driver was given it
+	std::string description; // see readKeyNames(); empty: of a file or credential, or this user cannot see it
+};
+
 // TLS of a controller's connections; NVMe TCP Transport 1.0, 3.6.1.
 struct Tls {
 	std::string cipher;       // "AES-GCM-128", "AES-GCM-256", "CHACHA20-POLY1305"; empty: not connected yet
 	std::int32_t key = 0;     // serial number of the configured key
 	std::int32_t keyUsed = 0; // of the one that the TLS agent has used; 0: not known
-	std::string
-		identity; // of the used or else the configured key; empty: it was removed, or this user cannot see it
+	// Of the used or else the configured key, see readKeyNames(). Empty: it was removed, or this user cannot see
+	// it.
+	std::string identity;
+	std::chrono::nanoseconds keySince{0}; // CLOCK_BOOTTIME: when the driver was given the configured key
+	std::chrono::nanoseconds at{0};       // CLOCK_BOOTTIME: end of the admin queue's handshake; 0: not connected
 };
 
 struct Controller {
@@ -100,7 +110,9 @@ struct Controller {
 	std::optional<RdmaConnection> rdma; // while connected over RDMA
 	// Not set: this host has not authenticated itself: it has no key, or the target requires no authentication.
 	std::optional<Authentication> authentication;
-	std::optional<Tls> tls; // not set: no TLS
+	std::optional<AuthKey> authKey; // not set: this host has no key for it
+	bool authRequired = false;      // a connection without authentication is refused
+	std::optional<Tls> tls;         // not set: no TLS
 };
 
 } // namespace nvmeof

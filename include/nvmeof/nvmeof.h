@@ -25,6 +25,7 @@
 #include <nvmeof/rates.h>
 #include <nvmeof/rendezvous.h>
 #include <nvmeof/result.h>
+#include <nvmeof/security.h>
 #include <nvmeof/settings.h>
 #include <nvmeof/snapshot.h>
 #include <nvmeof/suggest.h>

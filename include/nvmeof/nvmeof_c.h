@@ -76,9 +76,10 @@ NVMEOF_C_API void nvmeof_error_free(nvmeof_error *error);
  * "owner", "serial", "model", if it was authenticated "auth_hash", "auth_dhgroup", if it uses TLS "tls_cipher",
  * "tls_identity"; namespace: "wwid", "uuid"; path: "namespace", "controller", "ana_state"; event: "type",
  * "object_kind", "reason". Numbers: subsystem: "id"; controller: "subsystem", "id", "last_errno", "last_status",
- * "scans", "reconnects", "paths", "inflight", "authenticated" (1 or 0), and if so "auth_mutual" (1 or 0), "auth_time"
- * (ns, CLOCK_BOOTTIME); namespace: "subsystem", "nsid", "size", "lba_size", "read_only", "paths", "usable_paths",
- * "openers"; path: "nsid", "usable", "degraded", "suspect", "probation", "inflight"; event: "time" (ns,
+ * "scans", "reconnects", "paths", "inflight", "auth_required" (1 or 0), "authenticated" (1 or 0), and if so
+ * "auth_mutual" (1 or 0), "auth_time" (ns, CLOCK_BOOTTIME), with a key of the host "auth_key_time", if it uses TLS
+ * "tls_time" and "tls_key_time" (likewise); namespace: "subsystem", "nsid", "size", "lba_size", "read_only", "paths",
+ * "usable_paths", "openers"; path: "nsid", "usable", "degraded", "suspect", "probation", "inflight"; event: "time" (ns,
  * CLOCK_BOOTTIME); of type "aen" also "aen_type", "aen_info", "aen_log_page".
  */
 NVMEOF_C_API enum nvmeof_kind nvmeof_item_kind(const nvmeof_item *item);

@@ -173,14 +173,18 @@ static int put_counts(struct sk_buff *skb, const struct nof_transport_info *info
 	       put_u64(skb, NVMEOF_A_REMOTE_INVALIDATIONS, info->remote_invalidations);
 }
 
-/* Puts nothing unless the admin queue is authenticated. */
-static int put_auth(struct sk_buff *skb, const struct nof_ctrl *ctrl)
+/* How the admin queue is authenticated, if it is, and by which key it would be */
+static int put_auth(struct sk_buff *skb, struct nof_ctrl *ctrl)
 {
 	u32 agreed = READ_ONCE(ctrl->auth.agreed);
-	u64 at = READ_ONCE(ctrl->auth.at);
+	u64 since, at = READ_ONCE(ctrl->auth.at);
+	u32 key = nof_auth_key_serial(ctrl, &since);
+	int err = put_flag(skb, NVMEOF_A_AUTH_REQUIRED, ctrl->opts.auth_required);
 
-	if (!at)
-		return 0;
+	if (!err && key)
+		err = nla_put_u32(skb, NVMEOF_A_DHCHAP_KEY, key) ?: put_u64(skb, NVMEOF_A_AUTH_KEY_SINCE, since);
+	if (err || !at)
+		return err;
 	return nla_put_u8(skb, NVMEOF_A_AUTH_HASH, NOF_AUTH_HASH(agreed)) ?:
 	       nla_put_u8(skb, NVMEOF_A_AUTH_DHGROUP, NOF_AUTH_GROUP(agreed)) ?:
 	       put_flag(skb, NVMEOF_A_AUTH_MUTUAL, NOF_AUTH_MUTUAL(agreed)) ?:
@@ -192,17 +196,21 @@ static int put_tls(struct sk_buff *skb, struct nof_ctrl *ctrl)
 {
 	u16 cipher = READ_ONCE(ctrl->tls.cipher);
 	u32 serial, keyring;
+	u64 since;
 
 	if (!nof_tls_key_set(ctrl))
 		return 0;
 	mutex_lock(&ctrl->tls.lock);
 	serial = key_serial(ctrl->tls.key);
 	keyring = ctrl->tls.keyring;
+	since = ctrl->tls.since;
 	mutex_unlock(&ctrl->tls.lock);
 	return nla_put_u32(skb, NVMEOF_A_TLS_KEY, serial) ?:
+	       put_u64(skb, NVMEOF_A_TLS_KEY_SINCE, since) ?:
 	       (keyring ? nla_put_u32(skb, NVMEOF_A_TLS_KEYRING, keyring) : 0) ?:
 	       (cipher ? nla_put_u16(skb, NVMEOF_A_TLS_CIPHER, cipher) : 0) ?:
-	       (cipher ? nla_put_u32(skb, NVMEOF_A_TLS_KEY_USED, READ_ONCE(ctrl->tls.used)) : 0);
+	       (cipher ? nla_put_u32(skb, NVMEOF_A_TLS_KEY_USED, READ_ONCE(ctrl->tls.used)) : 0) ?:
+	       (cipher ? put_u64(skb, NVMEOF_A_TLS_AT, READ_ONCE(ctrl->tls.at)) : 0);
 }
 
 /* Puts nothing unless the controller is connected by a transport that has an info operation. */

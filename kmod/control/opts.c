@@ -144,6 +144,7 @@ static void parse_flags(struct nof_opts *opts, struct genl_info *info)
 	opts->data_digest = info->attrs[NVMEOF_A_DATA_DIGEST];
 	opts->sq_flow = info->attrs[NVMEOF_A_SQ_FLOW];
 	opts->duplicate_connect = info->attrs[NVMEOF_A_DUPLICATE_CONNECT];
+	opts->auth_required = info->attrs[NVMEOF_A_AUTH_REQUIRED];
 	if (opts->hdr_digest)
 		opts->given |= NOF_OPT_HDR_DIGEST;
 	if (opts->data_digest)
@@ -211,6 +212,15 @@ static int check_times(const struct nof_opts *opts, struct genl_info *info)
 	return 0;
 }
 
+static int check_auth(const struct nof_opts *opts, struct genl_info *info)
+{
+	if (!opts->auth_required || opts->dhchap_key)
+		return 0;
+	nof_genl_bad(info->extack, info->attrs[NVMEOF_A_AUTH_REQUIRED],
+		     "AUTH_REQUIRED needs DHCHAP_KEY: the host authenticates itself by it");
+	return -EINVAL;
+}
+
 int nof_opts_check_tls(struct genl_info *info)
 {
 	if (!info->attrs[NVMEOF_A_TLS_KEYRING] || info->attrs[NVMEOF_A_TLS_KEY])
@@ -238,5 +248,6 @@ int nof_opts_parse(struct nof_opts *opts, struct genl_info *info)
 		nof_genl_bad(info->extack, hostid, "the host ID is all zeros: give a UUID");
 		return -EINVAL;
 	}
-	return check_transport(opts, info) ?: check_times(opts, info) ?: nof_opts_check_tls(info);
+	return check_transport(opts, info) ?: check_times(opts, info) ?: check_auth(opts, info) ?:
+	       nof_opts_check_tls(info);
 }

@@ -642,11 +642,15 @@ int nof_auth_queue(struct nof_queue *queue)
 		WRITE_ONCE(ctrl->auth.at, 0);
 	if (queue->must_authenticate)
 		return authenticate(ctrl, queue);
-	if (!nof_auth_wants_proof(ctrl))
+	/* an impostor would not ask for authentication, and one on the network can remove the request for it */
+	if (nof_auth_wants_proof(ctrl))
+		nof_ctrl_note(ctrl, -EKEYREJECTED, 0, "the controller has to prove its identity, but does not ask for "
+			      "authentication: set the secrets at the target, too");
+	else if (ctrl->opts.auth_required)
+		nof_ctrl_note(ctrl, -EKEYREJECTED, 0, "authentication is required here, but the controller does not "
+			      "ask for it: set the secret of this host at the target, too");
+	else
 		return 0;
-	/* an impostor would not ask for authentication either */
-	nof_ctrl_note(ctrl, -EKEYREJECTED, 0, "the controller has to prove its identity, but does not ask for "
-		      "authentication: set the secrets at the target, too");
 	return -EKEYREJECTED;
 }
 

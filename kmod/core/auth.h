@@ -17,10 +17,12 @@ struct nof_queue;
  * struct nof_auth_keys - references to keys, or NULL
  * @key:	with the host's secret. The payload of a key may change at any time
  * @ctrl_key:	with the controller's secret
+ * @since:	when userspace gave them to the driver, CLOCK_BOOTTIME ns
  */
 struct nof_auth_keys {
 	struct key	*key;
 	struct key	*ctrl_key;
+	u64		since;
 };
 
 #define NOF_AUTH_TEXT	160	/* bytes of an error text, with the NUL */
@@ -76,6 +78,8 @@ void nof_auth_exit(struct nof_ctrl *ctrl);
 int nof_auth_find_keys(struct nof_ctrl *ctrl, u32 serial, u32 ctrl_serial, struct nof_auth_keys *keys,
 		       struct netlink_ext_ack *extack);
 void nof_auth_put_keys(struct nof_auth_keys *keys);
+/* Returns the serial number of the host's key in use, or 0, and since when the driver has it. */
+u32 nof_auth_key_serial(struct nof_ctrl *ctrl, u64 *since);
 /*
  * Gives the controller new keys; a NULL stands for the previous key. A live controller that is authenticated is
  * authenticated again with them, in the background: see nof_auth_wait(). Otherwise a reconnect tries them if the

@@ -2,6 +2,7 @@
 /* The keys of a controller: those in use, and new ones until they have succeeded or failed. */
 #include <keys/user-type.h>
 #include <linux/key.h>
+#include <linux/ktime.h>
 #include <linux/netlink.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
@@ -113,9 +114,20 @@ void nof_auth_put_keys(struct nof_auth_keys *keys)
 	*keys = (struct nof_auth_keys){};
 }
 
+u32 nof_auth_key_serial(struct nof_ctrl *ctrl, u64 *since)
+{
+	u32 serial;
+
+	mutex_lock(&ctrl->auth.lock);
+	serial = key_serial(ctrl->auth.keys.key);
+	*since = ctrl->auth.keys.since;
+	mutex_unlock(&ctrl->auth.lock);
+	return serial;
+}
+
 static struct nof_auth_keys keys_get(const struct nof_auth_keys *keys)
 {
-	return (struct nof_auth_keys){ key_get(keys->key), key_get(keys->ctrl_key) };
+	return (struct nof_auth_keys){ key_get(keys->key), key_get(keys->ctrl_key), keys->since };
 }
 
 static bool keys_same(const struct nof_auth_keys *a, const struct nof_auth_keys *b)
@@ -134,6 +146,7 @@ static void keys_store(struct nof_ctrl_auth *auth, struct nof_auth_keys *keys)
 		keys->key = key_get(from->key);
 	if (!keys->ctrl_key)
 		keys->ctrl_key = key_get(from->ctrl_key);
+	keys->since = ktime_get_boottime_ns();
 	swap(*keys, *to);
 	auth->next_failed = false;
 }

@@ -76,6 +76,7 @@ struct nof_opts {
 	bool		data_digest;
 	bool		sq_flow;
 	bool		duplicate_connect;
+	bool		auth_required;	/* refuse a controller that does not ask for authentication */
 	bool		kato_given;	/* otherwise nof_ka_negotiate() may request a shorter timeout */
 };
 

@@ -3,6 +3,7 @@
 #include <linux/err.h>
 #include <linux/key-type.h>
 #include <linux/key.h>
+#include <linux/ktime.h>
 #include <linux/netlink.h>
 #include <linux/string.h>
 #include "compat/tls.h"
@@ -56,6 +57,7 @@ void nof_tls_key_use(struct nof_ctrl *ctrl, struct key *key, u32 keyring)
 	mutex_lock(&ctrl->tls.lock);
 	swap(key, ctrl->tls.key);
 	ctrl->tls.keyring = keyring;
+	ctrl->tls.since = ktime_get_boottime_ns();
 	mutex_unlock(&ctrl->tls.lock);
 	key_put(key);
 }

@@ -12,9 +12,11 @@ struct nof_ctrl;
 
 /**
  * struct nof_ctrl_tls - TLS of a controller
- * @lock:	protects @key and @keyring; short sections
+ * @lock:	protects @key to @since; short sections
  * @key:	of type "psk"; NULL: no TLS. Once set, it is only replaced
  * @keyring:	serial number of the keyring that gives the TLS agent access to @key, or 0
+ * @since:	when userspace gave @key to the driver, CLOCK_BOOTTIME ns
+ * @at:	when the handshake of the admin queue ended, CLOCK_BOOTTIME ns
  * @used:	serial number of the key that the agent has used for the admin queue
  * @cipher:	of the admin queue, TLS_CIPHER_*; 0: it is not connected with TLS
  */
@@ -22,6 +24,8 @@ struct nof_ctrl_tls {
 	struct mutex	lock;
 	struct key	*key;
 	u32		keyring;
+	u64		since;
+	u64		at;
 	u32		used;
 	u16		cipher;
 };

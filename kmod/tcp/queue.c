@@ -209,9 +209,12 @@ static void data_ready(struct sock *sk)
 /* Takes the socket lock: the connection is lost for the reason in @end. */
 static void tls_lost(struct nof_tcp_queue *q, const struct nof_tls_end *end)
 {
+	char alert[64];
+
+	scnprintf(alert, sizeof(alert), "the target sent the TLS alert %s (%u)", end->why, end->alert);
 	lock_sock(q->sock->sk);
 	if (q->phase != NOF_TCP_CLOSED)
-		socket_lost(q, end->cause, end->err, end->why);
+		socket_lost(q, end->cause, end->err, end->alert ? alert : end->why);
 	release_sock(q->sock->sk);
 }
 

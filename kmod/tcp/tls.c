@@ -208,6 +208,7 @@ int nof_tls_handshake(struct nof_tcp_queue *q)
 	q->tls = true;
 	if (!q->q.qid) {
 		WRITE_ONCE(ctrl->tls.used, q->tls_setup.key);
+		WRITE_ONCE(ctrl->tls.at, ktime_get_boottime_ns());
 		WRITE_ONCE(ctrl->tls.cipher, ctx->prot_info.cipher_type);
 	}
 	return 0;
@@ -236,6 +237,28 @@ bool nof_tls_unread(const struct sock *sk)
 	return !skb_queue_empty(&tls_sw_ctx_rx(tls_get_ctx(sk))->rx_list) || READ_ONCE(sk->sk_err);
 }
 
+/* RFC 8446, 6. Alerts of the handshake reach the agent, unless the target sends them later. */
+static const char *alert_name(u8 description)
+{
+	switch (description) {
+	case TLS_ALERT_DESC_UNEXPECTED_MESSAGE:		return "unexpected_message";
+	case TLS_ALERT_DESC_RECORD_OVERFLOW:		return "record_overflow";
+	case TLS_ALERT_DESC_HANDSHAKE_FAILURE:		return "handshake_failure";
+	case TLS_ALERT_DESC_ILLEGAL_PARAMETER:		return "illegal_parameter";
+	case TLS_ALERT_DESC_ACCESS_DENIED:		return "access_denied";
+	case TLS_ALERT_DESC_DECODE_ERROR:		return "decode_error";
+	case TLS_ALERT_DESC_DECRYPT_ERROR:		return "decrypt_error";
+	case TLS_ALERT_DESC_PROTOCOL_VERSION:		return "protocol_version";
+	case TLS_ALERT_DESC_INSUFFICIENT_SECURITY:	return "insufficient_security";
+	case TLS_ALERT_DESC_INTERNAL_ERROR:		return "internal_error";
+	case TLS_ALERT_DESC_USER_CANCELED:		return "user_canceled";
+	case TLS_ALERT_DESC_MISSING_EXTENSION:		return "missing_extension";
+	case TLS_ALERT_DESC_UNSUPPORTED_EXTENSION:	return "unsupported_extension";
+	case TLS_ALERT_DESC_UNKNOWN_PSK_IDENTITY:	return "unknown_psk_identity";
+	default:					return "unknown";
+	}
+}
+
 static struct nof_tls_end alert_end(u8 description)
 {
 	switch (description) {
@@ -245,7 +268,7 @@ static struct nof_tls_end alert_end(u8 description)
 		return (struct nof_tls_end){ NOF_CAUSE_PEER, -ECONNRESET,
 					     "the target could not decrypt a TLS record (alert bad_record_mac)" };
 	default:
-		return (struct nof_tls_end){ NOF_CAUSE_PEER, -ECONNRESET, "the target sent a TLS alert" };
+		return (struct nof_tls_end){ NOF_CAUSE_PEER, -ECONNRESET, alert_name(description), description };
 	}
 }
 

@@ -16,12 +16,14 @@ struct socket;
  * struct nof_tls_end - why a TLS connection cannot go on
  * @cause:	which side ended the connection
  * @err:	negative errno; 0: the connection goes on
- * @why:	for the log
+ * @why:	for the log; of an alert its name
+ * @alert:	description of the alert by which the target ended it, or 0
  */
 struct nof_tls_end {
 	enum nof_cause	cause;
 	int		err;
 	const char	*why;
+	u8		alert;
 };
 
 #if NOF_TLS

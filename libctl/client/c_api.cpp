@@ -538,15 +538,22 @@ nvmeof_item itemOf(const Controller &controller)
 	put(item, "last_status", controller.lastStatus);
 	put(item, "scans", controller.scans);
 	item.numbers["authenticated"] = controller.authentication.has_value();
+	item.numbers["auth_required"] = controller.authRequired;
 	if (controller.authentication) {
 		item.texts["auth_hash"] = controller.authentication->hash;
 		item.texts["auth_dhgroup"] = controller.authentication->dhGroup;
 		item.numbers["auth_mutual"] = controller.authentication->mutual;
 		item.numbers["auth_time"] = static_cast<std::uint64_t>(controller.authentication->at.count());
 	}
+	if (controller.authKey)
+		item.numbers["auth_key_time"] = static_cast<std::uint64_t>(controller.authKey->since.count());
 	if (controller.tls) {
-		item.texts["tls_cipher"] = controller.tls->cipher;
-		item.texts["tls_identity"] = controller.tls->identity;
+		Controller named = controller;
+		readKeyNames(named);
+		item.texts["tls_cipher"] = named.tls->cipher;
+		item.texts["tls_identity"] = named.tls->identity;
+		item.numbers["tls_time"] = static_cast<std::uint64_t>(named.tls->at.count());
+		item.numbers["tls_key_time"] = static_cast<std::uint64_t>(named.tls->keySince.count());
 	}
 	return item;
 }

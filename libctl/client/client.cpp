@@ -6,6 +6,7 @@
 
 #include <nvmeof/name.h>
 
+#include "libctl/keys/tls_keyring.h"
 #include "libctl/netlink/admin_node.h"
 #include "libctl/netlink/discovery_reader.h"
 #include "libctl/netlink/module.h"
@@ -389,6 +390,15 @@ Result<void> Client::set(std::string_view subsystem, const SubsystemSettings &se
 {
 	Result<ObjectName> parsed = checkName(subsystem, ObjectKind::subsystem);
 	return parsed ? impl_->session().set(parsed->subsystem, settings) : Result<void>(parsed.error());
+}
+
+void readKeyNames(Controller &controller)
+{
+	if (controller.authKey && controller.authKey->description.empty())
+		controller.authKey->description = nofctl::dhchapDescriptionOf(controller.authKey->serial);
+	if (controller.tls && controller.tls->identity.empty())
+		controller.tls->identity =
+			nofctl::tlsIdentityOf(controller.tls->keyUsed ? controller.tls->keyUsed : controller.tls->key);
 }
 
 } // namespace nvmeof

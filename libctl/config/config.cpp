@@ -10,15 +10,16 @@
 
 #include "config_parse.h"
 #include "libctl/base/file.h"
+#include "libctl/base/security.h"
 #include "libctl/base/toml.h"
 
 namespace nvmeof {
 
 namespace {
 
-bool fits(const ConfigDefaults &entry, const std::string &nqn)
+bool fits(const std::string &pattern, const std::string &nqn)
 {
-	return ::fnmatch(entry.pattern.c_str(), nqn.c_str(), 0) == 0;
+	return ::fnmatch(pattern.c_str(), nqn.c_str(), 0) == 0;
 }
 
 ConnectOptions optionsOf(const Config &config, const ConfigTarget &target, const Address &address)
@@ -42,20 +43,29 @@ ConnectSettings Config::connectSettingsFor(const std::string &nqn) const
 {
 	ConnectSettings settings;
 	for (const ConfigDefaults &entry : defaults) {
-		if (!fits(entry, nqn))
+		if (!fits(entry.pattern, nqn))
 			continue;
 		settings.complete(entry.connect);
 		if (entry.last)
 			break;
 	}
+	settings.security = securityFor(nqn);
 	return settings;
+}
+
+std::optional<SecurityRule> Config::securityFor(const std::string &nqn) const
+{
+	for (const ConfigSecurity &entry : securities)
+		if (fits(entry.pattern, nqn))
+			return entry.rule;
+	return std::nullopt;
 }
 
 std::optional<ConfigDefaults> Config::subsystemSettingsFor(const std::string &nqn) const
 {
 	std::optional<ConfigDefaults> found;
 	for (const ConfigDefaults &entry : defaults) {
-		if (!fits(entry, nqn))
+		if (!fits(entry.pattern, nqn))
 			continue;
 		if (!found)
 			found = entry;
@@ -75,7 +85,9 @@ bool Config::mdnsOn(const std::string &interface) const
 ConnectOptions serviceOptions(const Config &config, const ConfigTarget &service, const Address &address)
 {
 	ConnectOptions options = optionsOf(config, service, address);
-	service.settings.apply(options);
+	ConnectSettings settings = service.settings;
+	settings.security = config.securityFor(service.nqn);
+	settings.apply(options);
 	return options;
 }
 
@@ -118,6 +130,20 @@ Result<Config> ConfigReading::outcome() const
 	return nofctl::errorOf(problems);
 }
 
+Result<ConnectSettings> ConfigReading::connectSettingsFor(const std::string &nqn) const
+{
+	if (problems.empty())
+		return config.connectSettingsFor(nqn);
+	if (securityUnknown) {
+		Error error = nofctl::errorOf(problems);
+		error.message += "; [[security]] rules are not known before that is corrected, so nothing is connected";
+		return error;
+	}
+	ConnectSettings settings;
+	settings.security = config.securityFor(nqn);
+	return settings;
+}
+
 // ---- files
 
 namespace {
@@ -150,18 +176,33 @@ ConfigProblem problemOf(const std::filesystem::path &file, const Error &error)
 	return problem;
 }
 
+// Whether @text may have a rule, however it is written, outside of comments
+bool namesSecurity(std::string_view text)
+{
+	while (!text.empty()) {
+		const std::string_view line = text.substr(0, text.find('\n'));
+		if (line.substr(0, line.find('#')).find("security") != line.npos)
+			return true;
+		text.remove_prefix(std::min(line.size() + 1, text.size()));
+	}
+	return false;
+}
+
 void readPart(ConfigReading &reading, const std::filesystem::path &file)
 {
 	Result<std::string> text = nofctl::readSmallFile(file, maxConfigSize + 1);
 	if (!text && text.error().code == ErrorCode::noSuchObject)
 		return;
 	reading.config.files.push_back(file.string());
+	const std::size_t before = reading.problems.size();
 	if (!text)
 		reading.problems.push_back(problemOf(file, text.error()));
 	else if (text->size() > maxConfigSize)
 		reading.problems.push_back({{file.string(), 0}, "larger than 1 MiB"});
 	else
 		nofctl::parseConfig(reading, *text, file.string());
+	if (reading.problems.size() > before)
+		reading.securityUnknown |= !text || namesSecurity(*text);
 }
 
 // Rules of policy.conf follow all [[defaults]] and have "last" set: the first match is the only one that applies.
@@ -183,6 +224,14 @@ void readPolicyFile(ConfigReading &reading, const std::filesystem::path &file)
 		"[[defaults]] can replace them");
 }
 
+// Every connect to it would be refused.
+void noteSecurity(Config &config, const ConfigTarget &target, const char *table, const ConnectOptions &options)
+{
+	ConnectOptions checked = options;
+	if (Result<void> good = nofctl::applySecurity(checked); !good)
+		config.notes.push_back(target.place.toString() + ": " + table + ": " + good.error().message);
+}
+
 // A connect would refuse them for ever.
 void checkKeys(ConfigReading &reading)
 {
@@ -192,13 +241,17 @@ void checkKeys(ConfigReading &reading)
 		if (settings.dhchapCtrlKey && !settings.dhchapKey)
 			reading.problems.push_back({connection.place, "dhchap-ctrl-key needs dhchap-key, which neither "
 								      "this [[connection]] nor [[defaults]] set"});
-		const TlsUse tls = settings.tls.value_or(settings.tlsKey ? TlsUse::required : TlsUse::off);
+		const TlsUse tls = nofctl::tlsUseOf(settings.tls, settings.tlsKey.has_value());
 		if (tls == TlsUse::required && connection.transport != "tcp")
 			reading.problems.push_back({connection.place, "TLS needs transport tcp, not " +
 									      connection.transport +
 									      ": set tls = \"off\" for it"});
 	}
 	nofctl::tidyProblems(reading.problems);
+	for (const ConfigTarget &one : reading.config.services)
+		noteSecurity(reading.config, one, "[[discovery]]", serviceOptions(reading.config, one, {}));
+	for (const ConfigTarget &one : reading.config.connections)
+		noteSecurity(reading.config, one, "[[connection]]", connectionOptions(reading.config, one, {}));
 }
 
 } // namespace
@@ -394,6 +447,16 @@ void writeExclusion(Writer &writer, const Exclusion &one)
 	writer.text("host-iface", one.hostIface);
 }
 
+void writeSecurity(Writer &writer, const ConfigSecurity &one)
+{
+	writer.entry("security");
+	writer.text("nqn", one.pattern);
+	if (one.rule.auth)
+		writer.text("auth", toString(*one.rule.auth));
+	if (one.rule.tls)
+		writer.text("tls", toString(*one.rule.tls));
+}
+
 void writeStripe(Writer &writer, const ConfigStripe &one)
 {
 	writer.entry("stripe");
@@ -427,6 +490,8 @@ std::string formatConfig(const Config &config)
 		writer.settings(one.connect);
 		writer.settings(one.subsystem);
 	}
+	for (const ConfigSecurity &one : config.securities)
+		writeSecurity(writer, one);
 	for (const Exclusion &one : config.exclusions)
 		writeExclusion(writer, one);
 	for (const ConfigStripe &one : config.stripes)

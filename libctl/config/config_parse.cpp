@@ -165,7 +165,7 @@ template <typename T> auto into(std::optional<T> &to)
 	return [&to](T value) { to = std::move(value); };
 }
 
-Result<std::int64_t> tlsUseOf(const toml::node &node)
+Result<std::int64_t> securityUseOf(const toml::node &node)
 {
 	if (const auto *flag = node.as_boolean())
 		return static_cast<std::int64_t>(flag->get() ? TlsUse::required : TlsUse::off);
@@ -181,7 +181,7 @@ Result<std::int64_t> settingOf(const toml::node &node, const ConnectSetting &set
 		return flag ? Result<std::int64_t>(*flag) : Result<std::int64_t>(flag.error());
 	}
 	if (setting.kind == SettingKind::tlsUse)
-		return tlsUseOf(node);
+		return securityUseOf(node);
 	if (setting.kind == SettingKind::number || setting.kind == SettingKind::milliseconds)
 		return numberOf(node, setting.least, setting.most);
 	const Never never = setting.kind == SettingKind::timeOrNever ? Never::allowed : Never::refused;
@@ -258,6 +258,7 @@ private:
 	void service(const toml::table &table);
 	void connection(const toml::table &table);
 	void defaults(const toml::table &table);
+	void security(const toml::table &table);
 	void exclude(const toml::table &table);
 	void stripe(const toml::table &table);
 	void checkStripe(const toml::table &table, const ConfigStripe &one);
@@ -414,6 +415,7 @@ void Parser::read(const toml::table &table)
 		.add("discovery", list(&Parser::service))
 		.add("connection", list(&Parser::connection))
 		.add("defaults", list(&Parser::defaults))
+		.add("security", list(&Parser::security))
 		.add("exclude", list(&Parser::exclude))
 		.add("stripe", list(&Parser::stripe));
 	keys.read(table, file_, problems_);
@@ -551,6 +553,26 @@ void Parser::defaults(const toml::table &table)
 	if (const auto &name = one.subsystem.iopolicy; name && !std::ranges::count(ownSelectors(), *name))
 		noteSelector(*table.get("iopolicy"), *name);
 	config_.defaults.push_back(std::move(one));
+}
+
+void Parser::security(const toml::table &table)
+{
+	ConfigSecurity one;
+	one.rule.place = placeOf(table, file_).toString();
+	auto put = [](std::optional<SecurityUse> &to) {
+		return [&to](std::int64_t use) { to = static_cast<SecurityUse>(use); };
+	};
+	Keys keys;
+	keys.add("nqn", patternOf, into(one.pattern))
+		.add("auth", securityUseOf, put(one.rule.auth))
+		.add("tls", securityUseOf, put(one.rule.tls));
+	keys.read(table, file_, problems_);
+	notePattern(table, one.pattern);
+	if (!table.contains("nqn")) // a rule for all by mistake would be hard to notice
+		missing(table, "nqn");
+	if (!table.contains("auth") && !table.contains("tls"))
+		wrong(table, "the rule is empty: it needs auth or tls");
+	config_.securities.push_back(std::move(one));
 }
 
 void Parser::exclude(const toml::table &table)

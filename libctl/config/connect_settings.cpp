@@ -92,14 +92,14 @@ template <typename T, typename S> void applyOne(const std::optional<T> &value, S
 
 } // namespace
 
-const char *toString(TlsUse use)
+const char *toString(SecurityUse use)
 {
 	switch (use) {
-	case TlsUse::off:
+	case SecurityUse::off:
 		break;
-	case TlsUse::preferred:
+	case SecurityUse::preferred:
 		return "preferred";
-	case TlsUse::required:
+	case SecurityUse::required:
 		return "required";
 	}
 	return "off";
@@ -126,6 +126,8 @@ void ConnectSettings::complete(const ConnectSettings &other)
 					this->*member = other.*member;
 			},
 			setting.member);
+	if (!security)
+		security = other.security;
 }
 
 void ConnectSettings::apply(ConnectOptions &options) const
@@ -152,6 +154,7 @@ void ConnectSettings::apply(ConnectOptions &options) const
 	applyOne(dhchapCtrlKey, options.dhchapCtrlKey);
 	applyOne(tls, options.tls);
 	applyOne(tlsKey, options.tlsKey);
+	applyOne(security, options.security);
 }
 
 std::span<const ConnectSetting> connectSettings()

@@ -38,6 +38,7 @@ public:
 private:
 	const DiscoveryLog *logOf(const PlannedService &service) const;
 	bool failed(std::size_t index) const;
+	void takeRule(ConnectOptions &options) const;
 	std::size_t add(const ConnectOptions &options, std::optional<std::size_t> toldBy);
 	std::string referralLimit(std::size_t from) const;
 	std::optional<std::size_t> refer(std::size_t from, const DiscoveryEntry &entry);
@@ -93,6 +94,13 @@ void Planner::refuse(std::optional<std::size_t> toldBy, std::string what, std::s
 		plan_.moreRefusals++;
 }
 
+// [[security]] for the NQN of a service
+void Planner::takeRule(ConnectOptions &options) const
+{
+	if (rules_.settings)
+		options.security = rules_.settings(options.subsysnqn).security.value_or(SecurityRule());
+}
+
 std::size_t Planner::add(const ConnectOptions &options, std::optional<std::size_t> toldBy)
 {
 	const std::size_t index = plan_.services.size();
@@ -113,7 +121,9 @@ void Planner::addRoot(const ConnectOptions &options)
 		return refuse({}, nofctl::planText(options), *why);
 	if (services_.contains(serviceKey(options)))
 		return refuse({}, nofctl::planText(options), configuredTwice);
-	add(options, {});
+	ConnectOptions ruled = options; // mDNS may have named it
+	takeRule(ruled);
+	add(ruled, {});
 	referred_.push_back(0);
 	led_.push_back(0);
 }
@@ -169,6 +179,7 @@ std::optional<std::size_t> Planner::refer(std::size_t from, const DiscoveryEntry
 	options.transport = place.transport;
 	options.address = place.address;
 	options.subsysnqn = place.subsysnqn;
+	takeRule(options);
 	if (auto found = services_.find(serviceKey(options)); found != services_.end())
 		return found->second;
 	std::string reason = nofctl::refusalOf(entry, options, plan_.services[from].options, rules_);

@@ -41,6 +41,11 @@ bool isIpv6(const std::string &traddr)
 	return traddr.find(':') != traddr.npos;
 }
 
+bool offersTls(const DiscoveryEntry &entry)
+{
+	return needsTls(entry) || entry.tcpSecurity == TcpSecurity::tls13;
+}
+
 std::string securityRefusal(const DiscoveryEntry &entry, const ConnectOptions &options)
 {
 	if (entry.transport != "tcp" && entry.secureChannel == SecureChannel::required)
@@ -52,6 +57,17 @@ std::string securityRefusal(const DiscoveryEntry &entry, const ConnectOptions &o
 		return "it requires TLS, which tls = \"off\" forbids for it: set tls to \"preferred\", or remove that "
 		       "line";
 	return {};
+}
+
+// An existing connection is left alone: whether it uses TLS is known, whatever a log says now.
+std::string ruleRefusal(const DiscoveryEntry &entry, const ConnectOptions &options, const PlanRules &rules)
+{
+	if (options.security.tls != SecurityUse::required || (rules.present && rules.present(options)))
+		return {};
+	if (entry.transport == "tcp" && offersTls(entry))
+		return {};
+	return "its entry in the log offers no TLS, which [[security]] at " + options.security.place +
+	       " requires for it: make its port at the target use TLS 1.3, or change the rule";
 }
 
 // Reserved values are accepted: some targets leave these fields zero.
@@ -98,6 +114,8 @@ std::string refusalOf(const DiscoveryEntry &entry, const ConnectOptions &options
 	if (std::string why = securityRefusal(entry, options); !why.empty())
 		return why;
 	if (std::string why = rdmaRefusal(entry); !why.empty())
+		return why;
+	if (std::string why = ruleRefusal(entry, options, rules); !why.empty())
 		return why;
 	const std::string &traddr = options.address.traddr;
 	if (isLinkLocal(traddr) && traddr.find('%') == traddr.npos)

@@ -21,7 +21,7 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr std::string_view prefix = "nvmeof:";
+constexpr std::string_view prefix = "nvmeof:", keyPrefix = "nvmeof:dhchap:";
 constexpr const char *types[] = {"logon", "user"};
 
 // The user may list, update, find and revoke a key. No process may read it.
@@ -124,8 +124,14 @@ Error absent(const std::string &description, int sysErrno)
 
 std::string dhchapDescription(KeyOwner owner, const std::string &hostnqn, const std::string &subsysnqn)
 {
-	return std::string(prefix) + "dhchap:" + (owner == KeyOwner::host ? "host:" : "ctrl:") + hostnqn + ":" +
+	return std::string(keyPrefix) + (owner == KeyOwner::host ? "host:" : "ctrl:") + hostnqn + ":" +
 	       (subsysnqn.empty() ? "*" : subsysnqn);
+}
+
+std::string dhchapDescriptionOf(KeySerial serial)
+{
+	const std::optional<KeyringKey> key = serial > 0 ? describeKey(serial) : std::nullopt;
+	return key && key->description.starts_with(keyPrefix) ? key->description : "";
 }
 
 Result<KeySerial> insertKey(const std::string &description, const SecretBytes &payload)

@@ -57,6 +57,9 @@ enum class KeyOwner { host, controller };
 // "nvmeof:dhchap:host:HOSTNQN:SUBSYSNQN". @subsysnqn: empty for a key of all subsystems: "*"
 std::string dhchapDescription(KeyOwner owner, const std::string &hostnqn, const std::string &subsysnqn);
 
+// Empty: the key does not have such a description, or this process cannot see it.
+std::string dhchapDescriptionOf(KeySerial serial);
+
 /*
  * Adds a key of type "logon", which no process can read, to the user keyring of the effective user. If there is one
  * with that description already, it gets the new payload and keeps its serial number: the driver uses it from the next

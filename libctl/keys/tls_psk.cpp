@@ -3,16 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 
-#include <openssl/core_names.h>
 #include <openssl/evp.h>
-#include <openssl/kdf.h>
-#include <openssl/params.h>
 
 #include <nvmeof/address.h>
 
 #include "libctl/base/base64.h"
+#include "hkdf.h"
 #include "libctl/base/invalid_error.h"
 
 namespace nofctl {
@@ -22,21 +19,7 @@ using nvmeof::Result;
 
 namespace {
 
-template <auto release> struct Release {
-	template <typename T> void operator()(T *object) const { release(object); }
-};
-
-using Kdf = std::unique_ptr<EVP_KDF, Release<EVP_KDF_free>>;
-using KdfContext = std::unique_ptr<EVP_KDF_CTX, Release<EVP_KDF_CTX_free>>;
-
 constexpr std::size_t maxContext = 255; // HkdfLabel of RFC 8446, 7.1: a vector of at most 255 bytes
-
-Error failed()
-{
-	Error error;
-	error.message = "OpenSSL cannot derive the TLS key: it has no HKDF or HMAC with this hash function here";
-	return error;
-}
 
 // The hash function of the TLS key, which also selects the cipher suite
 KeyHash hashFor(const TlsPsk &configured)
@@ -46,11 +29,6 @@ KeyHash hashFor(const TlsPsk &configured)
 	return configured.secret.size() == 32 ? KeyHash::sha256 : KeyHash::sha384;
 }
 
-const char *digestName(KeyHash hash)
-{
-	return hash == KeyHash::sha256 ? "SHA256" : "SHA384";
-}
-
 std::string hashNumber(KeyHash hash)
 {
 	return hash == KeyHash::sha256 ? "01" : "02";
@@ -58,33 +36,16 @@ std::string hashNumber(KeyHash hash)
 
 std::string infoOf(HkdfLabel form, std::string_view name, std::string_view context, std::size_t length)
 {
-	const std::string label = "tls13 " + std::string(name);
+	if (form == HkdfLabel::rfc8446)
+		return hkdfLabel(name, context, length);
 	const char high = static_cast<char>(length >> 8), low = static_cast<char>(length & 0xff);
-	if (form == HkdfLabel::libnvme115)
-		return std::string{low, high} + label + std::string(context);
-	return std::string{high, low, static_cast<char>(label.size())} + label + static_cast<char>(context.size()) +
-	       std::string(context);
+	return std::string{low, high} + "tls13 " + std::string(name) + std::string(context);
 }
 
 // HKDF-Expand-Label(HKDF-Extract(0, key), label, context, length of the key)
 Result<SecretBytes> expand(KeyHash hash, const SecretBytes &key, const std::string &info)
 {
-	const Kdf kdf(EVP_KDF_fetch(nullptr, "HKDF", nullptr));
-	const KdfContext context(kdf ? EVP_KDF_CTX_new(kdf.get()) : nullptr);
-	SecretBytes derived(key.size());
-	int mode = EVP_KDF_HKDF_MODE_EXTRACT_AND_EXPAND;
-	// OpenSSL only reads these
-	const OSSL_PARAM params[] = {
-		OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &mode),
-		OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, const_cast<char *>(digestName(hash)), 0),
-		OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, const_cast<std::uint8_t *>(key.bytes().data()),
-						  key.size()),
-		OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, const_cast<char *>(info.data()), info.size()),
-		OSSL_PARAM_construct_end(),
-	};
-	if (!context || EVP_KDF_derive(context.get(), derived.data(), derived.size(), params) <= 0)
-		return failed();
-	return derived;
+	return hkdf(HkdfMode::extractAndExpand, hash, key, info, key.size());
 }
 
 Result<SecretBytes> retainedKey(const TlsPsk &configured, const std::string &hostnqn, HkdfLabel form)
@@ -103,10 +64,14 @@ Result<std::string> digestOf(KeyHash hash, const SecretBytes &retained, const st
 	const std::string text = nqns + " NVMe-over-Fabrics";
 	std::array<unsigned char, EVP_MAX_MD_SIZE> mac;
 	std::size_t size = 0;
-	if (!EVP_Q_mac(nullptr, "HMAC", nullptr, digestName(hash), nullptr, retained.bytes().data(), retained.size(),
+	if (!EVP_Q_mac(nullptr, "HMAC", nullptr, toString(hash), nullptr, retained.bytes().data(), retained.size(),
 		       reinterpret_cast<const unsigned char *>(text.data()), text.size(), mac.data(), mac.size(),
-		       &size))
-		return failed();
+		       &size)) {
+		Error error;
+		error.message = std::string("OpenSSL cannot derive the TLS key: it has no HMAC with ") +
+				toString(hash) + " here; see openssl.cnf";
+		return error;
+	}
 	return toBase64({reinterpret_cast<const char *>(mac.data()), size});
 }
 

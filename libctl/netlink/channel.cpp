@@ -25,13 +25,6 @@ constexpr int mostForeign = 16;      // datagrams of other processes that one ca
 
 Kernel *replaced = nullptr;
 
-Error libnlError(const char *what, int code)
-{
-	Error error;
-	error.message = std::string(what) + ": " + nl_geterror(code);
-	return error;
-}
-
 // Timeout for poll(2), ms; -1: no limit.
 int pollTime(Clock::time_point deadline)
 {
@@ -177,6 +170,13 @@ Result<std::vector<std::byte>> receiveDatagram(int fd)
 		foreign++;
 	}
 	return nvmeof::errorFromErrno(EAGAIN);
+}
+
+Error libnlError(const char *what, int code)
+{
+	Error error;
+	error.message = std::string(what) + ": " + nl_geterror(code);
+	return error;
 }
 
 Error noFamily()

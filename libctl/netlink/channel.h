@@ -28,6 +28,8 @@ nvmeof::Result<bool> waitReadable(int fd, Clock::time_point deadline);
 nvmeof::Result<std::vector<std::byte>> receiveDatagram(int fd);
 
 nvmeof::Error noFamily();
+// @code: a negative error of libnl
+nvmeof::Error libnlError(const char *what, int code);
 
 class Channel {
 public:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "libctl/base/security.h"
 #include "removal.h"
 
 namespace nofctl {
@@ -59,8 +60,12 @@ void ConnectWait::start(const ConnectOptions &options)
 	bool there = !controller && controller.error().code == ErrorCode::alreadyConnected &&
 		     !controller.error().object.none();
 	bool own = controller.ok();
-	if (there && options.idempotent)
+	if (there && options.idempotent) {
 		controller = engine_.session().controller(controller.error().object.name);
+		if (controller)
+			if (Result<void> secure = checkSecurity(options.security, *controller); !secure)
+				controller = secure.error();
+	}
 	add(std::move(controller));
 	items_.back().own = own;
 }

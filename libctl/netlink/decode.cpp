@@ -9,7 +9,7 @@
 
 #include <linux/tls.h>
 
-#include "libctl/keys/tls_keyring.h"
+#include "libctl/keys/keyring.h"
 
 namespace nofctl {
 
@@ -128,10 +128,8 @@ private:
 
 	void fail(nvmeof_attr type, const char *what)
 	{
-		if (error_)
-			return;
-		error_.emplace();
-		error_->message = "malformed message from the kernel: attribute " + std::to_string(type) + " " + what;
+		if (!error_)
+			error_ = malformedMessage("attribute " + std::to_string(type) + " " + what);
 	}
 
 	const Attributes &attributes_;
@@ -252,6 +250,11 @@ static void decodeRdma(AttributeReader &in, nvmeof::Controller &controller)
 
 static void decodeAuthentication(AttributeReader &in, nvmeof::Controller &controller)
 {
+	if (const std::optional<std::uint32_t> key = in.maybe<std::uint32_t>(NVMEOF_A_DHCHAP_KEY)) {
+		controller.authKey.emplace();
+		controller.authKey->serial = static_cast<KeySerial>(*key);
+		controller.authKey->since = in.nanoseconds(NVMEOF_A_AUTH_KEY_SINCE);
+	}
 	constexpr std::array<const char *, 4> hashes{"none", "SHA-256", "SHA-384", "SHA-512"};
 	constexpr std::array<const char *, 6> groups{"NULL",      "ffdhe2048", "ffdhe3072",
 						     "ffdhe4096", "ffdhe6144", "ffdhe8192"};
@@ -284,7 +287,8 @@ static void decodeTls(AttributeReader &in, nvmeof::Controller &controller)
 		tls.cipher = "unknown";
 	tls.key = static_cast<KeySerial>(key.value_or(0));
 	tls.keyUsed = static_cast<KeySerial>(in.number<std::uint32_t>(NVMEOF_A_TLS_KEY_USED));
-	tls.identity = tlsIdentityOf(tls.keyUsed ? tls.keyUsed : tls.key);
+	tls.keySince = in.nanoseconds(NVMEOF_A_TLS_KEY_SINCE);
+	tls.at = in.nanoseconds(NVMEOF_A_TLS_AT);
 	controller.tls = std::move(tls);
 }
 
@@ -306,6 +310,7 @@ Result<nvmeof::Controller> decodeController(const Attributes &attributes)
 	decodeCondition(in, controller);
 	decodeRdma(in, controller);
 	decodeAuthentication(in, controller);
+	controller.authRequired = in.flag(NVMEOF_A_AUTH_REQUIRED);
 	decodeTls(in, controller);
 	return in.finish(std::move(controller));
 }

@@ -20,14 +20,14 @@ constexpr std::size_t aligned(std::size_t length)
 	return (length + NLA_ALIGNTO - 1) & ~static_cast<std::size_t>(NLA_ALIGNTO - 1);
 }
 
-nvmeof::Error malformed(const std::string &what)
+} // namespace
+
+nvmeof::Error malformedMessage(const std::string &what)
 {
 	nvmeof::Error error;
 	error.message = "malformed message from the kernel: " + what;
 	return error;
 }
-
-} // namespace
 
 nvmeof::Result<Attributes> Attributes::parse(std::span<const std::byte> payload)
 {
@@ -37,13 +37,13 @@ nvmeof::Result<Attributes> Attributes::parse(std::span<const std::byte> payload)
 	while (at < payload.size()) {
 		nlattr header;
 		if (payload.size() - at < sizeof(header))
-			return malformed("attribute header cut short");
+			return malformedMessage("attribute header cut short");
 		std::memcpy(&header, payload.data() + at, sizeof(header));
 		std::uint16_t type = header.nla_type & NLA_TYPE_MASK;
 		if (header.nla_len < sizeof(header))
-			return malformed("attribute " + std::to_string(type) + " is shorter than its header");
+			return malformedMessage("attribute " + std::to_string(type) + " is shorter than its header");
 		if (header.nla_len > payload.size() - at)
-			return malformed("attribute " + std::to_string(type) + " runs past the end");
+			return malformedMessage("attribute " + std::to_string(type) + " runs past the end");
 		if (type <= NVMEOF_A_MAX)
 			attributes.entries_.push_back({type, at + sizeof(header), header.nla_len - sizeof(header)});
 		at += aligned(header.nla_len); // the last attribute may lack its padding
@@ -173,13 +173,6 @@ namespace {
 
 constexpr int maxErrno = 4095; // MAX_ERRNO in the kernel
 
-nvmeof::Error malformed(const char *what)
-{
-	nvmeof::Error error;
-	error.message = std::string("malformed message from the kernel: ") + what;
-	return error;
-}
-
 template <typename T> bool copyFront(T &to, std::span<const std::byte> from)
 {
 	if (from.size() < sizeof(T))
@@ -243,12 +236,12 @@ nvmeof::Result<Reply> readError(const nlmsghdr &header, std::span<const std::byt
 {
 	nlmsgerr error;
 	if (!copyFront(error, body))
-		return malformed("error cut short");
+		return malformedMessage("error cut short");
 	// Without NLM_F_CAPPED the whole request follows, its header included: RFC 3549, 2.3.2.1 and netlink(7).
 	std::size_t skip = sizeof(error);
 	if (!(header.nlmsg_flags & NLM_F_CAPPED)) {
 		if (error.msg.nlmsg_len < sizeof(nlmsghdr))
-			return malformed("error quotes a request without a header");
+			return malformedMessage("error quotes a request without a header");
 		skip = sizeof(error.error) + NLMSG_ALIGN(static_cast<std::size_t>(error.msg.nlmsg_len));
 	}
 	reply.kind = Reply::Kind::ack;
@@ -260,7 +253,7 @@ nvmeof::Result<Reply> readData(std::span<const std::byte> body, Reply reply)
 {
 	genlmsghdr header;
 	if (!copyFront(header, body))
-		return malformed("generic netlink header cut short");
+		return malformedMessage("generic netlink header cut short");
 	reply.kind = Reply::Kind::data;
 	reply.command = header.cmd;
 	reply.attributes = body.subspan(sizeof(header));
@@ -312,9 +305,9 @@ nvmeof::Result<std::vector<Reply>> splitReplies(std::span<const std::byte> datag
 	while (!datagram.empty()) {
 		nlmsghdr header;
 		if (!copyFront(header, datagram))
-			return malformed("header cut short");
+			return malformedMessage("header cut short");
 		if (header.nlmsg_len < sizeof(header) || header.nlmsg_len > datagram.size())
-			return malformed("length of a message is out of bounds");
+			return malformedMessage("length of a message is out of bounds");
 		std::span<const std::byte> body = datagram.subspan(sizeof(header), header.nlmsg_len - sizeof(header));
 		nvmeof::Result<Reply> reply = readOne(header, body, family);
 		if (!reply)

@@ -47,6 +47,9 @@ private:
 	std::vector<Entry> entries_;
 };
 
+// The error for a message of the kernel that violates its format
+nvmeof::Error malformedMessage(const std::string &what);
+
 // The text up to the first NUL, or the whole payload.
 std::string textOf(std::span<const std::byte> payload);
 

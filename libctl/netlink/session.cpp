@@ -10,6 +10,7 @@
 
 #include "decode.h"
 #include "libctl/base/invalid_error.h"
+#include "libctl/base/security.h"
 #include "module.h"
 
 namespace nofctl {
@@ -18,18 +19,11 @@ using namespace nvmeof;
 
 namespace {
 
-Error noAnswer()
-{
-	Error error;
-	error.message = "malformed message from the kernel: the answer is empty";
-	return error;
-}
-
 template <typename T> Result<T> one(const Messages &messages, Result<T> (*decode)(const Attributes &))
 {
 	if (!messages)
 		return messages.error();
-	return messages->empty() ? Result<T>(noAnswer()) : decode(messages->front());
+	return messages->empty() ? Result<T>(malformedMessage("the answer is empty")) : decode(messages->front());
 }
 
 template <typename T> Result<std::vector<T>> all(const Messages &messages, Result<T> (*decode)(const Attributes &))
@@ -243,7 +237,8 @@ Request connectRequest(const ConnectOptions &options, const std::string &hostnqn
 	request.flag(NVMEOF_A_HDR_DIGEST, options.hdrDigest)
 		.flag(NVMEOF_A_DATA_DIGEST, options.dataDigest)
 		.flag(NVMEOF_A_SQ_FLOW, options.sqFlow)
-		.flag(NVMEOF_A_DUPLICATE_CONNECT, options.duplicateConnect);
+		.flag(NVMEOF_A_DUPLICATE_CONNECT, options.duplicateConnect)
+		.flag(NVMEOF_A_AUTH_REQUIRED, options.security.auth == SecurityUse::required);
 	putKeys(request, keys);
 	return request;
 }
@@ -261,7 +256,7 @@ namespace {
 Result<std::optional<TlsRequestKey>> tlsKeyOf(const ConnectOptions &options, const std::string &hostnqn,
 					      Result<TlsKeyring> (*open)())
 {
-	const TlsUse use = options.tls.value_or(options.tlsKey.empty() ? TlsUse::off : TlsUse::required);
+	const TlsUse use = tlsUseOf(options.tls, !options.tlsKey.empty());
 	if (use == TlsUse::off || (use == TlsUse::preferred && options.transport != "tcp"))
 		return std::optional<TlsRequestKey>();
 	if (options.transport != "tcp")
@@ -290,10 +285,13 @@ Result<ConnectKeys> connectKeys(const ConnectOptions &options, const std::string
 	return ConnectKeys{*std::move(dhchap), *std::move(tls)};
 }
 
-Result<Controller> Session::create(const ConnectOptions &options)
+Result<Controller> Session::create(const ConnectOptions &wanted)
 {
-	if (Result<void> good = checkNqn(options.subsysnqn); !good)
+	if (Result<void> good = checkNqn(wanted.subsysnqn); !good)
 		return good.error();
+	ConnectOptions options = wanted;
+	if (Result<void> allowed = applySecurity(options); !allowed)
+		return allowed.error();
 	Result<HostIdentity> identity = resolveIdentity(options.hostnqn, options.hostid, {}, options.identity);
 	if (!identity)
 		return identity.error();

@@ -34,7 +34,7 @@ public:
 	Socket::Id startList(int kind);
 	std::optional<nvmeof::Result<std::vector<nvmeof::EventObject>>> takeList(Socket::Id id, int kind);
 
-	nvmeof::Result<nvmeof::Controller> create(const nvmeof::ConnectOptions &options);
+	nvmeof::Result<nvmeof::Controller> create(const nvmeof::ConnectOptions &wanted);
 	nvmeof::Result<void> reset(const std::string &controller);
 	nvmeof::Result<void> keepTransport(const std::string &name);
 	// Do not block: a disk or target determines how long they take. @subsysnqn: fail if the controller belongs to

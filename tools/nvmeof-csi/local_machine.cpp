@@ -126,13 +126,13 @@ Result<void> LocalMachine::ready()
 	return client ? Result<void>() : Result<void>(client.error());
 }
 
-ConnectSettings LocalMachine::connectDefaults(const std::string &nqn)
+Result<ConnectSettings> LocalMachine::connectDefaults(const std::string &nqn)
 {
-	Result<Config> config = readConfig();
-	if (config)
-		return config->connectSettingsFor(nqn);
-	std::cerr << "nvmeof-csi: connecting without its defaults: " << config.error().message << "\n";
-	return {};
+	const ConfigReading reading = inspectConfig();
+	Result<ConnectSettings> settings = reading.connectSettingsFor(nqn);
+	if (Result<Config> config = reading.outcome(); !config && settings)
+		std::cerr << "nvmeof-csi: connecting without its defaults: " << config.error().message << "\n";
+	return settings;
 }
 
 Result<volume::Attached> LocalMachine::attach(const volume::AttachOptions &options)

@@ -17,7 +17,7 @@ public:
 	explicit LocalMachine(nofctl::volume::SystemPaths systemPaths = {}) : systemPaths_(std::move(systemPaths)) {}
 
 	nvmeof::Result<void> ready() override;
-	nvmeof::ConnectSettings connectDefaults(const std::string &nqn) override;
+	nvmeof::Result<nvmeof::ConnectSettings> connectDefaults(const std::string &nqn) override;
 	nvmeof::Result<nofctl::volume::Attached> attach(const nofctl::volume::AttachOptions &options) override;
 	nvmeof::Result<nofctl::volume::Detached> detach(const nofctl::volume::Entry &entry) override;
 	bool isAttached(const nofctl::volume::Entry &entry) override;

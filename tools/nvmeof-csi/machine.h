@@ -46,8 +46,9 @@ class Machine {
 public:
 	virtual ~Machine() = default;
 
-	virtual nvmeof::Result<void> ready() = 0;                                    // the kernel module is loaded
-	virtual nvmeof::ConnectSettings connectDefaults(const std::string &nqn) = 0; // from nvmeof.toml
+	virtual nvmeof::Result<void> ready() = 0; // the kernel module is loaded
+	// From nvmeof.toml. Errors: its [[security]] rules are not known.
+	virtual nvmeof::Result<nvmeof::ConnectSettings> connectDefaults(const std::string &nqn) = 0;
 	virtual nvmeof::Result<nofctl::volume::Attached> attach(const nofctl::volume::AttachOptions &options) = 0;
 	virtual nvmeof::Result<nofctl::volume::Detached> detach(const nofctl::volume::Entry &entry) = 0;
 	virtual bool isAttached(const nofctl::volume::Entry &entry) = 0; // as recorded, whatever its state

@@ -282,7 +282,10 @@ Status NodeService::NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVo
 	Result<VolumeSpec> spec = parseVolume(wish.context);
 	if (!spec)
 		return invalidArgument("volume_context: " + spec.error().message);
-	spec->complete(machine_.connectDefaults(spec->entry().nqn));
+	const Result<ConnectSettings> defaults = machine_.connectDefaults(spec->entry().nqn);
+	if (!defaults) // of this node, whatever the volume is
+		return {StatusCode::FAILED_PRECONDITION, defaults.error().message};
+	spec->complete(*defaults);
 	Busy::Hold hold(busy_, volume);
 	if (!hold)
 		return busy(volume);

@@ -16,13 +16,14 @@
 #include <netlink/socket.h>
 
 #include "libctl/base/file.h"
-#include "libctl/base/invalid_error.h"
 #include "libctl/netlink/channel.h"
 #include "libctl/netlink/message.h"
 
 namespace tlsd {
 
 using nofctl::KeySerial;
+using nofctl::libnlError;
+using nofctl::malformedMessage;
 using nofctl::OwnedFd;
 using nofctl::Reply;
 using nvmeof::Error;
@@ -55,24 +56,12 @@ enum AuthNumber : std::uint32_t { authPsk = 2, authX509 = 3 };
 constexpr std::size_t mostOfRequest = 16; // of one request; Linux 6.12 sends at most 5
 constexpr std::size_t longestPeerName = 255;
 
-Error malformed(const char *what)
-{
-	return nofctl::invalidError(std::string("malformed message of the kernel: ") + what);
-}
-
 template <typename T, typename To> bool takeNumber(std::span<const std::byte> payload, To &to)
 {
 	const std::optional<T> number = nofctl::numberOf<T>(payload);
 	if (number)
 		to = static_cast<To>(*number);
 	return number.has_value();
-}
-
-Error libnlError(const char *what, int code)
-{
-	Error error;
-	error.message = std::string(what) + ": " + nl_geterror(code);
-	return error;
 }
 
 Error noHandshakes()
@@ -123,9 +112,9 @@ Result<HandshakeRequest> HandshakeRequest::parse(std::span<const std::byte> attr
 		}
 	};
 	if (!nofctl::eachAttribute(attributes, take))
-		return malformed("a wrong attribute");
+		return malformedMessage("a wrong attribute");
 	if (type != clientHello && type != serverHello)
-		return malformed("neither a client's nor a server's handshake");
+		return malformedMessage("neither a client's nor a server's handshake");
 	request.role = type == clientHello ? Role::client : Role::server;
 	request.auth = auth == authPsk ? AuthMode::psk : auth == authX509 ? AuthMode::x509 : AuthMode::none;
 	request.timeout = std::chrono::milliseconds(timeout);
@@ -282,12 +271,12 @@ Result<std::optional<HandshakeRequest>> HandshakeFamily::accept()
 		return error;
 	}
 	if (!*answer)
-		return malformed("an acknowledgement without a handshake");
+		return malformedMessage("an acknowledgement without a handshake");
 	const KeySerial keyring = processKeyringEntry();
 	clearProcessKeyring();
 	const std::optional<int> fd = acceptedSocket(**answer);
 	if (!fd)
-		return malformed("a handshake without a socket");
+		return malformedMessage("a handshake without a socket");
 	OwnedFd socket(*fd);
 	Result<HandshakeRequest> request = HandshakeRequest::parse(**answer);
 	if (!request) {

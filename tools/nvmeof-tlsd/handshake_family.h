@@ -37,7 +37,7 @@ struct HandshakeRequest {
 	nofctl::KeySerial keyring = 0;        // 0: not given
 	std::string peerName;                 // empty: not given
 
-	// Of the attributes of an ACCEPT message; @socket stays empty. Errors: invalid.
+	// Of the attributes of an ACCEPT message; @socket stays empty. Errors: failed.
 	static nvmeof::Result<HandshakeRequest> parse(std::span<const std::byte> attributes);
 };
 

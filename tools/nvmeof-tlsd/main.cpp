@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <chrono>
 #include <csignal>
 #include <exception>
 #include <sys/prctl.h>
@@ -26,6 +27,8 @@ namespace {
 
 // Documented in nvmeof-tlsd(8)
 enum Exit { done = 0, failed = 1, usage = 2, noHandshakeApi = 8 };
+
+constexpr std::chrono::seconds lookInterval(1); // for another agent
 
 int failWith(const Error &error)
 {
@@ -74,8 +77,16 @@ int serve(bool debug)
 	Loop loop;
 	Agent agent(loop, *contexts, *store, *family, installKeys, debug);
 	bool steppingAside = false;
+	auto nextLook = std::chrono::steady_clock::now();
+	auto otherAgent = [&] { // reads a table of all netlink sockets
+		const auto now = std::chrono::steady_clock::now();
+		if (steppingAside || now < nextLook)
+			return false;
+		nextLook = now + lookInterval;
+		return family->otherAgent();
+	};
 	auto look = [&] {
-		if (!steppingAside && family->otherAgent()) {
+		if (otherAgent()) {
 			steppingAside = true;
 			say(LOG_NOTICE,
 			    "another agent has started to do the handshakes of this machine; this one ends");

@@ -4,22 +4,18 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <netinet/tcp.h>
 #include <string>
 #include <sys/socket.h>
 
 #include <linux/tls.h>
 
-#include <openssl/core_names.h>
-#include <openssl/kdf.h>
-#include <openssl/params.h>
+#include "libctl/keys/hkdf.h"
 
 namespace tlsd {
 
 using nofctl::KeyHash;
 using nofctl::SecretBytes;
-using nvmeof::Error;
 using nvmeof::errorFromErrno;
 using nvmeof::Result;
 
@@ -44,11 +40,6 @@ const Suite &suiteOf(RecordCipher cipher)
 {
 	return suites[static_cast<std::size_t>(cipher)];
 }
-
-struct FreeKdf {
-	void operator()(EVP_KDF *kdf) const { EVP_KDF_free(kdf); }
-	void operator()(EVP_KDF_CTX *context) const { EVP_KDF_CTX_free(context); }
-};
 
 // kTLS takes the IV in two parts: a salt of 4 bytes, and the rest.
 template <typename Info> Result<void> install(int socket, int direction, std::uint16_t type, const RecordKeys &keys)
@@ -98,31 +89,7 @@ const char *toString(RecordCipher cipher)
 
 Result<SecretBytes> expandLabel(KeyHash hash, const SecretBytes &secret, std::string_view label, std::size_t size)
 {
-	// Fetched once: looking an algorithm up takes longer than using it.
-	static const std::unique_ptr<EVP_KDF, FreeKdf> kdf(EVP_KDF_fetch(nullptr, "TLS13-KDF", nullptr));
-	const std::unique_ptr<EVP_KDF_CTX, FreeKdf> context(kdf ? EVP_KDF_CTX_new(kdf.get()) : nullptr);
-	int mode = EVP_KDF_HKDF_MODE_EXPAND_ONLY;
-	std::string digest = toString(hash), prefix = "tls13 ", name(label);
-	auto text = [](const char *key, std::string &value) {
-		return OSSL_PARAM_construct_octet_string(key, value.data(), value.size());
-	};
-	const OSSL_PARAM params[] = {
-		OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &mode),
-		OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest.data(), 0),
-		OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, const_cast<std::uint8_t *>(secret.bytes().data()),
-						  secret.size()),
-		text(OSSL_KDF_PARAM_PREFIX, prefix),
-		text(OSSL_KDF_PARAM_LABEL, name),
-		OSSL_PARAM_construct_end(),
-	};
-	SecretBytes out(size);
-	if (!context || EVP_KDF_derive(context.get(), out.data(), out.size(), params) != 1) {
-		Error error;
-		error.message = "OpenSSL cannot derive keys with " + digest +
-				": its configuration may have disabled TLS13-KDF; see openssl.cnf";
-		return error;
-	}
-	return out;
+	return nofctl::hkdf(nofctl::HkdfMode::expand, hash, secret, nofctl::hkdfLabel(label, "", size), size);
 }
 
 Result<RecordKeys> RecordKeys::derive(RecordCipher cipher, KeyHash hash, const SecretBytes &secret)

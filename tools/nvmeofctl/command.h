@@ -63,6 +63,7 @@ int runDisconnectAll(Context &context);
 int runImport(Context &context);
 int runConfigCheck(Context &context);
 int runConfigShow(Context &context);
+int runConfigKeys(Context &context);
 int runDisconnect(Context &context);
 int runKeyGenerate(Context &context);
 int runKeyCheck(Context &context);

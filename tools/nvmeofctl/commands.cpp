@@ -232,8 +232,10 @@ std::vector<Command> viewCommands()
 		 "list subsystems with their controllers",
 		 "Lists the subsystems, and under each its controllers with address, state and, where the target "
 		 "reports it, the ANA state of each path.",
-		 {},
-		 runListSubsys},
+		 {flag("-v", "--verbose",
+		       "Also show how each controller is authenticated and encrypted, by which keys, and since when")},
+		 runListSubsys,
+		 {{"connections without TLS", "nvmeofctl list-subsys --verbose | grep -B 2 'tls: no'"}}},
 		{"show",
 		 "show one object in detail",
 		 "Shows a subsystem (nvmeof0), controller (nvmeof0c1), namespace (nvmeof0n1) or path (nvmeof0c1n1), "

@@ -138,6 +138,43 @@ int show(Context &context, ConfigReading reading)
 	return 0;
 }
 
+// Of all connections to a subsystem, also those that a command line or a discovery log may name
+std::vector<ConnectSettings> settingsFor(const Config &config, const std::string &nqn)
+{
+	std::vector<ConnectSettings> all{config.connectSettingsFor(nqn)};
+	for (const ConfigTarget &one : config.connections) {
+		if (one.nqn != nqn)
+			continue;
+		all.push_back(one.settings);
+		all.back().complete(config.connectSettingsFor(nqn));
+	}
+	return all;
+}
+
+int keys(Context &context, ConfigReading reading)
+{
+	if (Result<Config> config = reading.outcome(); !config)
+		return context.fail("", config.error(), configStep(config.error()));
+	std::set<std::pair<std::string, std::string>> found;
+	for (const std::string &nqn : context.args().all("nqn"))
+		for (const ConnectSettings &settings : settingsFor(reading.config, nqn))
+			for (const ConnectSetting &setting : connectSettings())
+				if (std::optional<std::string> source = getConnectText(settings, setting))
+					found.emplace(setting.name, *source);
+	Json list = Json::array();
+	for (const auto &[setting, source] : found) {
+		list.push_back({{"setting", setting}, {"source", source}});
+		if (!context.json())
+			context.out() << setting << " " << nofctl::printable(source) << "\n";
+	}
+	if (context.json()) {
+		Json document = configDocument(reading.config.files, Json::array(), reading.config.notes);
+		document["keys"] = list;
+		context.print(document);
+	}
+	return 0;
+}
+
 int withConfig(Context &context, int (*run)(Context &, ConfigReading))
 {
 	const ConfigFiles files = configFiles(context.args());
@@ -176,4 +213,9 @@ int runConfigCheck(Context &context)
 int runConfigShow(Context &context)
 {
 	return withConfig(context, show);
+}
+
+int runConfigKeys(Context &context)
+{
+	return withConfig(context, keys);
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "configuration.h"
 #include "connect_plan.h"
 #include "context.h"
 #include "documents.h"
@@ -184,7 +185,8 @@ int runConnect(Context &context)
 				    taken.error().code == ErrorCode::noSuchObject
 					    ? "'nvmeofctl map' shows GPUs and network cards"
 					    : "");
-	takeDefaults(context, *plan);
+	if (Result<void> taken = takeDefaults(context, *plan); !taken)
+		return context.fail("", taken.error(), configStep(taken.error()));
 	Result<Client> client = Client::open({"nvmeof_" + plan->options.front().transport});
 	if (!client)
 		return context.fail("", client.error());

@@ -35,7 +35,7 @@ struct BootSubsystem {
 };
 
 // Host identity of the command line instead of the table's; settings of command line and configuration.
-void complete(ConnectOptions &options, const Args &args, const Config &config)
+void complete(ConnectOptions &options, const Args &args, const ConnectSettings &defaults)
 {
 	if (std::optional<std::string> nqn = args.text("hostnqn")) {
 		options.hostnqn = nqn;
@@ -44,19 +44,24 @@ void complete(ConnectOptions &options, const Args &args, const Config &config)
 	if (std::optional<std::string> id = args.text("hostid"))
 		options.hostid = Uuid::parse(*id);
 	ConnectSettings settings = settingsOf(args);
-	settings.complete(config.connectSettingsFor(options.subsysnqn));
+	settings.complete(defaults);
 	// the root file system may be on it: never give a path up
 	settings.firstConnect = settings.firstConnect.value_or(noLimit);
 	settings.ctrlLoss = settings.ctrlLoss.value_or(noLimit);
 	settings.apply(options);
 }
 
-std::vector<BootSubsystem> bySubsystem(const nofctl::nbft::Paths &paths, const Args &args, const Config &config)
+// Errors: the [[security]] rules of the configuration are not known.
+Result<std::vector<BootSubsystem>> bySubsystem(const nofctl::nbft::Paths &paths, const Args &args,
+					       const ConfigReading &reading)
 {
 	std::vector<BootSubsystem> all;
 	for (const nofctl::nbft::Path &path : paths.paths) {
 		ConnectOptions options = path.options;
-		complete(options, args, config);
+		const Result<ConnectSettings> defaults = reading.connectSettingsFor(options.subsysnqn);
+		if (!defaults)
+			return defaults.error();
+		complete(options, args, *defaults);
 		auto same = [&](const BootSubsystem &one) { return one.nqn == options.subsysnqn; };
 		auto found = std::ranges::find_if(all, same);
 		if (found == all.end())
@@ -228,14 +233,6 @@ std::vector<Subsystem> BootConnect::made(const std::vector<Subsystem> &before)
 	return now;
 }
 
-Config configOrNone(Context &context, const Result<Config> &config)
-{
-	if (config)
-		return *config;
-	context.warn("", config.error(), configStep(config.error()));
-	return {};
-}
-
 } // namespace
 
 int runConnectNbft(Context &context)
@@ -249,15 +246,20 @@ int runConnectNbft(Context &context)
 		context.note("NBFT", note);
 	for (const nofctl::nbft::Skipped &one : paths.skipped)
 		context.note(one.subsysnqn, "not connected: " + one.reason);
-	const Result<Config> config = readConfig();
-	std::vector<BootSubsystem> subsystems = bySubsystem(paths, context.args(), configOrNone(context, config));
+	const ConfigReading reading = inspectConfig();
+	const Result<Config> config = reading.outcome();
+	Result<std::vector<BootSubsystem>> subsystems = bySubsystem(paths, context.args(), reading);
+	if (!subsystems)
+		return context.fail("", subsystems.error(), configStep(subsystems.error()));
+	if (!config)
+		context.warn("", config.error(), configStep(config.error()));
 	Result<Client> client = Client::open({"nvmeof_tcp"});
 	if (!client)
 		return context.fail("", client.error());
 	Result<std::vector<Subsystem>> before = client->subsystems();
 	if (!before)
 		return context.fail("", before.error());
-	BootConnect work(context, *client, std::move(subsystems));
+	BootConnect work(context, *client, *std::move(subsystems));
 	if (context.args().has("dry-run")) {
 		work.plan(paths.skipped);
 		return found.code;

@@ -163,7 +163,8 @@ static std::string linkStep(const ConnectOptions &options, const nofctl::gpu::Tr
 static std::string authenticationStep(const Error &error, const ConnectOptions &options)
 {
 	const bool tls = options.tls || !options.tlsKey.empty();
-	if (error.message.starts_with("tls") || (error.sysErrno == ENOKEY && !options.dhchapKey.empty()))
+	if (error.message.starts_with("tls") || error.message.starts_with("dhchap") ||
+	    (error.sysErrno == ENOKEY && !options.dhchapKey.empty()))
 		return ""; // the message says which key is missing
 	if (options.dhchapKey.empty() && tls && error.sysErrno != ENOKEY)
 		return "compare the TLS keys of this host and of the target: 'nvmeofctl key list', and "
@@ -221,15 +222,40 @@ std::string connectNextStep(const Error &error, const ConnectOptions &options, c
 	}
 }
 
-void takeDefaults(Context &context, ConnectPlan &plan)
+namespace {
+
+// For a command that goes on without the configuration if that is wrong
+Result<ConnectSettings> configured(Context &context, const ConnectPlan &plan)
 {
-	Result<Config> config = readConfig();
-	if (!config)
-		return context.warn("", config.error(), configStep(config.error()));
+	const ConfigReading reading = inspectConfig();
+	Result<ConnectSettings> settings = reading.connectSettingsFor(plan.options.front().subsysnqn);
+	if (Result<Config> config = reading.outcome(); !config && settings)
+		context.warn("", config.error(), configStep(config.error()));
+	return settings;
+}
+
+} // namespace
+
+Result<void> takeDefaults(Context &context, ConnectPlan &plan)
+{
+	const Result<ConnectSettings> defaults = configured(context, plan);
+	if (!defaults)
+		return defaults.error();
 	ConnectSettings settings = settingsOf(context.args());
-	settings.complete(config->connectSettingsFor(plan.options.front().subsysnqn));
+	settings.complete(*defaults);
 	for (ConnectOptions &options : plan.options)
 		settings.apply(options);
+	return {};
+}
+
+Result<void> takeSecurity(Context &context, ConnectPlan &plan)
+{
+	const Result<ConnectSettings> defaults = configured(context, plan);
+	if (!defaults)
+		return defaults.error();
+	for (ConnectOptions &options : plan.options)
+		options.security = defaults->security.value_or(SecurityRule());
+	return {};
 }
 
 // ---- controllers that exist

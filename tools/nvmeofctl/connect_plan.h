@@ -52,8 +52,10 @@ std::string connectNextStep(const nvmeof::Error &error, const nvmeof::ConnectOpt
 nvmeof::Error asError(std::string message); // without a code
 
 // Takes the settings of the configuration for the NQN of @plan, where the command line gives none. Reports an error in
-// the configuration as a warning.
-void takeDefaults(Context &context, ConnectPlan &plan);
+// the configuration as a warning. Errors: its [[security]] rules are not known.
+nvmeof::Result<void> takeDefaults(Context &context, ConnectPlan &plan);
+// The same for its [[security]] rule alone
+nvmeof::Result<void> takeSecurity(Context &context, ConnectPlan &plan);
 
 // The controllers that exist at one time, such as before a command connects.
 class Present {

@@ -13,6 +13,7 @@
 
 #include <nvmeof/name.h>
 
+#include "configuration.h"
 #include "connect_plan.h"
 #include "context.h"
 #include "documents.h"
@@ -206,6 +207,8 @@ int discoverAt(Context &context)
 	if (!plan)
 		return context.fail("", plan.error(), nameStep(plan.error()));
 	noteNames(context, *plan);
+	if (Result<void> taken = takeSecurity(context, *plan); !taken)
+		return context.fail("", taken.error(), configStep(taken.error()));
 	Result<Client> client = Client::open({"nvmeof_" + plan->options.front().transport});
 	if (!client)
 		return context.fail("", client.error());

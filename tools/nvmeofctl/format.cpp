@@ -83,25 +83,38 @@ void addSettings(Fields &fields, const Controller &controller)
 		fields.emplace_back("zero copy", controller.copies ? "no, data are copied" : "yes");
 }
 
-// "no", or "host, 5 min ago, by SHA-256 and ffdhe2048"
-std::string authenticationNote(const Controller &controller, std::chrono::nanoseconds now)
+// ", key 123456 (nvmeof:dhchap:host:...), set 5 min ago"; a description is shown only if the key has one
+std::string keyNote(std::int32_t serial, const std::string &description, std::chrono::nanoseconds since,
+		    std::chrono::nanoseconds now)
 {
-	if (!controller.authentication)
-		return "no";
-	const Authentication &is = *controller.authentication;
-	return fmt::format("{}, {} ago, by {} and DH group {}", is.mutual ? "host and controller" : "host",
-			   formatAge(now - is.at), is.hash, is.dhGroup);
+	std::string note = fmt::format(", key {}", serial);
+	if (!description.empty())
+		note += fmt::format(" ({})", description);
+	return since.count() ? note + fmt::format(", set {} ago", formatAge(now - since)) : note;
 }
 
-// "no", or "AES-GCM-128, key 123456 (NVMe1R01 ...)"
-std::string tlsNote(const Controller &controller)
+// "no", or "host, 5 min ago, by SHA-256 and DH group ffdhe2048, key 123456, set 5 min ago"
+std::string authenticationNote(const Controller &controller, std::chrono::nanoseconds now)
+{
+	std::string note = controller.authRequired ? "no, required" : "no";
+	if (const auto &is = controller.authentication)
+		note = fmt::format("{}, {} ago, by {} and DH group {}", is->mutual ? "host and controller" : "host",
+				   formatAge(now - is->at), is->hash, is->dhGroup);
+	const auto &key = controller.authKey;
+	return key ? note + keyNote(key->serial, key->description, key->since, now) : note;
+}
+
+// "no", or "AES-GCM-128, 5 min ago, key 123456 (NVMe1R01 ...), set 5 min ago"
+std::string tlsNote(const Controller &controller, std::chrono::nanoseconds now)
 {
 	if (!controller.tls)
 		return "no";
 	const Tls &tls = *controller.tls;
-	return fmt::format("{}, key {} ({})", tls.cipher.empty() ? "not connected yet" : tls.cipher,
-			   tls.keyUsed ? tls.keyUsed : tls.key,
-			   tls.identity.empty() ? "identity not known" : tls.identity);
+	std::string note = tls.cipher.empty() ? "not connected yet" : tls.cipher;
+	if (tls.at.count())
+		note += fmt::format(", {} ago", formatAge(now - tls.at));
+	return note + keyNote(tls.keyUsed ? tls.keyUsed : tls.key,
+			      tls.identity.empty() ? "identity not known" : tls.identity, tls.keySince, now);
 }
 
 // @object: a controller, or a path, which has the values of its controller
@@ -394,8 +407,10 @@ Fields fieldsOf(const Controller &controller, std::chrono::nanoseconds now)
 	addText(fields, "serial", controller.serial);
 	addText(fields, "firmware", controller.firmware);
 	addSettings(fields, controller);
-	fields.emplace_back("authenticated", authenticationNote(controller, now));
-	fields.emplace_back("tls", tlsNote(controller));
+	Controller named = controller;
+	readKeyNames(named);
+	fields.emplace_back("authenticated", authenticationNote(named, now));
+	fields.emplace_back("tls", tlsNote(named, now));
 	addNumber(fields, "reconnects", controller.reconnects);
 	addNumber(fields, "attempts", controller.attempts);
 	if (controller.lossLeft)
@@ -614,11 +629,17 @@ std::string formatNamespaces(const std::vector<Namespace> &namespaces, const std
 }
 
 std::string formatSubsystems(const std::vector<Subsystem> &subsystems, const std::vector<Controller> &controllers,
-			     const std::vector<Path> &paths)
+			     const std::vector<Path> &paths, Detail detail, std::chrono::nanoseconds now)
 {
 	std::string text;
 	const SlowPaths slow = slowPaths(paths);
 	std::map<std::string, Paths> pathsOf = pathsBy(&Path::controller, paths);
+	auto security = [&](Controller controller) {
+		readKeyNames(controller);
+		for (const auto &[key, note] : {std::pair{"authenticated", authenticationNote(controller, now)},
+						{"tls", tlsNote(controller, now)}})
+			text += nofctl::printable(fmt::format("     {}: {}", key, note)) + "\n";
+	};
 	for (const Subsystem &subsystem : subsystems) {
 		std::string indent(subsystem.name.size() + 3, ' ');
 		text += nofctl::printable(fmt::format("{} - NQN={}", subsystem.name, subsystem.nqn)) + "\n";
@@ -633,6 +654,8 @@ std::string formatSubsystems(const std::vector<Subsystem> &subsystems, const std
 						    toString(controller.state), formatAnaOf(pathsOf[controller.name]),
 						    live ? formatConditions(pathsOf[controller.name], slow) : "")) +
 				"\n";
+			if (detail == Detail::verbose)
+				security(controller);
 		}
 	}
 	return text;

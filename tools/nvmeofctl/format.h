@@ -73,7 +73,9 @@ std::string formatPaths(const std::vector<nvmeof::Path> &paths, std::chrono::nan
 std::string formatNamespaces(const std::vector<nvmeof::Namespace> &namespaces,
 			     const std::vector<nvmeof::Subsystem> &subsystems,
 			     const std::vector<nvmeof::Path> &paths = {});
+enum class Detail { brief, verbose }; // verbose: how each controller is authenticated and encrypted, too
+
 // Output of "list-subsys": ANA states and conditions of paths are those of live controllers.
 std::string formatSubsystems(const std::vector<nvmeof::Subsystem> &subsystems,
-			     const std::vector<nvmeof::Controller> &controllers,
-			     const std::vector<nvmeof::Path> &paths);
+			     const std::vector<nvmeof::Controller> &controllers, const std::vector<nvmeof::Path> &paths,
+			     Detail detail = Detail::brief, std::chrono::nanoseconds now = nvmeof::bootTime());

@@ -76,13 +76,37 @@ Json authenticationJson(const Authentication &is)
 	return {{"hash", is.hash}, {"dh_group", is.dhGroup}, {"mutual", is.mutual}, {"since_ns", is.at.count()}};
 }
 
+Json authKeyJson(const AuthKey &key)
+{
+	Json json{{"key", key.serial}};
+	putText(json, "description", key.description);
+	json["since_ns"] = key.since.count();
+	return json;
+}
+
 Json tlsJson(const Tls &tls)
 {
 	Json json = Json::object();
 	putText(json, "cipher", tls.cipher);
 	json["key"] = tls.keyUsed ? tls.keyUsed : tls.key;
 	putText(json, "identity", tls.identity);
+	if (tls.keySince.count())
+		json["key_since_ns"] = tls.keySince.count();
+	if (tls.at.count())
+		json["since_ns"] = tls.at.count();
 	return json;
+}
+
+void putSecurity(Json &json, Controller controller)
+{
+	readKeyNames(controller);
+	if (controller.authentication)
+		json["authentication"] = authenticationJson(*controller.authentication);
+	if (controller.authKey)
+		json["auth_key"] = authKeyJson(*controller.authKey);
+	json["auth_required"] = controller.authRequired;
+	if (controller.tls)
+		json["tls"] = tlsJson(*controller.tls);
 }
 
 std::string subsystemName(std::uint32_t id)
@@ -151,10 +175,7 @@ Json toJson(const Controller &controller)
 	putText(json, "serial", controller.serial);
 	putText(json, "firmware", controller.firmware);
 	putSettings(json, controller);
-	if (controller.authentication)
-		json["authentication"] = authenticationJson(*controller.authentication);
-	if (controller.tls)
-		json["tls"] = tlsJson(*controller.tls);
+	putSecurity(json, controller);
 	json["reconnects"] = controller.reconnects;
 	json["attempts"] = controller.attempts;
 	if (controller.lossLeft)

@@ -139,7 +139,12 @@ int runKeyCheck(Context &context)
 	const std::string file = context.args().textOr("FILE", "");
 	if (containsSecret(file))
 		return context.fail("", secretError());
-	Result<SecretBytes> text = readSecret(KeySource::ofFile(file));
+	// other names are those of files: on this command line, ./ is not needed
+	const Result<KeySource> source =
+		file.starts_with("credential:") ? KeySource::parse(file) : Result<KeySource>(KeySource::ofFile(file));
+	if (!source)
+		return context.fail("", source.error());
+	Result<SecretBytes> text = readSecret(*source);
 	if (!text)
 		return context.fail("", text.error());
 	Result<KeyFacts> facts = looksLikeTlsPsk(text->text())

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <set>
 
+#include <nvmeof/client.h>
+
 #include "libctl/runtime/exposition.h"
 
 using namespace nvmeof;
@@ -168,12 +170,28 @@ private:
 	{
 		out_.family("nvmeof_controller_tls_info", MetricType::gauge,
 			    "Cipher and key identity of a controller that uses TLS; always 1.");
-		for (const Controller &c : all_.controllers)
+		for (Controller c : all_.controllers)
 			if (const auto &is = c.tls) {
+				readKeyNames(c);
 				Labels labels = labelsOf(c, all_);
 				labels.insert(labels.end(), {{"cipher", is->cipher}, {"identity", is->identity}});
 				out_.sample(labels, std::uint64_t(1));
 			}
+		eachTime("nvmeof_controller_tls_timestamp_seconds",
+			 "Unix time of the TLS handshake of a controller's admin queue.",
+			 [](const Controller &c) { return c.tls ? c.tls->at : 0ns; });
+		eachTime("nvmeof_controller_tls_key_timestamp_seconds",
+			 "Unix time at which the driver was given the TLS key of a controller.",
+			 [](const Controller &c) { return c.tls ? c.tls->keySince : 0ns; });
+	}
+
+	// @time: CLOCK_BOOTTIME; 0: no sample
+	void eachTime(const char *name, const char *help, auto time)
+	{
+		out_.family(name, MetricType::gauge, help);
+		for (const Controller &c : all_.controllers)
+			if (const std::chrono::nanoseconds at = time(c); at.count())
+				out_.sample(labelsOf(c, all_), unixTime(at));
 	}
 
 	void authentication()
@@ -191,11 +209,15 @@ private:
 							     {"mutual", is->mutual ? "yes" : "no"}});
 				out_.sample(labels, std::uint64_t(1));
 			}
-		out_.family("nvmeof_controller_authentication_timestamp_seconds", MetricType::gauge,
-			    "Unix time of the last authentication of a controller.");
-		for (const Controller &c : all_.controllers)
-			if (c.authentication)
-				out_.sample(labelsOf(c, all_), unixTime(c.authentication->at));
+		eachTime("nvmeof_controller_authentication_timestamp_seconds",
+			 "Unix time of the last authentication of a controller.",
+			 [](const Controller &c) { return c.authentication ? c.authentication->at : 0ns; });
+		eachTime("nvmeof_controller_authentication_key_timestamp_seconds",
+			 "Unix time at which the driver was given the key by which a host authenticates itself.",
+			 [](const Controller &c) { return c.authKey ? c.authKey->since : 0ns; });
+		eachController("nvmeof_controller_authentication_required", MetricType::gauge,
+			       "1 if a connection without authentication is refused ([[security]]), else 0.",
+			       [](const Controller &c) { return c.authRequired; });
 	}
 
 	// The clocks drift against each other: a finer value would change with each sample.

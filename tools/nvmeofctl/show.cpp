@@ -175,7 +175,9 @@ int runListSubsys(Context &context)
 	if (context.json())
 		context.print(subsystemsDocument(*all));
 	else
-		context.out() << formatSubsystems(all->subsystems, all->controllers, all->paths) << std::flush;
+		context.out() << formatSubsystems(all->subsystems, all->controllers, all->paths,
+						  context.args().has("verbose") ? Detail::verbose : Detail::brief)
+			      << std::flush;
 	warnOfLinks(context, all->controllers);
 	return 0;
 }

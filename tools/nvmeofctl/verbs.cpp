@@ -406,6 +406,16 @@ std::vector<Command> configVerbs()
 		 "Prints the configuration merged from all its files.",
 		 {configOption()},
 		 runConfigShow},
+		{"keys",
+		 "print where the keys for a subsystem are",
+		 "Prints where the keys are that the configuration sets for connections to a subsystem: a line each "
+		 "with "
+		 "setting and file, credential:NAME or keyring:DESCRIPTION. No key is read. For the scripts that make "
+		 "an "
+		 "initramfs.",
+		 {required(repeated(value("-n", "--nqn", "NQN", "NQN of the subsystem; more than one may be given"))),
+		  configOption()},
+		 runConfigKeys},
 	};
 }
 
@@ -447,7 +457,8 @@ std::vector<Command> keyVerbs()
 		 "check the file of a key",
 		 "Checks owner, mode, format and checksum of a file with a key of DH-HMAC-CHAP or TLS, and prints its "
 		 "hash function and length. The key itself is never displayed.",
-		 {required(positional("FILE", "File with the key", Completes::files))},
+		 {required(positional("FILE", "File with the key, or credential:NAME in a unit of systemd",
+				      Completes::files))},
 		 runKeyCheck,
 		 {{"before using a file from somewhere else", "nvmeofctl key check /etc/nvmeof/keys/host.key"}}},
 		{"insert",

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "configuration.h"
 #include "connect_plan.h"
 #include "context.h"
 #include "libctl/volume/grpc_code.h"
@@ -67,7 +68,8 @@ int runVolumeAttach(Context &context)
 	if (!plan)
 		return context.fail("", plan.error(), nameStep(plan.error()));
 	noteNames(context, *plan);
-	takeDefaults(context, *plan);
+	if (Result<void> taken = takeDefaults(context, *plan); !taken)
+		return context.fail("", taken.error(), configStep(taken.error()));
 	if (std::optional<std::string> held = inTreeConflict(entry->nqn, foreignControllers(entry->nqn)))
 		return reportInTreeConflict(context, entry->nqn, *held);
 	Result<Client> client = Client::open({"nvmeof_" + plan->options.front().transport});

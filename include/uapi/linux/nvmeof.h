@@ -21,7 +21,8 @@
  * CTRL_NEW      do, admin: TRANSPORT, TRADDR, SUBSYSNQN, HOSTNQN, HOSTID (req), TRSVCID, HOST_TRADDR, HOST_IFACE,
  *               NR_IO_QUEUES, NR_POLL_QUEUES, QUEUE_SIZE, KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO,
  *               CONNECT_TMO, STALL_TMO, TOS, HDR_DIGEST, DATA_DIGEST, SQ_FLOW, DUPLICATE_CONNECT, OWNER,
- *               FIRST_CONNECT_TMO, TAGS, ACK_TMO, RETRY_COUNT, DHCHAP_KEY, DHCHAP_CTRL_KEY, TLS_KEY, TLS_KEYRING (opt)
+ *               FIRST_CONNECT_TMO, TAGS, ACK_TMO, RETRY_COUNT, DHCHAP_KEY, DHCHAP_CTRL_KEY, TLS_KEY, TLS_KEYRING,
+ *               AUTH_REQUIRED (opt)
  *                                     -> a controller object, in state "connecting". The connect runs in the
  *               background; CTRL_NTF events report the result. -EALREADY with CTRL_NAME of the existing controller if
  *               the same host already has a controller at this address.
@@ -44,9 +45,10 @@
  *   [HDR_DIGEST], [DATA_DIGEST], [SQ_FLOW], [COPIES], RECONNECTS (successful), ATTEMPTS (since the controller
  *   was last live), [LOSS_LEFT], [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS], INFLIGHT, NR_PATHS, SCANS, [OWNER],
  *   WANTED_POLL_QUEUES, [FIRMWARE_LEFT], FIRST_CONNECT_TMO, if it was authenticated AUTH_HASH, AUTH_DHGROUP,
- *   [AUTH_MUTUAL], AUTH_AT, with TLS TLS_KEY, [TLS_KEYRING], and while connected TLS_CIPHER, TLS_KEY_USED, and over
- *   RDMA while connected: RDMA_DEVICE, RDMA_PORT, RDMA_GID, ACK_TMO, RETRY_COUNT, IN_CAPSULE, and sums over the
- *   current connections: POSTS, WORK_REQUESTS, CQES, REGISTRATIONS, INVALIDATIONS, REMOTE_INVALIDATIONS
+ *   [AUTH_MUTUAL], AUTH_AT, with a key of the host DHCHAP_KEY, AUTH_KEY_SINCE, [AUTH_REQUIRED], with TLS TLS_KEY,
+ *   TLS_KEY_SINCE, [TLS_KEYRING], and while connected TLS_CIPHER, TLS_KEY_USED, TLS_AT, and over RDMA while connected:
+ *   RDMA_DEVICE, RDMA_PORT, RDMA_GID, ACK_TMO, RETRY_COUNT, IN_CAPSULE, and sums over the current connections: POSTS,
+ *   WORK_REQUESTS, CQES, REGISTRATIONS, INVALIDATIONS, REMOTE_INVALIDATIONS
  *
  * NS_GET        do: NS_NAME (req)     -> a namespace object
  *               dump; SUBSYS_ID (opt) -> all namespaces (of that subsystem)
@@ -259,6 +261,10 @@ enum nvmeof_attr {
 	NVMEOF_A_TLS_KEYRING,		/* u32: of the keyring through which the TLS agent gets the key */
 	NVMEOF_A_TLS_CIPHER,		/* u16: cipher of the admin queue, TLS_CIPHER_* of linux/tls.h */
 	NVMEOF_A_TLS_KEY_USED,		/* u32: serial number of the key that the TLS agent has used for it */
+	NVMEOF_A_AUTH_REQUIRED,		/* flag: refuse a controller that does not ask for authentication */
+	NVMEOF_A_AUTH_KEY_SINCE,	/* u64, CLOCK_BOOTTIME ns: when the driver was given the key with DHCHAP_KEY */
+	NVMEOF_A_TLS_KEY_SINCE,		/* u64, CLOCK_BOOTTIME ns: when the driver was given the key with TLS_KEY */
+	NVMEOF_A_TLS_AT,		/* u64, CLOCK_BOOTTIME ns: end of the admin queue's handshake */
 
 	__NVMEOF_A_MAX,
 	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1

@@ -160,6 +160,12 @@ TEST_CASE("host and controller authenticate each other", "[auth][short]")
 		auto c = target.rig.host.connect(target.options(secrets[1], ctrlSecret));
 		REQUIRE(c.authentication);
 		CHECK(c.authentication->mutual);
+		REQUIRE(c.authKey);
+		CHECK(c.authKey->serial != 0);
+		CHECK(c.authKey->since > 0ns);
+		CHECK(c.authKey->since <= c.authentication->at);
+		readKeyNames(c); // of a file: no process can see the key
+		CHECK(c.authKey->description.empty());
 		CHECK(Disk(target.rig.disk()).verified(0, 4096, 1) == 0);
 		const std::string shown = must("nvmeofctl show " + c.name);
 		INFO(shown);
@@ -394,6 +400,47 @@ TEST_CASE("nvmeofd gives existing controllers a changed key when it reads its co
 	CHECK(daemon.wait(scaled(5s)).status == 0);
 }
 
+TEST_CASE("[[security]] of the configuration holds for each command that connects", "[auth]")
+{
+	struct Folder {
+		~Folder() { std::filesystem::remove_all(name); }
+		const std::string name = "/etc/nvmeof";
+	} folder;
+	Guarded target;
+	const std::string rule = "[[security]]\nnqn = \""s + testNqn + "\"\nauth = \"required\"\n",
+			  connect = connectArgs() + " -q " + hostNqn,
+			  key = " --dhchap-key " + Guarded::keyFile("host", secrets[1]);
+	std::filesystem::create_directories(folder.name);
+	writeFile(folder.name + "/nvmeof.toml", rule + "[[connection]]\nnqn = \"" + testNqn + "\"\nhostnqn = \"" +
+							hostNqn + "\"\ntransport = \"" + transport() +
+							"\"\naddress = \"" + target.rig.port.address() + "\"\n");
+	for (const std::string &command :
+	     {connect, "volume attach --nsid 1" + connect.substr(connect.find(' ')), std::string("connect-all")}) {
+		const Output out = ctl(command);
+		INFO(command << ": " << out.text);
+		CHECK(out.status == refused);
+		CHECK(namesIt(out.text, "/etc/nvmeof/nvmeof.toml:1"));
+		CHECK(namesIt(out.text, "dhchap-key"));
+		CHECK(take(target.rig.host.client().controllers()).empty());
+	}
+	// the target does not ask this host for authentication
+	Output out = ctl(connectArgs() + " -q " + openNqn + key);
+	INFO(out.text);
+	CHECK(out.status == refused);
+	CHECK(namesIt(out.text, "authentication is required here"));
+	out = ctl(connect + key);
+	INFO(out.text);
+	CHECK(out.status == done);
+	CHECK(take(target.rig.host.client().controllers()).at(0).authRequired);
+	target.rig.host.disconnectAll();
+	// a mistake in the file does not switch the rule off
+	writeFile(folder.name + "/nvmeof.toml", rule + "[limits\n");
+	out = ctl(connect + key);
+	INFO(out.text);
+	CHECK(out.status != done);
+	CHECK(namesIt(out.text, "nothing is connected"));
+}
+
 TEST_CASE("a failed connect or set does not change the keys of a live controller", "[auth]")
 {
 	Guarded target;
@@ -424,6 +471,8 @@ TEST_CASE("a key of the keyring is read again at each reconnect", "[auth]")
 	o.dhchapKey = "keyring:" + description;
 	auto c = target.rig.host.connect(o);
 	REQUIRE(c.authentication);
+	readKeyNames(c);
+	CHECK(c.authKey->description == description);
 	const auto first = c.authentication->at;
 	target.set("dhchap_key", secrets[0]);
 	must("nvmeofctl key insert " + Guarded::keyFile("host", secrets[0]) + " -q " + hostNqn);

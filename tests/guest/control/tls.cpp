@@ -105,7 +105,10 @@ TEST_CASE("a connection over TLS carries data of all sizes", "[tls][short]")
 	CHECK(c.tls->cipher == "AES-GCM-128");
 	CHECK(c.tls->key != 0);
 	CHECK(c.tls->keyUsed == c.tls->key);
+	readKeyNames(c);
 	CHECK(c.tls->identity.starts_with("NVMe1R01 "s + hostNqn + " " + testNqn + " "));
+	CHECK(c.tls->at >= c.tls->keySince);
+	CHECK(c.tls->keySince > 0ns);
 	checkData(target.rig.disk());
 	const std::string shown = must("nvmeofctl show " + c.name);
 	INFO(shown);
@@ -155,6 +158,19 @@ TEST_CASE("with TLS, a port without it is refused, and no data are sent in plain
 	o.tlsKey = newTlsKey("host");
 	o.connectTimeout = scaled(4s);
 	auto result = rig.host.client().connect(o, nvmeof::WaitFor::controller, scaled(6s));
+	REQUIRE_FALSE(result);
+	INFO(result.error().message);
+	CHECK(namesIt(result.error().message, "TLS"));
+	CHECK(take(rig.host.client().controllers()).empty());
+	// [[security]] alone requires it, too
+	o.tlsKey.clear();
+	o.hostnqn = hostNqn;
+	o.security = {{}, nvmeof::SecurityUse::required, "/etc/nvmeof/nvmeof.toml:1"};
+	result = rig.host.client().connect(o, nvmeof::WaitFor::controller, scaled(6s));
+	REQUIRE_FALSE(result);
+	CHECK(namesIt(result.error().message, "the keyring .nvme has no TLS key"));
+	must("nvmeofctl key insert " + newTlsKey("other") + " -q " + hostNqn + " -n " + testNqn);
+	result = rig.host.client().connect(o, nvmeof::WaitFor::controller, scaled(6s));
 	REQUIRE_FALSE(result);
 	INFO(result.error().message);
 	CHECK(namesIt(result.error().message, "TLS"));
@@ -227,6 +243,7 @@ TEST_CASE("a revoked key is not used again, and a new one is", "[tls]")
 	Encrypted target;
 	auto c = target.rig.host.connect(target.options());
 	REQUIRE(c.tls);
+	readKeyNames(c);
 	must("nvmeofctl key revoke " + guest::quoted(c.tls->identity));
 	// the connection stays
 	checkData(target.rig.disk());
@@ -286,8 +303,9 @@ TEST_CASE("a target that fails or attacks the handshake is refused", "[tls][host
 TEST_CASE("records that a target should not send lead to a reconnect without an I/O error", "[tls][hostile]")
 {
 	Proxied target;
-	const auto act = GENERATE(TlsAct::closeNotify, TlsAct::keyUpdate, TlsAct::tickets, TlsAct::damaged,
-				  TlsAct::oversized, TlsAct::unencrypted, TlsAct::truncated, TlsAct::wrongVersion);
+	const auto act =
+		GENERATE(TlsAct::closeNotify, TlsAct::keyUpdate, TlsAct::tickets, TlsAct::damaged, TlsAct::oversized,
+			 TlsAct::alert, TlsAct::unencrypted, TlsAct::truncated, TlsAct::wrongVersion);
 	INFO("act " << int(act));
 	auto c = target.rig.host.connect(target.options());
 	const unsigned handshakes = target.proxy.handshakes();
@@ -300,6 +318,8 @@ TEST_CASE("records that a target should not send lead to a reconnect without an 
 	pause(500ms);
 	expectGoodUntilNow(load);
 	CHECK(target.rig.host.controller(c.name).reconnects >= 1);
+	if (act == TlsAct::alert)
+		CHECK(namesIt(must("dmesg"), "the target sent the TLS alert record_overflow (22)"));
 }
 
 TEST_CASE("small records and session tickets are harmless", "[tls][hostile]")

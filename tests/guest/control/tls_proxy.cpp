@@ -131,6 +131,13 @@ bool misbehave(SSL *ssl, TlsAct act)
 	case TlsAct::oversized:
 		sendRecord(fd, 23, tls12, 0xffff, 1024);
 		return true;
+	case TlsAct::alert: {
+		constexpr std::array<unsigned char, 5> tooLong{23, 3, 3, 0xff, 0xff};
+		char byte;
+		SSL_set0_rbio(ssl, BIO_new_mem_buf(tooLong.data(), tooLong.size()));
+		SSL_read(ssl, &byte, 1); // finds the record, and sends the alert
+		return false;
+	}
 	case TlsAct::unencrypted: {
 		constexpr std::array<unsigned char, 7> alert{21, 3, 3, 0, 2, 2, 40};
 		sendAll(fd, alert.data(), alert.size());

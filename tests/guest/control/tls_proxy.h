@@ -27,6 +27,7 @@ enum class TlsAct : std::uint8_t {
 	tickets,      // 64 session tickets
 	damaged,      // a record whose tag is wrong
 	oversized,    // a record longer than the specification permits
+	alert,        // the fatal alert record_overflow
 	unencrypted,  // an alert in plain text
 	truncated,    // half a record, then silence
 	wrongVersion, // a record of TLS 1.0

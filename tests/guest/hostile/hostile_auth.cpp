@@ -156,4 +156,56 @@ TEST_CASE("misbehaviour while the host authenticates itself", "[hostile][auth][t
 			}
 }
 
+// As somebody between host and target would do who wants no authentication
+TEST_CASE("where authentication is required, a controller that does not ask for it is refused", "[hostile][auth][tcp]")
+{
+	Stage stage;
+	nvmeof::ConnectOptions required = stage.options();
+	required.security = {nvmeof::SecurityUse::required, {}, "/etc/nvmeof/nvmeof.toml:1"};
+	auto stripped = [](const Misbehaviour &m) {
+		const std::string_view name = m.name;
+		return name == "auth-unasked" || name == "auth-io-only" || name == "auth-admin-only";
+	};
+	int played = 0;
+	for (const Misbehaviour &m : target::authMisbehaviours()) {
+		if (!stripped(m))
+			continue;
+		INFO(m.name);
+		played++;
+		stage.server.script().arm(m, target::Script::forever);
+		auto result = stage.host.client().connect(required, nvmeof::WaitFor::controller, scaled(5s));
+		expectRefused(stage, result, m);
+		CHECK(result.error().code == ErrorCode::authentication);
+		CHECK(result.error().message.find("authentication is required here") != std::string::npos);
+		stage.server.script().disarm();
+		// the request disappears between two connections
+		auto c = take(stage.host.client().connect(required, nvmeof::WaitFor::namespaces, scaled(5s)));
+		CHECK(c.authentication);
+		CHECK(c.authRequired);
+		stage.server.script().arm(m, target::Script::forever);
+		REQUIRE(stage.host.client().reset(c.name));
+		CHECK(eventually([&] {
+			return stage.host.controller(c.name).lastError.find("authentication is required here") !=
+			       std::string::npos;
+		}));
+		CHECK(stage.host.state(c.name) != ControllerState::live);
+		stage.server.script().disarm();
+		CHECK(stage.host.waitState(c.name, ControllerState::live));
+		stage.host.disconnectAll();
+		// without the rule, such a target is accepted
+		stage.server.script().arm(m, target::Script::forever);
+		CHECK(stage.connect());
+		stage.server.script().disarm();
+		stage.host.disconnectAll();
+	}
+	CHECK(played == 3);
+	nvmeof::ConnectOptions keyless = required;
+	keyless.dhchapKey.clear();
+	const auto connects = stage.server.counters().adminConnects;
+	auto result = stage.host.client().connect(keyless, nvmeof::WaitFor::controller, scaled(5s));
+	REQUIRE_FALSE(result);
+	CHECK(result.error().message.find("/etc/nvmeof/nvmeof.toml:1") != std::string::npos);
+	CHECK(stage.server.counters().adminConnects == connects);
+}
+
 } // namespace guest::hostile_auth

@@ -35,8 +35,10 @@ public:
 	{
 		return module ? Result<void>() : Result<void>(errorFromErrno(ENODEV, "the module is not loaded"));
 	}
-	ConnectSettings connectDefaults(const std::string &nqn) override
+	Result<ConnectSettings> connectDefaults(const std::string &nqn) override
 	{
+		if (rulesUnknown)
+			return errorFromErrno(EINVAL, "nvmeof.toml:3: [[security]] rules are not known");
 		return nqn == testNqn ? defaults : ConnectSettings();
 	}
 	Result<volume::Attached> attach(const volume::AttachOptions &options) override
@@ -174,6 +176,7 @@ public:
 	bool module = true, attached = false, failMount = false;
 	bool already = false, readOnly = false, lazy = false;
 	ConnectSettings defaults;
+	bool rulesUnknown = false;                // an error in nvmeof.toml
 	ConnectOptions asked;                     // options of the latest attach
 	bool failHalfway = false;                 // attach fails and leaves a connection
 	bool failUnmount = false, opened = false; // opened: the kernel counts an opener, no user is found
@@ -880,6 +883,18 @@ TEST_CASE("nvmeof.toml has the connection settings that the volume does not set"
 	REQUIRE(served.player.stage(request) == grpc::StatusCode::OK);
 	CHECK(served.machine.asked.fastIoFail == std::chrono::seconds(20));
 	CHECK(served.machine.asked.ioQueues == 2);
+}
+
+TEST_CASE("[[security]] of the node holds for volumes, too", "[csi]")
+{
+	Served served;
+	served.machine.rulesUnknown = true;
+	CHECK(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK_FALSE(served.machine.attached);
+	served.machine.rulesUnknown = false;
+	served.machine.defaults.security = SecurityRule{{}, SecurityUse::required, "/etc/nvmeof/nvmeof.toml:3"};
+	REQUIRE(served.player.stage(sanity::mountCapability()) == grpc::StatusCode::OK);
+	CHECK(served.machine.asked.security == served.machine.defaults.security);
 }
 
 TEST_CASE("an unreadable directory of staged volumes is an error", "[csi]")

@@ -49,6 +49,7 @@ TEST_CASE("how a controller was authenticated is decoded", "[decode][keys]")
 	Payload p;
 	putController(p);
 	CHECK_FALSE(decodeController(p.attributes())->authentication);
+	CHECK_FALSE(decodeController(p.attributes())->authRequired);
 	p.u8(NVMEOF_A_AUTH_HASH, 2).u8(NVMEOF_A_AUTH_DHGROUP, 1).u64(NVMEOF_A_AUTH_AT, 5000);
 	SECTION("by the host only")
 	{
@@ -62,8 +63,12 @@ TEST_CASE("how a controller was authenticated is decoded", "[decode][keys]")
 	}
 	SECTION("by both")
 	{
-		p.flag(NVMEOF_A_AUTH_MUTUAL);
+		p.flag(NVMEOF_A_AUTH_MUTUAL).flag(NVMEOF_A_AUTH_REQUIRED);
+		p.u32(NVMEOF_A_DHCHAP_KEY, 17).u64(NVMEOF_A_AUTH_KEY_SINCE, 4000);
+		CHECK(decodeController(p.attributes())->authKey->serial == 17);
+		CHECK(decodeController(p.attributes())->authKey->since.count() == 4000);
 		CHECK(decodeController(p.attributes())->authentication->mutual);
+		CHECK(decodeController(p.attributes())->authRequired);
 	}
 }
 
@@ -86,11 +91,14 @@ TEST_CASE("TLS of a controller is decoded", "[decode][keys]")
 					   {99, "unknown"}}) {
 		Payload p;
 		putController(p).u16(NVMEOF_A_TLS_CIPHER, number).u32(NVMEOF_A_TLS_KEY_USED, 18);
+		p.u64(NVMEOF_A_TLS_AT, 5000).u64(NVMEOF_A_TLS_KEY_SINCE, 4000);
 		c = decodeController(p.attributes());
 		REQUIRE(c);
 		REQUIRE(c->tls);
 		CHECK(c->tls->cipher == name);
 		CHECK(c->tls->keyUsed == 18);
+		CHECK(c->tls->at.count() == 5000);
+		CHECK(c->tls->keySince.count() == 4000);
 	}
 }
 

@@ -219,6 +219,7 @@ TEST_CASE("paths are printed as a table", "[format]")
 
 TEST_CASE("the ANA state of a path whose controller is not live is not shown as current", "[format]")
 {
+	using namespace std::chrono_literals;
 	Path p = pathOn("nvmeof0c1", "nvmeof0n1", AnaState::optimized);
 	p.name = "nvmeof0c1n1";
 	p.anaSince = std::chrono::seconds(100);
@@ -244,6 +245,20 @@ TEST_CASE("the ANA state of a path whose controller is not live is not shown as 
 		      .find("connecting was nvmeof0n1=optimized nvmeof0n2=inaccessible\n") != std::string::npos);
 	p.anaState = AnaState::none;
 	CHECK(formatSubsystems({s}, {c}, {p}).find("connecting\n") != std::string::npos);
+	CHECK(formatSubsystems({s}, {c}, {p}).find("tls") == std::string::npos);
+	c.authentication = Authentication{"SHA-256", "ffdhe2048", true, 800s};
+	c.authKey = AuthKey{17, 700s, ""};
+	c.tls = Tls{"AES-GCM-128", 18, 19, "NVMe1R01 nqn.h nqn.a x", 600s, 810s};
+	std::string text = formatSubsystems({s}, {c}, {p}, Detail::verbose, 1000s);
+	INFO(text);
+	CHECK(text.find("     authenticated: host and controller, 3:20 min ago, by SHA-256 and DH group ffdhe2048, "
+			"key 17, set 5:00 min ago") != std::string::npos);
+	CHECK(text.find("     tls: AES-GCM-128, 3:10 min ago, key 19 (NVMe1R01 nqn.h nqn.a x), set 6:40 min ago\n") !=
+	      std::string::npos);
+	c = Controller();
+	c.authRequired = true;
+	CHECK(formatSubsystems({s}, {c}, {p}, Detail::verbose, 1000s)
+		      .find("authenticated: no, required\n     tls: no\n") != std::string::npos);
 }
 
 TEST_CASE("durations are printed with units", "[format]")

@@ -85,7 +85,10 @@ Controller wholeController()
 	c.scans = 4;
 	c.owner = "nvmeofd";
 	c.authentication = Authentication{"SHA-256", "ffdhe2048", true, 800s};
-	c.tls = Tls{"AES-GCM-128", 114209093, 114209093, "NVMe0R01 nqn.host nqn.2024-01.com.example:flash1"};
+	c.authKey = AuthKey{114209094, 700s, "nvmeof:dhchap:host:nqn.host:*"};
+	c.authRequired = true;
+	c.tls = Tls{"AES-GCM-128", 114209093, 114209093, "NVMe0R01 nqn.host nqn.2024-01.com.example:flash1",
+		    600s,          800s};
 	return c;
 }
 
@@ -259,6 +262,7 @@ Json configChecked()
 	Json problem{{"file", "/etc/nvmeof/nvmeof.toml"}, {"message", "there is no key 'x' here"}, {"line", 2}};
 	Json document = configDocument({"/etc/nvmeof/nvmeof.toml"}, Json::array({problem}), {"a note"});
 	document["text"] = "[host]\n";
+	document["keys"] = Json::array({{{"setting", "tls-key"}, {"source", "/etc/nvmeof/keys/tls.key"}}});
 	return document;
 }
 

@@ -366,6 +366,43 @@ TEST_CASE("an entry that requires TLS is connected with TLS or not at all", "[pl
 	CHECK(fabric.plan().connections[0].options.tls == off);
 }
 
+TEST_CASE("an entry without TLS is refused where [[security]] requires TLS", "[plan][security]")
+{
+	Fabric fabric({"10.0.0.1"});
+	const auto tls13 = TcpSecurity::tls13, none = TcpSecurity::none;
+	DiscoveryEntry rdma = disk("10.1.0.6");
+	rdma.transport = "rdma";
+	fabric.tell("10.0.0.1",
+		    {secured(disk("10.1.0.1"), SecureChannel::required, tls13),
+		     secured(disk("10.1.0.2"), SecureChannel::notRequired, tls13), // offers it
+		     secured(disk("10.1.0.3"), SecureChannel::notSpecified, none),
+		     secured(disk("10.1.0.4"), SecureChannel::notRequired, none), disk("10.1.0.5"), rdma,
+		     secured(disk("10.1.0.7", "nqn.t"), SecureChannel::notSpecified, none), referral("10.0.0.9")});
+	fabric.rules.settings = [&](const std::string &nqn) {
+		ConnectSettings settings;
+		if (nqn == "nqn.s")
+			settings.security = SecurityRule{{}, SecurityUse::required, "c:7"};
+		if (nqn == "nqn.own")
+			settings.security = SecurityRule{SecurityUse::required, {}, "c:1"};
+		return settings;
+	};
+	fabric.roots[0].subsysnqn = "nqn.own";
+	Plan plan = fabric.plan();
+	CHECK(addresses(plan) == std::vector<std::string>{"10.1.0.1 nqn.s", "10.1.0.2 nqn.s", "10.1.0.7 nqn.t"});
+	for (const char *refused : {"10.1.0.3", "10.1.0.4", "10.1.0.5", "10.1.0.6"})
+		CHECK(reasonFor(plan, refused).find("offers no TLS, which [[security]] at c:7 requires") !=
+		      std::string::npos);
+	// a forged log does not end an existing connection
+	fabric.rules.present = [](const ConnectOptions &options) { return options.address.traddr == "10.1.0.3"; };
+	plan = fabric.plan();
+	CHECK(addresses(plan).front() == "10.1.0.3 nqn.s");
+	CHECK(addresses(plan).size() == 4);
+	// each service has the rule of its NQN, whatever refers to it
+	REQUIRE(plan.services.size() == 2);
+	CHECK(plan.services[0].options.security.auth == SecurityUse::required);
+	CHECK(plan.services[1].options.security == SecurityRule());
+}
+
 TEST_CASE("only a service on this machine may report addresses of this machine", "[plan]")
 {
 	Fabric fabric({"127.0.0.1"});

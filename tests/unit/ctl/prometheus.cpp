@@ -59,7 +59,9 @@ TEST_CASE("metrics of a snapshot have the right names and values", "[prometheus]
 	s.namespaces[0].openers = 1;
 	s.namespaces[0].noPathSince = 987500ms;
 	s.controllers[0].authentication = Authentication{"SHA-512", "ffdhe8192", false, 800s};
-	s.controllers[0].tls = Tls{"AES-GCM-256", 17, 17, "NVMe0R02 nqn.h nqn.a"};
+	s.controllers[0].authKey = AuthKey{18, 700s, "nvmeof:dhchap:host:nqn.h:*"};
+	s.controllers[0].authRequired = true;
+	s.controllers[0].tls = Tls{"AES-GCM-256", 17, 17, "NVMe0R02 nqn.h nqn.a", 600s, 810s};
 	std::string text = prometheusText(s, {.bootOffset = 1700000000s, .node = {}, .lost = {}});
 	INFO(text);
 	ExpositionChecker read(text);
@@ -90,6 +92,13 @@ TEST_CASE("metrics of a snapshot have the right names and values", "[prometheus]
 							{"cipher", "AES-GCM-256"},
 							{"identity", "NVMe0R02 nqn.h nqn.a"}}) == 1);
 	CHECK_FALSE(read.value("nvmeof_controller_tls_info", {{"controller", "nvmeof0c2"}}));
+	for (const auto &[name, time] : {std::pair{"authentication_key", 700}, {"tls_key", 600}, {"tls", 810}}) {
+		const std::string metric = std::string("nvmeof_controller_") + name + "_timestamp_seconds";
+		CHECK(read.value(metric, {{"controller", "nvmeof0c1"}}) == 1700000000 + time);
+		CHECK_FALSE(read.value(metric, {{"controller", "nvmeof0c2"}}));
+	}
+	CHECK(read.value("nvmeof_controller_authentication_required", {{"controller", "nvmeof0c1"}}) == 1);
+	CHECK(read.value("nvmeof_controller_authentication_required", {{"controller", "nvmeof0c2"}}) == 0);
 	CHECK(read.value("nvmeof_controller_authentication_timestamp_seconds", {{"controller", "nvmeof0c1"}}) ==
 	      1700000800);
 	CHECK(read.value("nvmeof_controller_state", {{"controller", "nvmeof0c2"}, {"state", "connecting"}}) == 1);

@@ -6,14 +6,98 @@
 #   nvmeof.timeout=SECONDS    how long to wait for the first path of each; 60 without it
 # OPTION is one of `nvmeofctl connect`, without its dashes.
 
-# nvmeof_without_keys FILE: when an initramfs is made. It contains no keys, as others can read it on many systems, and a
-# connect fails for a key whose file is missing.
+# The functions up to nvmeof_without_keys are for when an initramfs is made.
+
+# nvmeof_boot_nqns: the subsystems that a boot connects, as the kernel arguments of this boot and of the next ones, and
+# the firmware's tables name them
+nvmeof_boot_nqns() {
+	local word
+	# shellcheck disable=SC2013,SC2046,SC2086 # words and file names are what is wanted
+	for word in $(cat ${NVMEOF_CMDLINE:-/proc/cmdline /etc/kernel/cmdline /etc/default/grub} 2> /dev/null |
+		tr "\"'" '  '); do
+		case $word in
+		nvmeof=*,* | rd.nvmeof=*,*)
+			word=${word#*nvmeof=}
+			echo "${word%%,*}"
+			;;
+		esac
+	done
+	nvmeofctl nbft --json 2> /dev/null | grep -o '"nqn": *"[^"]*"' | cut -d '"' -f 4
+}
+
+# nvmeof_copy_keys ROOT: copies the files with keys that the configuration sets for these subsystems, readable for root
+# only, unless the initramfs itself will be readable for others. Writes the names of their settings; messages are on
+# stderr.
+nvmeof_copy_keys() {
+	local root=$1 setting source
+	# shellcheck disable=SC2046 # NQNs have no blanks
+	set -- $(nvmeof_boot_nqns | sort -u | sed 's/^/--nqn=/')
+	[ $# -gt 0 ] || return 0
+	nvmeofctl config keys "$@" | while read -r setting source; do
+		case $source in
+		/*) ;;
+		*)
+			echo "nvmeof: $setting: $source does not exist in an initramfs: name a file instead" >&2
+			continue
+			;;
+		esac
+		case $(umask) in
+		*77) ;;
+		*)
+			echo "nvmeof: $setting: the key $source is not copied into an initramfs that others may" \
+				"read: set UMASK=0077 in initramfs.conf(5)" >&2
+			continue
+			;;
+		esac
+		install -D -m 600 "$source" "$root$source" || continue
+		echo "nvmeof: the initramfs contains a secret, the key $source: keep its mode 0600" >&2
+		echo "$setting"
+	done
+}
+
+# nvmeof_without_keys FILE [ROOT]: leaves out keys for authentication whose file is not in ROOT, because a connect with
+# them would fail, whether the target needs them or not. Those for TLS stay: without the key, there is no connection.
 nvmeof_without_keys() {
+	local line source quote="[\"']" dropped=''
+	local key="^[[:space:]]*$quote\{0,1\}dhchap-\(ctrl-\)\{0,1\}key$quote\{0,1\}[[:space:]]*="
 	grep -q '^[^#]*dhchap-.*key' "$1" || return 0
-	sed -i '/^[[:space:]]*["'"'"']\{0,1\}dhchap-\(ctrl-\)\{0,1\}key["'"'"']\{0,1\}[[:space:]]*=/d' "$1"
-	echo "nvmeof: ${1##*/}: dhchap-key and dhchap-ctrl-key are left out of the initramfs, which contains no keys"
-	! grep -q '^[^#]*dhchap-.*key' "$1" ||
+	cp "$1" "$1.whole"
+	while IFS= read -r line || [ -n "$line" ]; do
+		source=$(printf '%s\n' "$line" | sed -n "s/$key[[:space:]]*$quote\([^\"']*\)$quote.*/\2/p")
+		if printf '%s\n' "$line" | grep -q "$key" && ! { [ -n "${2:-}" ] && [ -f "$2$source" ]; }; then
+			dropped=1
+		else
+			printf '%s\n' "$line"
+		fi
+	done < "$1.whole" > "$1"
+	rm "$1.whole"
+	[ -z "$dropped" ] ||
+		echo "nvmeof: ${1##*/}: dhchap-key and dhchap-ctrl-key are left out where the initramfs has no such key"
+	! grep '^[^#]*dhchap-.*key' "$1" | grep -qv "$key" ||
 		echo "nvmeof: ${1##*/}: dhchap-key is not at the beginning of a line: the initramfs may fail to connect"
+}
+
+# nvmeof_start_tls: runs the agent for TLS, if it is there, until nvmeof_stop_tls or the end of the initramfs. Without
+# it, a first attempt would be in vain, and the next one comes late.
+nvmeof_start_tls() {
+	local tries=50
+	command -v nvmeof-tlsd > /dev/null || return 0
+	modprobe -a tls nvme-keyring || return 0
+	nvmeof-tlsd &
+	echo $! > "${NVMEOF_RUN:-/run}/nvmeof-tlsd.pid"
+	until nvmeof-tlsd --check | grep -q 'an agent is running'; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || break
+		sleep 0.1
+	done
+}
+
+# The agent of the system takes over.
+nvmeof_stop_tls() {
+	local pid=${NVMEOF_RUN:-/run}/nvmeof-tlsd.pid
+	[ -e "$pid" ] || return 0
+	kill "$(cat "$pid")"
+	rm "$pid"
 }
 
 nvmeof_arguments() {

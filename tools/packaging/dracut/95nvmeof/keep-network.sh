@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The interfaces that the root file system is reached by have to stay as they are: after this, all that have an address.
+# The agent for TLS is that of the system from now on.
 # shellcheck disable=SC1091
 . /lib/nvmeof/boot.sh
 
@@ -11,3 +12,4 @@ if [ -e /tmp/nvmeof.tried ]; then
 		ip address change "$address" dev "$name" valid_lft forever preferred_lft forever
 	done
 fi
+nvmeof_stop_tls

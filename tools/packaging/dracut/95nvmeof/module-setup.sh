@@ -24,6 +24,8 @@ installkernel() {
 	hostonly='' instmods -c -s nvmeof nvmeof_tcp ||
 		dwarn "nvmeof: no module nvmeof_tcp for this kernel: its initramfs cannot connect"
 	hostonly='' instmods nvmeof_rdma
+	# for TLS, see install()
+	hostonly='' instmods tls nvme-keyring gcm ghash-generic ghash-clmulni-intel aesni-intel
 }
 
 install() {
@@ -35,8 +37,12 @@ install() {
 	# shellcheck disable=SC1091,SC2154
 	. "$moddir/boot.sh"
 	# shellcheck disable=SC2154
+	if [[ $(nvmeof_copy_keys "$initdir") == *tls-key* ]]; then
+		inst_multiple grep kill sleep nvmeof-tlsd ||
+			dwarn "nvmeof: a subsystem of the boot needs TLS: install the package nvmeof-tlsd"
+	fi
 	for file in "$initdir"/etc/nvmeof/nvmeof.toml "$initdir"/etc/nvmeof/nvmeof.d/*.toml; do
-		[[ ! -e $file ]] || nvmeof_without_keys "$file" >&2
+		[[ ! -e $file ]] || nvmeof_without_keys "$file" "$initdir" >&2
 	done
 	inst_rules 61-nvmeof-links.rules 90-nvmeof-policy.rules
 	# shellcheck disable=SC2154

@@ -9,6 +9,7 @@ export NVMEOF_CMDLINE=/tmp/nvmeof.cmdline
 {
 	timeout=$(nvmeof_timeout)
 	nvmeof_await_address "$timeout" || echo "nvmeof: no address within $timeout s; see ip= in dracut.cmdline(7)"
+	nvmeof_start_tls
 	nvmeof_connect_all || echo "nvmeof: see nvmeof-dracut(7); dracut keeps waiting for the root file system"
 	: > /tmp/nvmeof.tried
 } >&2 &

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "security.h"
+
+#include <cerrno>
+
+#include "invalid_error.h"
+
+namespace nofctl {
+
+using namespace nvmeof;
+
+namespace {
+
+std::string by(const SecurityRule &rule)
+{
+	return " by [[security]] at " + rule.place;
+}
+
+Error missing(std::string message)
+{
+	return errorFromErrno(ENOKEY, std::move(message));
+}
+
+Result<void> applyTls(ConnectOptions &options)
+{
+	const SecurityRule &rule = options.security;
+	const bool wanted = tlsUseOf(options.tls, !options.tlsKey.empty()) == TlsUse::required;
+	switch (*rule.tls) {
+	case SecurityUse::required:
+		if (options.transport != "tcp")
+			return invalidError("tls: required for " + options.subsysnqn + by(rule) + ", and transport " +
+					    options.transport + " has no TLS: connect by tcp, or change the rule");
+		if (options.tls == TlsUse::off)
+			return invalidError("tls: required for " + options.subsysnqn + by(rule) +
+					    ", and set to off: remove that setting, or change the rule");
+		options.tls = TlsUse::required;
+		return {};
+	case SecurityUse::preferred:
+		if (!options.tls && options.tlsKey.empty())
+			options.tls = TlsUse::preferred;
+		return {};
+	case SecurityUse::off:
+		if (wanted) // who asks for encryption must not get a connection without it
+			return invalidError("tls: off for " + options.subsysnqn + by(rule) +
+					    ", and required by a setting, a key or the discovery log: set tls to off, "
+					    "or change the rule");
+		options.tls = TlsUse::off;
+		options.tlsKey.clear();
+		return {};
+	}
+	return {};
+}
+
+} // namespace
+
+Result<void> applySecurity(ConnectOptions &options)
+{
+	const SecurityRule &rule = options.security;
+	if (rule.auth == SecurityUse::off) {
+		options.dhchapKey.clear();
+		options.dhchapCtrlKey.clear();
+	}
+	if (rule.auth == SecurityUse::required && options.dhchapKey.empty())
+		return missing("dhchap-key: authentication is required for " + options.subsysnqn + by(rule) +
+			       ", and no key is set: give this host's key for it by dhchap-key");
+	return rule.tls ? applyTls(options) : Result<void>();
+}
+
+Result<void> checkSecurity(const SecurityRule &rule, const Controller &controller)
+{
+	const bool auth = rule.auth == SecurityUse::required && !controller.authRequired && !controller.authentication;
+	const bool tls = rule.tls == SecurityUse::required && !controller.tls;
+	if (!auth && !tls)
+		return {};
+	Error error =
+		missing(std::string(tls ? "tls" : "dhchap-key") + ": required for " + controller.subsysnqn + by(rule) +
+			", and " + controller.name + " is connected without it: 'nvmeofctl disconnect " +
+			controller.name + "', then connect again");
+	error.object = ErrorObject::named(controller.name);
+	return error;
+}
+
+} // namespace nofctl

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Applies the [[security]] rule of a connection.
+#pragma once
+
+#include <nvmeof/connect.h>
+#include <nvmeof/result.h>
+
+namespace nofctl {
+
+// The setting tls, which is required by default if there is a tls-key
+inline nvmeof::TlsUse tlsUseOf(const std::optional<nvmeof::TlsUse> &tls, bool hasKey)
+{
+	return tls.value_or(hasKey ? nvmeof::TlsUse::required : nvmeof::TlsUse::off);
+}
+
+/*
+ * Changes the settings for keys and TLS to what options.security demands. Errors: invalid, if they contradict it;
+ * authentication with ENOKEY, if a key has to be given. The message names the rule and the next step.
+ */
+nvmeof::Result<void> applySecurity(nvmeof::ConnectOptions &options);
+
+// Whether a controller that exists already may be used for such a connection. Errors: authentication.
+nvmeof::Result<void> checkSecurity(const nvmeof::SecurityRule &rule, const nvmeof::Controller &controller);
+
+} // namespace nofctl
