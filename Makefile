@@ -12,8 +12,8 @@ TESTS ?=
 WERROR ?=
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
-# The kernels that `make check` builds for and boots
-CHECK_KERNELS ?= 6.12 6.1
+# The kernels that `make check` builds for and boots, as KERNELS=
+CHECK_KERNELS ?= $(or $(KERNELS),6.12 6.1)
 export CHECK_KERNELS
 
 # Evaluated only by targets that build modules, so that `make help` works without any kernel headers.
@@ -23,8 +23,8 @@ kver = $(or $(shell qemu/kernel $(KVER)),$(error no kernel to build for))
 generator = $(if $(wildcard $(BUILD)/user/CMakeCache.txt),,-G Ninja)
 
 .PHONY: all configure user tool modules test-modules deb rpm install dkms uninstall clean help deps test-deps \
-	lint unit fuzz check check-quick check-deep check-status debug-kernel plain-kernel coverage demo demo-cdc \
-	demo-gds shell bench bench-cdc figures
+	lint unit fuzz check check-quick check-deep check-status debug-kernel plain-kernel newest-kernel coverage \
+	demo demo-cdc demo-gds shell bench bench-cdc figures
 
 all: user modules
 
@@ -38,12 +38,14 @@ help:
 	@echo 'make demo-gds   storage for GPUs (stand-ins): topology, stripe, plan; two sockets, 16 drives'
 	@echo 'make check      the core tests and the suites of the areas that you changed: 25 minutes on two cores'
 	@echo 'make check AREA=rdma,cdc   all tests of these areas (tests/areas); AREA=auto: of the changed areas'
+	@echo 'make check KERNELS="newest 6.1"   on these kernels instead of 6.12 and 6.1; Documentation/kernels.md'
 	@echo 'make check ONLY=failover   only the tests whose names match'
 	@echo 'make check-status  tell whether this tree has passed make check'
 	@echo 'make check-quick  lint, unit tests, one short guest: under five minutes once all is built'
 	@echo 'make check-deep everything, also on the debug kernel, with faults and more fuzzing: hours'
 	@echo 'make debug-kernel  build the debug kernel in ~/.cache/nvmeof'
 	@echo 'make plain-kernel  the same source without debugging options, for tests of P2PDMA'
+	@echo 'make newest-kernel  fetch the newest kernel of Debian, for KVER=newest; RENEW=1: look for a newer one'
 	@echo 'make unit       unit tests with sanitizers; make fuzz: every fuzzer for a minute'
 	@echo 'make coverage   lines of the modules that runs on the debug kernel have executed'
 	@echo 'make figures    numbers of misbehaviours, faults and random messages in the last runs'
@@ -112,6 +114,9 @@ debug-kernel:
 
 plain-kernel:
 	@qemu/debug/build plain
+
+newest-kernel:
+	@qemu/newest/build $(if $(RENEW),--renew)
 
 fuzz: test-deps
 	tests/fuzz/run

@@ -21,14 +21,15 @@ die() {
 }
 
 # Print the full version of a kernel: "6.12" is the newest installed 6.12.*, "debug" and "plain" are those of
-# qemu/debug, and a full version is printed unchanged.
+# qemu/debug, "newest" that of qemu/newest, and a full version is printed unchanged.
 kernel_version() {
 	local dir version
 	case $1 in
 	debug) "$top/qemu/debug/build" --path || die "no debug kernel; 'make debug-kernel' builds it"; return ;;
 	plain) "$top/qemu/debug/build" --path plain || die "no such kernel; 'make plain-kernel' builds it"; return ;;
-	*-nvmeof-debug | *-nvmeof-plain) echo "$1"; return ;;
+	newest) "$top/qemu/newest/build" --path || die "no newest kernel; 'make newest-kernel' fetches it"; return ;;
 	esac
+	if [ -d "$cache/kernels/$1/lib/modules/$1" ]; then echo "$1"; return; fi
 	version=$(for dir in /lib/modules/*; do
 		case ${dir##*/} in "$1" | "$1".* | "$1"-*) echo "${dir##*/}" ;; esac
 	done | sort -V | tail -n 1)
@@ -38,7 +39,5 @@ kernel_version() {
 
 # Print the directory with boot/ and lib/modules/ of a kernel; empty for an installed kernel.
 kernel_root() {
-	case $1 in
-	*-nvmeof-debug | *-nvmeof-plain) echo "$cache/kernels/$1" ;;
-	esac
+	if [ -d "$cache/kernels/$1/lib/modules/$1" ]; then echo "$cache/kernels/$1"; fi
 }

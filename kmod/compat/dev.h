@@ -4,7 +4,7 @@
 
 #include <linux/device.h>
 
-#if !NOF_HAVE_CLASS_CREATE_NAME
+#if NOF_HAVE_CLASS_CREATE_OWNER
 #undef class_create
 #define class_create(name)							\
 ({										\

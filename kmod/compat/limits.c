@@ -33,6 +33,13 @@ static unsigned short discard_segments(const struct nof_limits *lim)
 
 #if NOF_HAVE_QUEUE_LIMITS_FEATURES
 
+/* Without this feature the block layer ignores the limits of atomic writes */
+#if NOF_HAVE_ATOMIC_WRITE_FEATURE
+#define ATOMIC_WRITES	BLK_FEAT_ATOMIC_WRITES
+#else
+#define ATOMIC_WRITES	((__force blk_features_t)0)
+#endif
+
 static blk_features_t limits_features(const struct nof_limits *lim)
 {
 	blk_features_t f = 0;
@@ -47,10 +54,16 @@ static blk_features_t limits_features(const struct nof_limits *lim)
 		f |= BLK_FEAT_PCI_P2PDMA;
 	if (lim->zone_bytes)
 		f |= BLK_FEAT_ZONED;
+	if (lim->atomic_bytes)
+		f |= ATOMIC_WRITES;
 	return f;
 }
 
-#if NOF_HAVE_ATOMIC_WRITE
+#if NOF_HAVE_ATOMIC_WRITE_ABSENT
+static void fill_atomics(struct queue_limits *to, const struct nof_limits *lim)
+{
+}
+#else
 static void fill_atomics(struct queue_limits *to, const struct nof_limits *lim)
 {
 	u32 bytes = min_not_zero(lim->atomic_bytes, lim->atomic_boundary);
@@ -62,11 +75,30 @@ static void fill_atomics(struct queue_limits *to, const struct nof_limits *lim)
 	to->atomic_write_hw_unit_min = bytes ? lim->logical_block_size : 0;
 	to->atomic_write_hw_unit_max = bytes ? rounddown_pow_of_two(bytes) : 0;
 }
-#else
-static void fill_atomics(struct queue_limits *to, const struct nof_limits *lim)
+#endif
+
+#if NOF_HAVE_ZONE_APPEND_HW
+static void fill_zone_append(struct queue_limits *to, unsigned int max)
 {
+	to->max_hw_zone_append_sectors = max;
+}
+#else
+static void fill_zone_append(struct queue_limits *to, unsigned int max)
+{
+	to->max_zone_append_sectors = max;
 }
 #endif
+
+#if NOF_LIMITS_PI
+static void fill_pi_bytes(struct blk_integrity *bi, u8 bytes)
+{
+#if NOF_HAVE_INTEGRITY_METADATA
+	bi->metadata_size = bytes;
+	bi->pi_tuple_size = bytes;
+#else
+	bi->tuple_size = bytes;
+#endif
+}
 
 /* tag_size counts the bytes free for the application: the 16-bit tag, and with type 3 the reference tag */
 static void fill_integrity(struct queue_limits *to, const struct nof_limits *lim)
@@ -77,7 +109,7 @@ static void fill_integrity(struct queue_limits *to, const struct nof_limits *lim
 	if (!lim->pi_bytes)
 		return;
 	bi->csum_type = wide ? BLK_INTEGRITY_CSUM_CRC64 : BLK_INTEGRITY_CSUM_CRC;
-	bi->tuple_size = lim->pi_bytes;
+	fill_pi_bytes(bi, lim->pi_bytes);
 	bi->tag_size = sizeof(__be16);
 	bi->flags |= BLK_INTEGRITY_DEVICE_CAPABLE;
 	if (lim->pi_type != T10_PI_TYPE3_PROTECTION)
@@ -86,11 +118,16 @@ static void fill_integrity(struct queue_limits *to, const struct nof_limits *lim
 		bi->tag_size += wide ? sizeof_field(struct crc64_pi_tuple, ref_tag) : sizeof(__be32);
 	to->max_integrity_segments = USHRT_MAX;
 }
+#else
+static void fill_integrity(struct queue_limits *to, const struct nof_limits *lim)
+{
+}
+#endif
 
 static void fill(struct queue_limits *to, const struct nof_limits *lim)
 {
 	const blk_features_t ours = BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA | BLK_FEAT_STABLE_WRITES | BLK_FEAT_POLL |
-				    BLK_FEAT_PCI_P2PDMA | BLK_FEAT_ZONED;
+				    BLK_FEAT_PCI_P2PDMA | BLK_FEAT_ZONED | ATOMIC_WRITES;
 
 	to->features = (to->features & ~ours) | limits_features(lim);
 	to->logical_block_size = lim->logical_block_size;
@@ -114,7 +151,7 @@ static void fill(struct queue_limits *to, const struct nof_limits *lim)
 	to->max_open_zones = lim->max_open_zones;
 	to->max_active_zones = lim->max_active_zones;
 	/* 0: the block layer emulates zone append by writes */
-	to->max_zone_append_sectors = lim->native_append ? sectors(lim->max_append_bytes) : 0;
+	fill_zone_append(to, lim->native_append ? sectors(lim->max_append_bytes) : 0);
 }
 
 struct gendisk *nof_limits_alloc_disk(struct blk_mq_tag_set *set, const struct nof_limits *lim, void *queuedata)
@@ -173,6 +210,18 @@ static void set_discard(struct request_queue *q, const struct nof_limits *lim)
 	blk_queue_max_write_zeroes_sectors(q, sectors(lim->max_write_zeroes_bytes));
 }
 
+#if NOF_HAVE_DISK_ZONED_MODEL
+static void set_zoned(struct gendisk *disk)
+{
+	disk_set_zoned(disk, BLK_ZONED_HM);
+}
+#else
+static void set_zoned(struct gendisk *disk)
+{
+	disk_set_zoned(disk);
+}
+#endif
+
 /*
  * On these kernels only an elevator keeps the writes of a zone in order, one at a time. Zone append is always native:
  * the block layer does not emulate it.
@@ -182,7 +231,7 @@ static void set_zones(struct gendisk *disk, const struct nof_limits *lim)
 #ifdef CONFIG_BLK_DEV_ZONED
 	struct request_queue *q = disk->queue;
 
-	disk_set_zoned(disk, BLK_ZONED_HM);
+	set_zoned(disk);
 	blk_queue_chunk_sectors(q, lim->zone_bytes >> SECTOR_SHIFT);
 	disk_set_max_open_zones(disk, lim->max_open_zones);
 	disk_set_max_active_zones(disk, lim->max_active_zones);

@@ -10,7 +10,8 @@
 #include <linux/types.h>
 
 /* Whether the block layer generates and verifies protection information: since 6.11 this is one of the limits */
-#define NOF_LIMITS_PI	(NOF_HAVE_QUEUE_LIMITS_FEATURES && IS_ENABLED(CONFIG_BLK_DEV_INTEGRITY))
+#define NOF_LIMITS_PI	(NOF_HAVE_QUEUE_LIMITS_FEATURES && !NOF_HAVE_INTEGRITY_PROFILE && \
+			 IS_ENABLED(CONFIG_BLK_DEV_INTEGRITY))
 
 struct blk_mq_tag_set;
 struct gendisk;

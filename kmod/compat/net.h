@@ -13,7 +13,7 @@ typedef struct genl_ops nof_genl_pre_op;
 #endif
 
 /* Returns the attributes of a dump request */
-#if NOF_HAVE_GENL_INFO_DUMP
+#if NOF_HAVE_GENL_DUMP_INFO
 static inline struct nlattr **nof_genl_dump_attrs(struct netlink_callback *cb)
 {
 	return genl_info_dump(cb)->attrs;
@@ -31,7 +31,17 @@ static inline struct nlattr **nof_genl_dump_attrs(struct netlink_callback *cb)
 	genlmsg_multicast_allns(family, skb, portid, group, GFP_ATOMIC)
 #endif
 
-#if !NOF_HAVE_SENDPAGES_OK
+#if NOF_HAVE_SOCKADDR_PLAIN
+#define sockaddr_unsized	sockaddr
+#endif
+
+#if NOF_HAVE_INET_ADDR_IS_ANY_SOCKADDR
+#include <linux/inet.h>
+
+#define inet_addr_is_any(addr)	inet_addr_is_any((struct sockaddr *)(addr))
+#endif
+
+#if NOF_HAVE_SENDPAGES_OK_ABSENT
 #include <linux/net.h>
 
 static inline bool sendpages_ok(struct page *page, size_t len, size_t offset)

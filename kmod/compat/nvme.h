@@ -5,7 +5,7 @@
 
 #include <linux/nvme.h>
 
-#if !NOF_HAVE_NVME_SCT
+#if NOF_HAVE_NVME_SCT_ABSENT
 #define NVME_SCT_GENERIC		0x0
 #define NVME_SCT_COMMAND_SPECIFIC	0x100
 #define NVME_SCT_MEDIA_ERROR		0x200
@@ -16,21 +16,26 @@
 #define NVME_SCT(status)		((status) >> 8 & 7)
 #endif
 
-#if !NOF_HAVE_NVME_STATUS_DNR
+#if NOF_HAVE_NVME_STATUS_SC_DNR
 #define NVME_STATUS_CRD			NVME_SC_CRD
 #define NVME_STATUS_MORE		NVME_SC_MORE
 #define NVME_STATUS_DNR			NVME_SC_DNR
 #endif
 
-#if !NOF_HAVE_NVME_SC_CMD_SIZE
+#if NOF_HAVE_NVME_SC_CMD_SIZE_ABSENT
 #define NVME_SC_CMD_SIZE_LIM_EXCEEDED	0x183
 #endif
 
-#if !NOF_HAVE_NVME_WZ_DEAC
+#if NOF_HAVE_NVME_WZ_DEAC_ABSENT
 #define NVME_WZ_DEAC			(1 << 9)
 #endif
 
-#if !NOF_HAVE_NVME_RESV_EXT
+#if NOF_HAVE_NVME_TCP_C2HTERM_ABSENT
+#define NVME_TCP_MIN_C2HTERM_PLEN	24
+#define NVME_TCP_MAX_C2HTERM_PLEN	152
+#endif
+
+#if NOF_HAVE_NVME_RESV_EXT_ABSENT
 struct nvme_registered_ctrl_ext {
 	__le16	cntlid;
 	__u8	rcsts;
@@ -51,7 +56,7 @@ struct nvme_reservation_status_ext {
 };
 #endif
 
-#if !NOF_HAVE_NVME_IS_WRITE_CONST
+#if NOF_HAVE_NVME_IS_WRITE_PLAIN
 static inline bool nof_nvme_is_write(const struct nvme_command *cmd)
 {
 	return nvme_is_write((struct nvme_command *)cmd);

@@ -6,7 +6,7 @@
 #include <linux/blkdev.h>
 #include <linux/pr.h>
 
-#if NOF_HAVE_PR_READ
+#if NOF_HAVE_PR_READ_PRESENT
 #define NOF_PR_READ_OPS(keys, held)	.pr_read_keys = keys, .pr_read_reservation = held,
 #else
 struct pr_keys {

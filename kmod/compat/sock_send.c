@@ -15,7 +15,7 @@ static int send_iter(struct sock *sk, struct iov_iter *iter, int flags)
 	return sent;
 }
 
-#if NOF_HAVE_SENDPAGE
+#if NOF_HAVE_SOCK_SPLICE_SENDPAGE
 static int send_page(struct sock *sk, struct iov_iter *iter, int flags)
 {
 	size_t pos = iter->bvec->bv_offset + iter->iov_offset;

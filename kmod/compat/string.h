@@ -4,7 +4,7 @@
 
 #include <linux/string.h>
 
-#if !NOF_HAVE_STRSCPY_ARRAY
+#if NOF_HAVE_STRSCPY_SIZE
 #include <linux/kernel.h>
 
 /* A macro is not expanded again within itself: the innermost strscpy is the kernel's function. */

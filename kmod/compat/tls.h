@@ -6,7 +6,7 @@
  * Whether connections can use TLS: an agent in userspace does the handshake (6.12), the socket encrypts, and the kernel
  * exports key_lookup(), as kernels with the in-tree driver's keyring do.
  */
-#if NOF_HAVE_TLS_HANDSHAKE && IS_ENABLED(CONFIG_TLS) && IS_ENABLED(CONFIG_NVME_KEYRING)
+#if NOF_HAVE_TLS_HANDSHAKE_PSK && IS_ENABLED(CONFIG_TLS) && IS_ENABLED(CONFIG_NVME_KEYRING)
 #define NOF_TLS	1
 #else
 #define NOF_TLS	0

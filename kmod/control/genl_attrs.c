@@ -344,7 +344,7 @@ static int put_zones(struct sk_buff *skb, const struct nof_head *head)
 	       nla_put_u32(skb, NVMEOF_A_OPEN_ZONES, READ_ONCE(lim->max_open_zones)) ?:
 	       nla_put_u32(skb, NVMEOF_A_ACTIVE_ZONES, READ_ONCE(lim->max_active_zones)) ?:
 	       nla_put_u32(skb, NVMEOF_A_ZONE_APPEND,
-			   queue_max_zone_append_sectors(head->disk->queue) << SECTOR_SHIFT);
+			   bdev_max_zone_append_sectors(head->disk->part0) << SECTOR_SHIFT);
 }
 
 /* Optional features of a namespace */

@@ -214,7 +214,8 @@ static int map_fixed(struct request *rq, const struct nof_passthru_io *io)
 
 	if (io->vec)
 		return -EINVAL;
-	ret = io_uring_cmd_import_fixed(io->p->addr, io->p->data_len, rq_data_dir(rq), &iter, io->fixed);
+	ret = io_uring_cmd_import_fixed(io->p->addr, io->p->data_len, rq_data_dir(rq), &iter, io->fixed,
+					io->issue_flags);
 	return ret < 0 ? ret : blk_rq_map_user_iov(rq->q, rq, NULL, &iter, GFP_KERNEL);
 }
 

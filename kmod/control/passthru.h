@@ -34,6 +34,7 @@ int nof_passthru_admin(struct nof_ctrl *ctrl, const struct nvme_passthru_cmd64 *
  * @only:	the controller that must execute it; NULL: any path of the disk
  * @vec:	the data is described by struct iovec
  * @fixed:	the io_uring command with whose ring the buffer is registered; NULL: not a registered buffer
+ * @issue_flags: those of @fixed
  * @opf, @flags: for blk_mq_alloc_request()
  */
 struct nof_passthru_io {
@@ -42,6 +43,7 @@ struct nof_passthru_io {
 	const struct nof_ctrl		*only;
 	bool				vec;
 	struct io_uring_cmd		*fixed;
+	unsigned int			issue_flags;
 	blk_opf_t			opf;
 	blk_mq_req_flags_t		flags;
 };

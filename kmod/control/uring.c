@@ -34,7 +34,7 @@ static struct uring_io *io_of(struct io_uring_cmd *ioucmd)
 /* The SQE is in memory that userspace can change: each field is read once, and only the copy is checked and used. */
 static void get_uring_cmd(const struct io_uring_cmd *ioucmd, struct nvme_passthru_cmd64 *p)
 {
-	const struct nvme_uring_cmd *from = nof_uring_payload(ioucmd);
+	const struct nvme_uring_cmd *from = nof_uring_payload(ioucmd, struct nvme_uring_cmd);
 
 	*p = (struct nvme_passthru_cmd64){
 		.opcode		= READ_ONCE(from->opcode),
@@ -71,10 +71,12 @@ static void uring_io_end(struct io_uring_cmd *ioucmd, unsigned int issue_flags)
 	struct uring_io *io = io_of(ioucmd);
 	int err = io->bio ? blk_rq_unmap_user(io->bio) : 0;
 
-	io_uring_cmd_done(ioucmd, io->status ?: err, io->result, issue_flags);
+	io_uring_cmd_done32(ioucmd, io->status ?: err, io->result, issue_flags);
 }
 
-static enum rq_end_io_ret uring_end_io(struct request *rq, blk_status_t sts)
+NOF_DEFINE_URING_TASK_WORK(uring_io_end_work, uring_io_end)
+
+static enum rq_end_io_ret uring_end_io(NOF_END_IO_PARAMS(rq, sts))
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	struct io_uring_cmd *ioucmd = rq->end_io_data;
@@ -83,7 +85,7 @@ static enum rq_end_io_ret uring_end_io(struct request *rq, blk_status_t sts)
 	nof_reserve_count_passthru(rq);
 	io->status = nof_request_status(rq, sts);
 	io->result = le64_to_cpu(req->cmd.result.u64);
-	io_uring_cmd_do_in_task_lazy(ioucmd, uring_io_end);
+	io_uring_cmd_do_in_task_lazy(ioucmd, uring_io_end_work);
 	return RQ_END_IO_FREE;
 }
 
@@ -121,6 +123,7 @@ int nof_uring_io(struct io_uring_cmd *ioucmd, unsigned int issue_flags, struct n
 	if (ret)
 		return ret;
 	io.vec = ioucmd->cmd_op == NVME_URING_CMD_IO_VEC;
+	io.issue_flags = issue_flags;
 	io.fixed = ioucmd->flags & IORING_URING_CMD_FIXED ? ioucmd : NULL;
 	io.flags = nowait ? BLK_MQ_REQ_NOWAIT : 0;
 	/* without polled queues an interrupt completes the request, and the polling ring finds it complete */
@@ -141,23 +144,23 @@ int nof_uring_poll(struct io_uring_cmd *ioucmd, struct nof_head *head, struct io
 	return nof_head_poll(head, io_of(ioucmd)->hctx, iob);
 }
 
-static int admin_fixed(struct io_uring_cmd *ioucmd, const struct nvme_passthru_cmd64 *p, int dir,
-		       struct iov_iter *data)
+static int admin_fixed(struct io_uring_cmd *ioucmd, unsigned int issue_flags, const struct nvme_passthru_cmd64 *p,
+		       int dir, struct iov_iter *data)
 {
 	if (ioucmd->cmd_op == NVME_URING_CMD_ADMIN_VEC)
 		return -EINVAL;
-	return min(io_uring_cmd_import_fixed(p->addr, p->data_len, dir, data, ioucmd), 0);
+	return min(io_uring_cmd_import_fixed(p->addr, p->data_len, dir, data, ioucmd, issue_flags), 0);
 }
 
 /* The caller must kfree() *@iov. */
-static int admin_data(struct io_uring_cmd *ioucmd, const struct nvme_passthru_cmd64 *p, struct iovec **iov,
-		      struct iov_iter *data)
+static int admin_data(struct io_uring_cmd *ioucmd, unsigned int issue_flags, const struct nvme_passthru_cmd64 *p,
+		      struct iovec **iov, struct iov_iter *data)
 {
 	int dir = p->opcode & 1 ? ITER_SOURCE : ITER_DEST;
 	void __user *addr = u64_to_user_ptr(p->addr);
 
 	if (p->data_len && ioucmd->flags & IORING_URING_CMD_FIXED)
-		return admin_fixed(ioucmd, p, dir, data);
+		return admin_fixed(ioucmd, issue_flags, p, dir, data);
 	if (ioucmd->cmd_op == NVME_URING_CMD_ADMIN_VEC)
 		return min_t(ssize_t, import_iovec(dir, addr, p->data_len, 0, iov, data), 0);
 	return import_ubuf(dir, addr, p->data_len, data);
@@ -184,12 +187,12 @@ int nof_uring_admin(struct io_uring_cmd *ioucmd, unsigned int issue_flags, struc
 		return ret;
 	if (issue_flags & IO_URING_F_NONBLOCK)
 		return -EAGAIN;
-	ret = admin_data(ioucmd, &p, &iov, &data);
+	ret = admin_data(ioucmd, issue_flags, &p, &iov, &data);
 	if (!ret)
 		ret = nof_passthru_admin(ctrl, &p, &grant, &data, &result);
 	kfree(iov);
 	if (ret < 0)
 		return ret;
-	io_uring_cmd_done(ioucmd, ret, result, issue_flags);
+	io_uring_cmd_done32(ioucmd, ret, result, issue_flags);
 	return -EIOCBQUEUED;
 }

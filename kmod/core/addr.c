@@ -44,7 +44,7 @@ static int parse_remote(struct nof_addr *at, struct nof_opts *opts, struct netli
 		NL_SET_ERR_MSG(extack, "TRADDR is not a numeric IPv4 or IPv6 address");
 		return -EINVAL;
 	}
-	if (inet_addr_is_any((struct sockaddr *)&at->dst)) {
+	if (inet_addr_is_any(&at->dst)) {
 		NL_SET_ERR_MSG(extack, "TRADDR is a wildcard address, not that of a target");
 		return -EINVAL;
 	}

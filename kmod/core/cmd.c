@@ -26,7 +26,7 @@ static void use_bio(struct nof_data *d, struct bio *bio)
 			n++;
 	}
 	iov_iter_bvec(&d->iter, d->dest, __bvec_iter_bvec(bio->bi_io_vec, bio->bi_iter), n, bio->bi_iter.bi_size);
-	d->iter.iov_offset = bio->bi_iter.bi_bvec_done;
+	d->iter.iov_offset = bio->bi_iter.bi_offset;
 	iov_iter_truncate(&d->iter, d->left);
 	d->bio = bio;
 }
@@ -65,7 +65,7 @@ static struct bvec_iter data_iter(const struct nof_data *d)
 	u32 block = block_bytes(d), data = (d->bio_done / block << d->pi_shift) + (1U << d->pi_shift) - data_left(d);
 
 	return (struct bvec_iter){
-		.bi_size = d->bio->bi_iter.bi_size - data, .bi_idx = d->bv_idx, .bi_bvec_done = d->bv_done,
+		.bi_size = d->bio->bi_iter.bi_size - data, .bi_idx = d->bv_idx, .bi_offset = d->bv_done,
 	};
 }
 
@@ -112,7 +112,7 @@ static void next_protected_bio(struct nof_data *d, struct bio *bio)
 	}
 	d->bio = bio;
 	d->bv_idx = bio->bi_iter.bi_idx;
-	d->bv_done = bio->bi_iter.bi_bvec_done;
+	d->bv_done = bio->bi_iter.bi_offset;
 	d->bio_done = 0;
 	use_piece(d);
 }
@@ -126,7 +126,7 @@ static void next_piece(struct nof_data *d)
 		it = data_iter(d);
 		bvec_iter_advance(d->bio->bi_io_vec, &it, d->bvec.bv_len);
 		d->bv_idx = it.bi_idx;
-		d->bv_done = it.bi_bvec_done;
+		d->bv_done = it.bi_offset;
 	}
 	d->bio_done += d->bvec.bv_len;
 	if (d->bio_done / block_bytes(d) == d->bio->bi_iter.bi_size >> d->pi_shift)

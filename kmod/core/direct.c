@@ -102,9 +102,9 @@ unsigned int nof_direct_of(struct request *rq)
 	gpu = nof_direct_gpu_get();
 	rq_for_each_bvec(bv, rq, iter) {
 		if (is_pci_p2pdma_page(bv.bv_page)) {
-			if (from && from != bv.bv_page->pgmap)
+			if (from && from != page_pgmap(bv.bv_page))
 				what |= NOF_DIRECT_MIXED;
-			from = bv.bv_page->pgmap;
+			from = page_pgmap(bv.bv_page);
 			what |= NOF_DIRECT_P2P;
 		} else if (gpu && gpu->is(bv.bv_page)) {
 			what |= NOF_DIRECT_GPU;

@@ -35,7 +35,7 @@ int nof_command_exec(struct nof_head *head, const struct nof_command *cmd)
 	req->no_wait = cmd->no_wait;
 	req->retry = cmd->retry;
 	if (cmd->len)
-		ret = blk_rq_map_kern(q, rq, cmd->buf, cmd->len, GFP_NOIO);
+		ret = blk_rq_map_kern(rq, cmd->buf, cmd->len, GFP_NOIO);
 	if (!ret)
 		ret = command_result(req, blk_execute_rq(rq, false));
 	blk_mq_free_request(rq);

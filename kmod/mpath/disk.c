@@ -4,6 +4,7 @@
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include "compat/limits.h"
+#include "compat/zones.h"
 #include "core/numbers.h"
 #include "core/subsys.h"
 #include "core/upcalls.h"
@@ -152,13 +153,15 @@ static int disk_ioctl(struct block_device *bdev, blk_mode_t mode, unsigned int c
 	return nof_control.head_ioctl(bdev, mode, cmd, arg);
 }
 
+NOF_DEFINE_REPORT_ZONES(head_report_zones, nof_zones_report)
+
 static const struct block_device_operations head_ops = {
 	.owner		= THIS_MODULE,
 	.ioctl		= disk_ioctl,
 	.compat_ioctl	= blkdev_compat_ptr_ioctl,
 	.free_disk	= free_disk,
 	.get_unique_id	= get_unique_id,
-	.report_zones	= nof_zones_report,
+	.report_zones	= head_report_zones,
 	.pr_ops		= &nof_reserve_ops,
 };
 

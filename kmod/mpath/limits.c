@@ -264,7 +264,7 @@ static bool limits_freeze(struct nof_head *head, const struct nof_ctrl *ctrl, un
 
 		if (time_before(jiffies, end) && live && !limits_blocked(head))
 			continue;
-		blk_mq_unfreeze_queue(q);
+		blk_mq_unfreeze_queue_nomemrestore(q);
 		/* a lost controller cut the wait short: that must not delay the next path */
 		if (live)
 			head->change.next = jiffies + NARROW_BACKOFF * (jiffies - begin);
@@ -316,7 +316,7 @@ enum nof_refusal nof_head_narrow(struct nof_head *head, const struct nof_ctrl *c
 	lim = limits_intersect(&head->limits, &lim);
 	refusal = nof_limits_update(head->disk, &lim) ? NOF_REFUSED_LIMITS : NOF_ATTACHED;
 	/* unfreeze first: a holder of subsys->lock may wait for memory, and so for writeback to this disk */
-	blk_mq_unfreeze_queue(head->disk->queue);
+	blk_mq_unfreeze_queue_nomemrestore(head->disk->queue);
 	if (!refusal)
 		p2p_changed = set_limits(head, &lim);
 unlock:
@@ -386,7 +386,7 @@ static bool head_widen(struct nof_head *head, bool *p2p_changed)
 	frozen = limits_freeze(head, NULL, WIDEN_TMO_MS);
 	if (frozen) {
 		err = nof_limits_update(head->disk, &lim);
-		blk_mq_unfreeze_queue(head->disk->queue);
+		blk_mq_unfreeze_queue_nomemrestore(head->disk->queue);
 	}
 	if (!frozen || err) {
 		set_limits(head, &was);

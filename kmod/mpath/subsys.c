@@ -288,7 +288,7 @@ static int subsys_tags_init(struct nof_subsys *s, const struct nof_opts *opts)
 	s->tags.numa_node = NUMA_NO_NODE;
 	s->tags.timeout = NOF_IO_TIMEOUT;
 	/* No elevator by default: it costs CPU time, and the target knows better how to order requests */
-	s->tags.flags = BLK_MQ_F_SHOULD_MERGE | NOF_DISPATCH_FLAGS | BLK_MQ_F_NO_SCHED_BY_DEFAULT;
+	s->tags.flags = NOF_DISPATCH_FLAGS | BLK_MQ_F_NO_SCHED_BY_DEFAULT;
 	/*
 	 * A CPU that goes offline must not wait for the requests of its queue: they may wait for a path, and connecting
 	 * it may wait for the CPU (sk_set_memalloc() takes cpus_read_lock()). No interrupt is bound to our queues.

@@ -3,6 +3,7 @@
 #include <linux/mempool.h>
 #include <linux/slab.h>
 #include "compat/limits.h"
+#include "compat/zones.h"
 #include "core/cmd.h"
 #include "mpath/command.h"
 #include "mpath/head.h"
@@ -103,8 +104,8 @@ static void zone_describe(const struct nof_head *head, const struct nof_zone *zo
 	to->wp = sectors_of(head, zone->state > NOF_ZONE_CLOSED ? end : zone->wp);
 }
 
-/* Passes the zones of the part read from block @at on to @cb. Returns their number, or a negative errno. */
-static int report_pass(const struct report *r, u64 at, u32 len, unsigned int idx, report_zones_cb cb, void *data)
+/* Reports the zones of the part read from block @at on. Returns their number, or a negative errno. */
+static int report_pass(const struct report *r, u64 at, u32 len, unsigned int idx, struct blk_report_zones_args *args)
 {
 	struct nof_head *head = r->head;
 	u64 size = head->format.zone_blocks;
@@ -119,7 +120,7 @@ static int report_pass(const struct report *r, u64 at, u32 len, unsigned int idx
 		if (why)
 			break;
 		zone_describe(head, &zone, &told);
-		ret = cb(&told, idx + i, data);
+		ret = disk_report_zone(head->disk, &told, idx + i, args);
 		if (ret)
 			return ret;
 	}
@@ -133,7 +134,7 @@ static u32 report_bytes(const struct report *r, u64 zones)
 	return min_t(u64, len, r->len);
 }
 
-static int zones_report_all(const struct report *r, u64 at, unsigned int nr, report_zones_cb cb, void *data)
+static int zones_report_all(const struct report *r, u64 at, unsigned int nr, struct blk_report_zones_args *args)
 {
 	const struct nof_ns_format *f = &r->head->format;
 	unsigned int done = 0;
@@ -143,7 +144,7 @@ static int zones_report_all(const struct report *r, u64 at, unsigned int nr, rep
 		int ret = report_send(r, at, len);
 
 		if (!ret)
-			ret = report_pass(r, at, len, done, cb, data);
+			ret = report_pass(r, at, len, done, args);
 		if (ret < 0)
 			return ret;
 		done += ret;
@@ -152,7 +153,7 @@ static int zones_report_all(const struct report *r, u64 at, unsigned int nr, rep
 	return done;
 }
 
-int nof_zones_report(struct gendisk *disk, sector_t sector, unsigned int nr, report_zones_cb cb, void *data)
+int nof_zones_report(struct gendisk *disk, sector_t sector, unsigned int nr, struct blk_report_zones_args *args)
 {
 	struct nof_head *head = disk->private_data;
 	struct report r = { .head = head, .len = min_t(u32, REPORT_BYTES, head->limits.max_bytes & PAGE_MASK) };
@@ -166,7 +167,7 @@ int nof_zones_report(struct gendisk *disk, sector_t sector, unsigned int nr, rep
 	r.data = kzalloc(r.len, GFP_NOIO);
 	if (!r.data)
 		return -ENOMEM;
-	ret = zones_report_all(&r, round_down(sectors_to_blocks(head, sector), head->format.zone_blocks), nr, cb, data);
+	ret = zones_report_all(&r, round_down(sectors_to_blocks(head, sector), head->format.zone_blocks), nr, args);
 	kfree(r.data);
 	return ret;
 }

@@ -11,6 +11,7 @@
 #include <linux/blk-mq.h>
 #include "wire/zone.h"
 
+struct blk_report_zones_args;
 struct nof_head;
 struct nof_request;
 
@@ -24,7 +25,7 @@ int nof_zones_init(void);
 void nof_zones_exit(void);
 
 /* report_zones() of struct block_device_operations. Context: process, sleeps. */
-int nof_zones_report(struct gendisk *disk, sector_t sector, unsigned int nr, report_zones_cb cb, void *data);
+int nof_zones_report(struct gendisk *disk, sector_t sector, unsigned int nr, struct blk_report_zones_args *args);
 /*
  * Before the disk is shown: has the block layer read the zones, without waiting for a path. Returns -EPROTO and sets
  * head->zone_fault if the zones are invalid. Context: process, sleeps; under show.lock.

@@ -32,7 +32,7 @@ static int data_gather(struct nof_cmd *cmd, struct nof_rdma_slot *slot)
 		return 1;
 	}
 	rq = nof_cmd_rq(cmd);
-	return slot->gpu ? slot->gpu->gather(rq, slot->table.sgl) : blk_rq_map_sg(rq->q, rq, slot->table.sgl);
+	return slot->gpu ? slot->gpu->gather(rq, slot->table.sgl) : blk_rq_map_sg(rq, slot->table.sgl);
 }
 
 /* -EOPNOTSUPP: peer-to-peer memory that the device does not reach. -ENOMEM: lack of resources. */

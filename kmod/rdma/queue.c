@@ -395,21 +395,12 @@ static void free_mrs(struct nof_rdma_queue *q)
 	}
 }
 
-/* Prefers the interrupt vector of the submitting CPU, if the device reports affinities */
+/* Spreads the queues over the interrupt vectors */
 static u32 pick_vector(const struct nof_rdma_queue *q)
 {
-	struct ib_device *dev = q->rdev->dev;
-	u32 n = dev->num_comp_vectors, i;
+	u32 n = q->rdev->dev->num_comp_vectors;
 
-	if (n <= 1)
-		return 0;
-	for (i = 0; q->q.cpu >= 0 && i < n; i++) {
-		const struct cpumask *mask = ib_get_vector_affinity(dev, i);
-
-		if (mask && cpumask_test_cpu(q->q.cpu, mask))
-			return i;
-	}
-	return q->q.qid ? (q->q.qid - 1) % n : 0;
+	return n && q->q.qid ? (q->q.qid - 1) % n : 0;
 }
 
 static void cq_event(struct ib_event *event, void *context)

@@ -17,6 +17,7 @@
 #include <net/rtnetlink.h>
 #include <net/sock.h>
 #include <net/tcp.h>
+#include "compat/tcp.h"
 #include "core/source.h"
 #include "tcp/tcp.h"
 #include "tcp/tls.h"
@@ -151,7 +152,7 @@ static int bind_local(struct nof_tcp_queue *q, struct socket *sock)
 
 	if (err || at->src.ss_family == AF_UNSPEC)
 		return err;
-	return kernel_bind(sock, (struct sockaddr *)&at->src, addr_len(&at->src));
+	return kernel_bind(sock, (struct sockaddr_unsized *)&at->src, addr_len(&at->src));
 }
 
 /*
@@ -445,7 +446,7 @@ static int try_connect(struct nof_tcp_queue *q)
 {
 	struct nof_addr *at = nof_addr_of(q->q.ctrl);
 
-	return kernel_connect(q->sock, (struct sockaddr *)&at->dst, addr_len(&at->dst), O_NONBLOCK);
+	return kernel_connect(q->sock, (struct sockaddr_unsized *)&at->dst, addr_len(&at->dst), O_NONBLOCK);
 }
 
 /*
@@ -580,7 +581,7 @@ static void socket_disconnect(struct socket *sock)
 		nof_tls_abort(sock);
 	} else {
 		kernel_sock_shutdown(sock, SHUT_RDWR);
-		kernel_connect(sock, &unspec, sizeof(unspec), 0);
+		kernel_connect(sock, (struct sockaddr_unsized *)&unspec, sizeof(unspec), 0);
 	}
 	memalloc_noreclaim_restore(noreclaim);
 }
@@ -709,7 +710,7 @@ static void socket_retransmit_soon(struct nof_tcp_queue *q)
 	bh_lock_sock(sk);
 	/* do not wait for an owner of the socket: the watch calls again */
 	if (!sock_owned_by_user(sk) && tcp_sk(sk)->packets_out && icsk->icsk_retransmits &&
-	    icsk->icsk_pending == ICSK_TIME_RETRANS && time_after(icsk->icsk_timeout, jiffies + soon)) {
+	    icsk->icsk_pending == ICSK_TIME_RETRANS && time_after(tcp_timeout_expires(sk), jiffies + soon)) {
 		/* as TCP does for thin streams: these retransmissions must not delay later ones */
 		icsk->icsk_backoff = 0;
 		icsk->icsk_rto = max_t(u32, __tcp_set_rto(tcp_sk(sk)), msecs_to_jiffies(RTO_MIN_MS));
@@ -824,7 +825,7 @@ static int __init nof_tcp_init(void)
 {
 	int err;
 
-	nof_tcp_wq = alloc_workqueue("nvmeof_tcp", WQ_MEM_RECLAIM | WQ_HIGHPRI, 0);
+	nof_tcp_wq = alloc_workqueue("nvmeof_tcp", WQ_PERCPU | WQ_MEM_RECLAIM | WQ_HIGHPRI, 0);
 	if (!nof_tcp_wq)
 		return -ENOMEM;
 	err = memalloc_socket_init();

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What tools/packaging/deb and tools/packaging/rpm/build share; sourced, never run. They have set $top and $build: the
-# tree, and where `make tool` has built it.
+# What tools/packaging/deb and the programs in tools/packaging/rpm share; sourced, never run. They have set $top and
+# $build: the tree, and where `make tool` has built it.
 
 # When the last commit was made: what is packed is of that time, so that the same build makes the same bytes.
 time_of_tree() {
@@ -44,4 +44,19 @@ stage() {
 	case $2 in
 	*/*) sed -i '0,/^.*"\${_IMPORT_PREFIX}" PATH)$/s//&\n&/' "$cmake/nvmeofctlTargets.cmake" ;;
 	esac
+}
+
+# stage_modules KVER DIR [KEY CERTIFICATE]: the modules that `make modules` has built for that kernel, signed if there
+# is a key
+stage_modules() {
+	local module dest sign
+	compgen -G "$build/kmod-$1/*.ko" > /dev/null || die "no modules for $1: make modules KVER=$1"
+	sign=${KDIR:-/lib/modules/$1/build}/scripts/sign-file
+	mkdir -p "$2"
+	for module in "$build/kmod-$1"/*.ko; do
+		dest=$2/${module##*/}
+		strip -g -o "$dest" "$module"
+		chmod 644 "$dest"
+		[ -z "${3:-}" ] || "$sign" sha256 "$3" "$4" "$dest"
+	done
 }

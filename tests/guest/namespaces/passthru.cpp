@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // NVMe commands by io_uring on a disk's generic node act on the same data as the disk
+#include "formats.h"
 #include "support/block.h"
 #include "support/multi.h"
 #include "support/rig.h"
@@ -213,7 +214,9 @@ TEST_CASE("admin commands work by io_uring", "[passthru][short]")
 	cmd.metadata_len = 8;
 	CHECK(ring.one(node.fd, NVME_URING_CMD_ADMIN, cmd).res == -EOPNOTSUPP);
 	Ring polled(4, IORING_SETUP_IOPOLL);
-	CHECK(polled.one(node.fd, NVME_URING_CMD_ADMIN, feature).res == -EOPNOTSUPP);
+	// newer kernels take commands that are not polled on such a ring, too
+	auto res = polled.one(node.fd, NVME_URING_CMD_ADMIN, feature).res;
+	CHECK((res == -EOPNOTSUPP || (res == 0 && formats::kernelFrom(6, 13))));
 }
 
 TEST_CASE("an invalid command fails before it is sent", "[passthru][short]")

@@ -282,6 +282,27 @@ TEST_CASE("an inconsistent zone report after a lost write is rejected", "[zones]
 	CHECK(scene.zones().refused() == 0);
 }
 
+TEST_CASE("a zone append is native where the parameter asks for it, with the limit of the target", "[zones][short]")
+{
+	auto config = zoned();
+	config.zoneAppend = 1; // 8 KiB
+	for (bool native : {true, false}) {
+		INFO("native " << native);
+		ModuleParameter parameter("native_append", native ? "1" : "0");
+		Ports ports(std::vector<target::Config>{config});
+		ports.store().makeZoned({.blocks = zone, .capacity = capacity, .maxOpen = 3, .maxActive = 4});
+		ports.connect(0);
+		auto node = ports.disk();
+		REQUIRE_FALSE(node.empty());
+		auto queue = [&](const char *attribute) {
+			return readFile("/sys/block/" + node.substr(5) + "/queue/" + attribute);
+		};
+		// an elevator keeps the order of writes: the kernel cannot emulate appends by writes
+		bool always = queue("scheduler").find("[mq-deadline]") != std::string::npos;
+		CHECK((std::stoul(queue("zone_append_max_bytes")) == 8192) == (native || always));
+	}
+}
+
 TEST_CASE("a target that reports wrong zones is not believed", "[zones][hostile][table]")
 {
 	for (auto &m : target::zoneMisbehaviours()) {
