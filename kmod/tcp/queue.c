@@ -620,6 +620,7 @@ static void socket_stop(struct nof_tcp_queue *q)
 	wake_up(&q->wait);
 	socket_unhook(q, sock->sk);
 	cancel_work_sync(&q->recv_work);
+	nof_tcp_hold_stop(q);
 	nof_tcp_send_stop(q);
 	socket_disconnect(sock);
 	if (q->tx.spliced && !q->tls)

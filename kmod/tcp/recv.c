@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Receiving: a state machine over the byte stream. tcp_read_sock() runs it where data arrive: in softirq, in the
- * backlog of a task that owned the socket (from 6.2 usually a sender), or in a poller. All of these hold the socket
- * lock, owned or as a spinlock, so each queue has one receiver at a time.
+ * Receiving: a state machine over the byte stream. It runs where data arrive: in softirq, in the backlog of a task that
+ * owned the socket (from 6.2 usually a sender), or in a poller. All of these hold the socket lock, owned or as a
+ * spinlock, so each queue has one receiver at a time. It reads the buffers in the socket's receive queue itself, and
+ * reports them to TCP as read later (hold.c). Over TLS, the read_sock() of TLS calls it.
  *
  * A PDU is processed only after its header and header digest have been checked. After the first fault the queue
  * receives nothing more. A wrong data digest affects one command only: it is recorded there, and the command completes
@@ -404,10 +405,10 @@ struct nof_cmd *nof_tcp_recv_detach(struct nof_queue *queue, struct nof_detach *
 	return cmd;
 }
 
-static int recv_actor(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offset, size_t len)
+/* Returns how many bytes were consumed, or a negative errno. */
+static int recv_skb(struct run *run, struct sk_buff *skb, u32 offset, u32 len)
 {
-	struct run *run = desc->arg.data;
-	size_t left = len;
+	u32 left = len;
 
 	while (left) {
 		int n = recv_step(run, skb, offset, left);
@@ -418,12 +419,10 @@ static int recv_actor(read_descriptor_t *desc, struct sk_buff *skb, unsigned int
 		}
 		offset += n;
 		left -= n;
-		if (unlikely(run->q->rx.deferred)) {
-			desc->count = 0;
-			return len - left;
-		}
+		if (unlikely(run->q->rx.deferred))
+			break;
 	}
-	return len;
+	return len - left;
 }
 
 #define RECORD_COST	1024	/* bytes that a short record counts for */
@@ -432,11 +431,13 @@ static int recv_actor(read_descriptor_t *desc, struct sk_buff *skb, unsigned int
 static int record_actor(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offset, size_t len)
 {
 	struct run *run = desc->arg.data;
+	int n;
 
 	run->budget -= min_t(size_t, max_t(size_t, len, RECORD_COST), run->budget);
-	if (!run->budget)
+	n = recv_skb(run, skb, offset, len);
+	if (!run->budget || run->q->rx.deferred)
 		desc->count = 0;
-	return recv_actor(desc, skb, offset, len);
+	return n;
 }
 
 /* Where this cannot go on for now, recv_work does. */
@@ -468,6 +469,45 @@ static void recv_tls(struct nof_tcp_queue *q, read_descriptor_t *desc, struct ru
 		nof_tcp_queue_work(q, &q->recv_work);
 }
 
+/* The buffer with the byte @seq or, if that has not arrived yet, one before it. NULL: the queue is empty. */
+static struct sk_buff *find_buffer(struct sock *sk, u32 seq)
+{
+	struct sk_buff *skb;
+
+	/* from the end: held buffers come first, and there may be many */
+	skb_queue_reverse_walk(&sk->sk_receive_queue, skb) {
+		if (!after(TCP_SKB_CB(skb)->seq, seq))
+			return skb;
+	}
+	return skb_peek(&sk->sk_receive_queue);
+}
+
+/* Processes the bytes in the socket's receive queue behind those that are held. Returns how many. */
+static u32 recv_stream(struct nof_tcp_queue *q, struct run *run)
+{
+	struct sock *sk = q->sock->sk;
+	u32 from = tcp_sk(sk)->copied_seq + q->hold.bytes, seq = from, offset;
+	struct sk_buff *skb = find_buffer(sk, seq);
+
+	if (!skb)
+		return 0;
+	/* TCP would not pass on the urgent byte, and NVMe/TCP has none */
+	if (unlikely(tcp_sk(sk)->urg_data)) {
+		fault_set_peer(q, 0, 0, "the target sent urgent data");
+		run->failed = -EPROTO;
+		return 0;
+	}
+	skb_queue_walk_from(&sk->sk_receive_queue, skb) {
+		offset = seq - TCP_SKB_CB(skb)->seq;
+		if (offset >= skb->len)
+			continue;
+		if (recv_skb(run, skb, offset, skb->len - offset) < 0)
+			break;
+		seq += skb->len - offset;
+	}
+	return seq - from;
+}
+
 int nof_tcp_recv(struct nof_tcp_queue *q, struct nof_completed *done)
 {
 	struct run run = { .q = q, .done = done };
@@ -479,7 +519,7 @@ int nof_tcp_recv(struct nof_tcp_queue *q, struct nof_completed *done)
 		recv_tls(q, &desc, &run);
 	} else {
 		nof_tcp_count_acked(q);
-		tcp_read_sock(q->sock->sk, &desc, recv_actor);
+		nof_tcp_hold(q, recv_stream(q, &run));
 	}
 	if (unlikely(run.failed)) {
 		q->phase = NOF_TCP_CLOSED;
@@ -520,6 +560,7 @@ void nof_tcp_recv_init(struct nof_tcp_queue *q)
 	const struct nof_opts *opts = &q->q.ctrl->opts;
 
 	memset(&q->rx, 0, sizeof(q->rx));
+	nof_tcp_hold_init(q);
 	q->rx.read = -EAGAIN;
 	expect_header(&q->rx);
 	q->conf = (struct nof_pdu_conf){ .hdr_digest = opts->hdr_digest, .data_digest = opts->data_digest };

@@ -3,8 +3,8 @@
  * NVMe/TCP: one connection for each queue.
  *
  * Locking of a queue:
- * - The socket lock covers the receive side: phase, conf, rx, acked. Softirqs, the poller and a sender that may not
- *   sleep (compat/sock_send.h) take its spinlock; other process context owns the socket.
+ * - The socket lock covers the receive side: phase, conf, rx, hold, acked. Softirqs, the poller and a sender that may
+ *   not sleep (compat/sock_send.h) take its spinlock; other process context owns the socket.
  * - tx.lock covers the send side: tx. It is taken outside the socket lock. The receive side never takes it and only
  *   adds commands to send_list, which is lock-free.
  * - nof_tcp_recv_detach() holds both.
@@ -20,6 +20,7 @@
 
 #include <linux/bvec.h>
 #include <linux/completion.h>
+#include <linux/hrtimer.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/socket.h>
@@ -78,6 +79,7 @@ enum {
 	NOF_TCP_WORK_NS		= NSEC_PER_MSEC, /* time that send_work() sends before it yields */
 	NOF_TCP_SPLICE_MIN	= 4096,		/* data of a PDU from which on splicing is cheaper than copying */
 	NOF_TCP_TLS_SPLICE_MIN	= 16384,	/* the same over TLS: a record, which has to end with spliced data */
+	NOF_TCP_HOLD		= 524288,	/* received bytes that are held at most, see hold.c */
 	NOF_TCP_TLS_READ	= 262144,	/* bytes that are decrypted under the socket lock in one go */
 	NOF_TCP_PDU_ROOM	= 256,		/* upper bound of header, padding and digests of one PDU */
 };
@@ -201,6 +203,29 @@ struct nof_tcp_rx {
 	};
 };
 
+/**
+ * struct nof_tcp_hold - received bytes that were not yet reported to TCP as read, see hold.c
+ * @bytes:	how many, from the socket's copied_seq on
+ * @limit:	no more than these are left without an acknowledgement
+ * @shift:	by how much @limit grows: by @limit >> @shift
+ * @last:	when data were received, in jiffies
+ * @waited:	bytes that were unacknowledged when the timer released, until data arrive; 0 if it has not
+ * @released:	when it did, ktime_get_ns()
+ * @timer:	running while @timed
+ * @seen:	rcv_nxt of the socket when the timer was started or last restarted
+ */
+struct nof_tcp_hold {
+	u32			bytes;
+	u32			limit;
+	u32			last;
+	u32			waited;
+	u64			released;
+	u32			seen;
+	u8			shift;
+	bool			timed;
+	struct hrtimer		timer;
+};
+
 enum nof_tcp_phase {
 	NOF_TCP_CLOSED,		/* received data are not processed */
 	NOF_TCP_CONNECTING,	/* waiting for the TCP handshake */
@@ -245,6 +270,7 @@ struct nof_tcp_queue {
 	u64			acked ____cacheline_aligned_in_smp;
 	u32			una;
 	struct nof_tcp_rx	rx;
+	struct nof_tcp_hold	hold;
 	struct nof_pdu_fault	fault;
 
 	struct {
@@ -332,6 +358,17 @@ void nof_tcp_recv_init(struct nof_tcp_queue *q);
  */
 int nof_tcp_recv(struct nof_tcp_queue *q, struct nof_completed *done);
 int nof_tcp_recv_poll(struct nof_queue *queue, struct nof_completed *done);
+
+/* hold.c */
+/* For a new connection */
+void nof_tcp_hold_init(struct nof_tcp_queue *q);
+/* No data are received any more: stops the timer. Must be called without the socket lock. May sleep. */
+void nof_tcp_hold_stop(struct nof_tcp_queue *q);
+/*
+ * The receiver has processed @n more bytes of the socket's receive queue. Reports them to TCP as read now, or later.
+ * Caller holds the socket lock.
+ */
+void nof_tcp_hold(struct nof_tcp_queue *q, u32 n);
 
 /* digest.c: CRC-32C of the digests. Start with NOF_TCP_CRC_INIT, finish with nof_tcp_crc_final(). */
 #define NOF_TCP_CRC_INIT	(~0U)

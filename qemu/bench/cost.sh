@@ -20,9 +20,8 @@ connect_intree() {
 	connect_to intree tcp 127.0.0.1
 }
 
-# Tuned as by its users: no SQ flow control, and no I/O scheduler for the hidden disk of the path
 connect_tuned() {
-	nvme connect -t tcp -n "$(nqn_of tuned)" -a 127.0.0.1 -s 4420 --disable-sqflow
+	connect_tuned_to 127.0.0.1
 	find_disk tuned
 	no_scheduler tuned
 }

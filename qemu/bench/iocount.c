@@ -2,14 +2,15 @@
 /*
  * iocount: a fixed number of direct I/Os at a queue depth through libaio's system calls, between two markers.
  *
- * usage: iocount DEVICE read|write BLOCKSIZE DEPTH COUNT [random|sequential] [batch|single] [latency]
+ * usage: iocount DEVICE read|write BLOCKSIZE DEPTH COUNT [random|sequential] [batch|single] [latency|huge]
  *
  * batch (default): all slots that one io_getevents() call reported done go into one io_submit() call, as with fio's
  * iodepth_batch. single: each is submitted by a call of its own, as fio does without that option. A quarter of COUNT
  * runs ahead of the first marker, so that caches, lazily made structures and translated code are warm. Prints
  * "BEGIN END IOS_PER_SECOND", the first two in seconds of CLOCK_MONOTONIC at the markers: whoever runs several at a
  * time divides all their I/Os by the time of them all, and does not add up rates. latency: a second line
- * "P50 P99 P99.9", microseconds from an I/O's submission to its completion being seen.
+ * "P50 P99 P99.9", microseconds from an I/O's submission to its completion being seen. huge: the buffers are in huge
+ * pages, so that an I/O has few segments.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -32,7 +33,7 @@
 
 static struct {
 	int fd;
-	bool write, sequential, single;
+	bool write, sequential, single, huge;
 	size_t size;
 	long depth;
 	uint64_t blocks, next;
@@ -120,6 +121,25 @@ static void run(long count)
 	}
 }
 
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* The memory is written once here, so that no I/O finds a page missing. */
+static unsigned char *make_buffer(size_t size)
+{
+	size_t align = job.huge ? HUGE_PAGE : 4096;
+	unsigned char *buffer;
+
+	size = (size + align - 1) / align * align;
+	buffer = mmap(NULL, size + align, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (buffer == MAP_FAILED)
+		fatal("mmap");
+	buffer += -(uintptr_t)buffer % align;
+	if (job.huge && madvise(buffer, size, MADV_HUGEPAGE))
+		fatal("madvise");
+	memset(buffer, 0x5a, size);
+	return buffer;
+}
+
 static void open_device(const char *path)
 {
 	uint64_t bytes;
@@ -130,11 +150,7 @@ static void open_device(const char *path)
 	if (ioctl(job.fd, BLKGETSIZE64, &bytes))
 		fatal("BLKGETSIZE64");
 	job.blocks = bytes / job.size;
-	job.buffer = mmap(NULL, job.depth * job.size, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (job.buffer == MAP_FAILED)
-		fatal("mmap");
-	memset(job.buffer, 0x5a, job.depth * job.size);
+	job.buffer = make_buffer(job.depth * job.size);
 	if (syscall(SYS_io_setup, MAX_DEPTH, &job.ctx))
 		fatal("io_setup");
 }
@@ -147,7 +163,7 @@ int main(int argc, char **argv)
 	if (argc < 6) {
 		fprintf(stderr,
 			"usage: iocount DEVICE read|write BLOCKSIZE DEPTH COUNT [random|sequential] [batch|single] "
-			"[latency]\n");
+			"[latency|huge]\n");
 		return 2;
 	}
 	job.write = !strcmp(argv[2], "write");
@@ -158,8 +174,9 @@ int main(int argc, char **argv)
 	job.single = argc > 7 && !strcmp(argv[7], "single");
 	if (!job.size || job.depth < 1 || job.depth > MAX_DEPTH || count < 1)
 		return 2;
+	job.huge = argc > 8 && !strcmp(argv[8], "huge");
 	open_device(argv[1]);
-	if (argc > 8)
+	if (argc > 8 && !job.huge)
 		latency_room(&job.took, count + count / 4 + job.depth);
 	m = measure(run, count, job.depth, &job.took);
 	printf("%.9f %.9f %.1f\n", m.begin, m.end, count / (m.end - m.begin));

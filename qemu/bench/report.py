@@ -214,7 +214,7 @@ def print_all(tables, timed):
 def main():
     output, jobs = pathlib.Path(sys.argv[1]), sys.argv[2:]
     samples = {}
-    for job in ("cost", "tls", "host", "paths", "rdma"):
+    for job in ("cost", "large", "tls", "host", "hostlarge", "paths", "rdma"):
         if job in jobs:
             samples |= read_samples(output / "guest" / f"bench-{job}", output / "bench" / f"{job}.sections")
     mpath.share_intree(samples)

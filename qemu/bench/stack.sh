@@ -95,9 +95,11 @@ load_driver() {
 }
 
 service=4420
+# further options of each connect, the same for both drivers
+connect_options=()
 # connect_to STACK TRANSPORT ADDRESS
 connect_to() {
-	local where=(-t "$2" -n "$(nqn_of "$1")" -a "$3" -s $service)
+	local where=(-t "$2" -n "$(nqn_of "$1")" -a "$3" -s $service "${connect_options[@]}")
 	case $1 in
 	ours) nvmeofctl connect "${where[@]}" --wait=ns ;;
 	intree) nvme connect "${where[@]}" ;;
@@ -178,6 +180,46 @@ sample() {
 	for driver in $drivers; do
 		iocount "${device[$driver]}" "${@:2}" > /run/rate
 		echo "$1 $driver $5 $round" >> /run/samples
+	done
+}
+
+# The in-tree driver as its users tune it: no SQ flow control, and no I/O scheduler for the hidden disk of the path
+connect_tuned_to() {
+	nvme connect -t tcp -n "$(nqn_of tuned)" -a "$1" -s $service --disable-sqflow "${connect_options[@]}" \
+		> /run/connect.out
+}
+
+# For figures of the host alone: the host is on CPU 0, the target on CPU 1. The target serves a queue on the CPU that
+# receives its packets. The host's I/O queue is that of the CPU.
+split_cpus() {
+	echo 1 > "/sys/class/net/${1}1/queues/rx-0/rps_cpus"
+	# sysfs shows the interfaces of the network namespace in which it was mounted
+	mkdir -p /run/sys
+	far "$1" 1 mount -t sysfs s /run/sys
+	echo 2 > /run/sys/class/net/far/queues/rx-0/rps_cpus
+	umount /run/sys
+}
+
+# Connects all of $stacks by their veth links
+connect_alone() {
+	local stack
+	for stack in $stacks; do
+		if [ "$stack" = tuned ]; then
+			load_driver tuned
+			connect_tuned_to "$(address_of tuned 1)"
+			connected[tuned]=1
+		fi
+		connect_stack "$stack" 1
+	done
+	no_scheduler tuned
+}
+
+# sample_alone CASE read|write BLOCKSIZE DEPTH COUNT ORDER SUBMISSION [huge]: as sample(), for the host alone
+sample_alone() {
+	local stack
+	for stack in $stacks; do
+		taskset -c 0 iocount "${device[$stack]}" "${@:2}" > /run/rate
+		echo "host/$1 $stack $5 $round" >> /run/samples
 	done
 }
 

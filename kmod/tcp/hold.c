@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Held bytes: received, processed, and still in the socket's receive queue. When a reader reports bytes to TCP as read,
+ * TCP frees their buffers, moves its window, and for more than two segments sends an acknowledgement at once. The
+ * receiver runs for each buffer that arrives, so a report each time would cost a packet per buffer. The bytes of
+ * several buffers are released together instead, and the next command usually carries their acknowledgement.
+ *
+ * A peer that has used up its congestion window waits for an acknowledgement. The limit keeps what is held below that
+ * window: it begins at nothing and grows only when the peer has sent more than the limit without an acknowledgement,
+ * so in slow start it stays behind the peer's window. Should the peer wait nevertheless, a timer releases. If data
+ * follow within two round trips, they waited for the acknowledgement: then the limit is cut, and grows slowly from
+ * there on.
+ *
+ * Context: all functions but nof_tcp_hold_init() and nof_tcp_hold_stop() are called with the socket lock held.
+ */
+#include <linux/hrtimer.h>
+#include <linux/ktime.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+#include "compat/hrtimer.h"
+#include "tcp/tcp.h"
+
+#define SILENCE_NS	NSEC_PER_MSEC		/* nothing arrives for so long: release */
+#define TRIPS_NS	(100 * NSEC_PER_USEC)	/* shortest time of two round trips that is assumed */
+#define IDLE		(HZ / 20)		/* after that a peer may begin with a small window again */
+#define MIN_SEGMENTS	2			/* that TCP does not acknowledge at once, either */
+#define MIN_BYTES	1024			/* for less, TCP usually sends no acknowledgement by itself */
+#define FIRST_SHIFT	5			/* growth of the limit by 1/32 after the first cut */
+#define MAX_SHIFT	12
+
+static u32 unacknowledged(const struct tcp_sock *tp)
+{
+	return tp->rcv_nxt - tp->rcv_wup;
+}
+
+static void release(struct nof_tcp_queue *q)
+{
+	tcp_read_done(q->sock->sk, q->hold.bytes);
+	q->hold.bytes = 0;
+}
+
+/* Without memory for it in the window and in the buffer, TCP would have to drop what comes next. */
+static bool has_room(struct sock *sk, const struct tcp_sock *tp)
+{
+	return unacknowledged(tp) <= tp->rcv_wnd / 4 &&
+	       atomic_read(&sk->sk_rmem_alloc) <= READ_ONCE(sk->sk_rcvbuf) / 4 && !tcp_under_memory_pressure(sk);
+}
+
+static void grow_limit(struct nof_tcp_hold *hold, u32 sent)
+{
+	u32 limit = hold->limit ? hold->limit + (hold->limit >> hold->shift) + 1 : sent;
+
+	hold->limit = min_t(u32, limit, NOF_TCP_HOLD);
+}
+
+static void cut_limit(struct nof_tcp_hold *hold, u32 segment)
+{
+	hold->limit = max(hold->waited / 4, MIN_SEGMENTS * segment);
+	hold->shift = clamp(hold->shift + 1, FIRST_SHIFT, MAX_SHIFT);
+}
+
+/* Data have arrived after a release by the timer: did they wait for it? */
+static void judge_wait(struct nof_tcp_hold *hold, const struct sock *sk)
+{
+	/* srtt_us is in eighths */
+	u64 trips = max_t(u64, (tcp_sk(sk)->srtt_us >> 2) * NSEC_PER_USEC, TRIPS_NS);
+
+	if (ktime_get_ns() - hold->released < trips)
+		cut_limit(hold, inet_csk(sk)->icsk_ack.rcv_mss);
+	hold->waited = 0;
+}
+
+static void note_arrival(struct nof_tcp_hold *hold, const struct sock *sk)
+{
+	u32 now = jiffies;
+
+	if (unlikely(now - hold->last > IDLE)) {
+		hold->limit = 0;
+		hold->shift = 0;
+	} else if (unlikely(hold->waited)) {
+		judge_wait(hold, sk);
+	}
+	hold->last = now;
+}
+
+static void start_timer(struct nof_tcp_hold *hold, u32 rcv_nxt)
+{
+	if (hold->timed)
+		return;
+	hold->timed = true;
+	hold->seen = rcv_nxt;
+	hrtimer_start(&hold->timer, ns_to_ktime(SILENCE_NS), HRTIMER_MODE_REL_PINNED_SOFT);
+}
+
+void nof_tcp_hold(struct nof_tcp_queue *q, u32 n)
+{
+	struct nof_tcp_hold *hold = &q->hold;
+	struct sock *sk = q->sock->sk;
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	hold->bytes += n;
+	if (!hold->bytes)
+		return;
+	if (n)
+		note_arrival(hold, sk);
+	/* TCP calls without new data where it lacks memory */
+	if (n && hold->bytes > MIN_BYTES && hold->bytes < NOF_TCP_HOLD && unacknowledged(tp) <= hold->limit &&
+	    has_room(sk, tp) && !test_bit(NOF_Q_POLLED, &q->q.flags)) {
+		start_timer(hold, tp->rcv_nxt);
+		return;
+	}
+	if (unacknowledged(tp) > hold->limit)
+		grow_limit(hold, unacknowledged(tp));
+	release(q);
+}
+
+/* Returns whether the timer goes on. Nothing was received since it was started: release */
+static bool release_after_silence(struct nof_tcp_queue *q)
+{
+	struct nof_tcp_hold *hold = &q->hold;
+	struct sock *sk = q->sock->sk;
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!hold->bytes || q->phase < NOF_TCP_ICREQ)
+		return false;
+	if (sock_owned_by_user(sk))
+		return true;
+	if (hold->seen != tp->rcv_nxt) {
+		hold->seen = tp->rcv_nxt;
+		return true;
+	}
+	/* without a command in flight the peer has nothing to send */
+	if (atomic_read(&q->q.inflight)) {
+		hold->waited = unacknowledged(tp);
+		hold->released = ktime_get_ns();
+	}
+	release(q);
+	return false;
+}
+
+static enum hrtimer_restart hold_timer(struct hrtimer *timer)
+{
+	struct nof_tcp_queue *q = container_of(timer, struct nof_tcp_queue, hold.timer);
+	struct sock *sk = q->sock->sk;
+	bool again;
+
+	bh_lock_sock(sk);
+	again = release_after_silence(q);
+	q->hold.timed = again;
+	bh_unlock_sock(sk);
+	if (!again)
+		return HRTIMER_NORESTART;
+	hrtimer_forward_now(timer, ns_to_ktime(SILENCE_NS));
+	return HRTIMER_RESTART;
+}
+
+void nof_tcp_hold_init(struct nof_tcp_queue *q)
+{
+	memset(&q->hold, 0, sizeof(q->hold));
+	hrtimer_setup(&q->hold.timer, hold_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
+}
+
+void nof_tcp_hold_stop(struct nof_tcp_queue *q)
+{
+	hrtimer_cancel(&q->hold.timer);
+}
