@@ -5,9 +5,14 @@
 #include <cerrno>
 #include <cstddef>
 #include <sys/socket.h>
+#include <syslog.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
+#include "libctl/runtime/journal.h"
+#include "libctl/wire/dhchap.h"
 #include "libctl/wire/pdu.h"
 #include "worker.h"
 
@@ -49,6 +54,27 @@ std::uint32_t digestOf(const Answer &answer, const std::vector<std::span<const s
 		left -= part;
 	}
 	return crc;
+}
+
+bool isAuthentication(const Command &cmd)
+{
+	return cmd.opcode == op_fabrics && (cmd.fctype() == fc_auth_send || cmd.fctype() == fc_auth_receive);
+}
+
+Counter &counterOf(Refusal refusal, Counters &counters)
+{
+	switch (refusal) {
+	case Refusal::badKey:
+		return counters.refusedBadKey;
+	case Refusal::plain:
+		return counters.refusedPlain;
+	case Refusal::identity:
+		return counters.refusedIdentity;
+	case Refusal::none:
+	case Refusal::noKey:
+		break;
+	}
+	return counters.refusedNoKey;
 }
 
 } // namespace
@@ -130,6 +156,10 @@ std::size_t Connection::longest() const
 		return sizeof(IcReq);
 	case State::connect:
 		return sizeof(CommandPdu) + alignment + sizeof(ConnectData) + slack;
+	case State::live:
+		if (!admits())
+			return sizeof(CommandPdu) + alignment + maxDhchapMessage + slack;
+		[[fallthrough]];
 	default:
 		return sizeof(DataPdu) + alignment + std::max<std::size_t>(maxH2cData, maxInCapsuleSize) +
 		       sizeof(CommandPdu) + slack;
@@ -206,8 +236,16 @@ bool Connection::takeCommand(const Pdu &pdu)
 	if (state_ == State::connect)
 		return connects ? takeConnect(cmd, pdu.data) : fault(fes_sequence, "no Connect", pdu.head);
 	since_ = Worker::now();
-	if (cmd.opcode == op_dim)
-		return pdu.data.empty() ? sendR2t(cmd) : takeInCapsule(cmd, pdu.data);
+	const bool authenticates = isAuthentication(cmd);
+	if (authenticator_ && authenticates && !(cmd.fctype() == fc_auth_send && pdu.data.empty()))
+		return takeAuthentication(cmd, pdu.data);
+	if (!admits() && !authenticates) {
+		count(worker_.context().counters.unauthenticated);
+		complete(cmd.cid, st_auth_required | st_dnr);
+		return true;
+	}
+	if (cmd.opcode == op_dim || (authenticator_ && authenticates))
+		return pdu.data.empty() ? takeTransfer(cmd) : takeInCapsule(cmd, pdu.data);
 	if (Outcome outcome = controller_->handle(cmd)) {
 		answer(cmd, *outcome);
 		worker_.scratch().answers(cmd.opcode == op_get_log ? Served::getLogPage : Served::other, received_);
@@ -225,6 +263,8 @@ bool Connection::takeConnect(const Command &cmd, std::span<const std::uint8_t> d
 		completeConnect(pending, status, result);
 		return true;
 	}
+	if (Access access; refuses(pending, access))
+		return true;
 	switch (worker_.ask(*this, pending.connect.hostnqn)) {
 	case Admission::Verdict::now:
 		acceptConnect(pending);
@@ -243,15 +283,52 @@ bool Connection::takeConnect(const Command &cmd, std::span<const std::uint8_t> d
 	return true;
 }
 
+// Whether the host may not connect, which is answered then. @access: what it has to do, if it may
+bool Connection::refuses(const Pending &pending, Access &access)
+{
+	const std::string &hostnqn = pending.connect.hostnqn;
+	ServerContext &context = worker_.context();
+	access = accessOf(*context.security.current(), *worker_.views()->zonesOf(hostnqn), hostnqn,
+			  pending.connect.subsysnqn, nullptr);
+	if (access.refusal == Refusal::none)
+		return false;
+	count(context.counters.refused);
+	count(counterOf(access.refusal, context.counters));
+	runtime::say(context.refusals, LOG_WARNING, refusalText(access.refusal, hostnqn),
+		     {.nqn = hostnqn, .address = peer_.text()});
+	completeConnect(pending, st_connect_host | st_dnr);
+	return true;
+}
+
 void Connection::acceptConnect(const Pending &pending)
 {
 	const Connect &connect = pending.connect;
+	Access access; // asked again: the host may have waited for long
+	auto back = [this] {
+		state_ = State::connect;
+		since_ = Worker::now();
+		worker_.leave(id_);
+	};
+	if (refuses(pending, access))
+		return back();
+	auto busy = [&](Counter &counter) {
+		back();
+		count(counter);
+		completeConnect(pending, st_connect_busy | st_crd1);
+	};
+	if (access.secrets) {
+		ServerContext &context = worker_.context();
+		authenticator_ = Authenticator::begin(
+			context.authenticationLimit, context.counters,
+			context.security.current()->rules.authentication(2 * context.rules.stepMs),
+			std::move(access.secrets), {connect.hostnqn, connect.subsysnqn, peer_}, Worker::now());
+		if (!authenticator_)
+			return busy(context.counters.authBusy);
+	}
 	const auto cntlid = worker_.context().cntlids.take();
 	if (!cntlid) {
-		state_ = State::connect;
-		worker_.leave(id_);
-		count(worker_.context().counters.busy);
-		return completeConnect(pending, st_connect_busy | st_crd1);
+		authenticator_.reset();
+		return busy(worker_.context().counters.busy);
 	}
 	since_ = Worker::now();
 	admittedUntil_ = since_ + admissionMs;
@@ -261,7 +338,35 @@ void Connection::acceptConnect(const Pending &pending)
 	sqhd_ = sqFlow_ ? 1 : noSqhd;
 	state_ = State::live;
 	count(worker_.context().counters.hosts);
-	completeConnect(pending, st_ok, *cntlid);
+	completeConnect(pending, st_ok, *cntlid | (authenticator_ ? authreqAuthentication : 0));
+}
+
+// Authentication Send with its data, or Authentication Receive
+bool Connection::takeAuthentication(const Command &cmd, std::span<const std::uint8_t> data)
+{
+	ServerContext &context = worker_.context();
+	const SteadyMs now = Worker::now();
+	if (cmd.fctype() == fc_auth_send) {
+		const Authenticator::Parties &parties = authenticator_->parties();
+		const Access access = accessOf(*context.security.current(), *worker_.views()->zonesOf(parties.hostnqn),
+					       parties.hostnqn, parties.subsysnqn, nullptr);
+		if (access.refusal != Refusal::none) { // its key was removed
+			complete(cmd.cid, st_connect_host | st_dnr);
+			return leave();
+		}
+		if (access.secrets)
+			authenticator_->renew(access.secrets);
+		complete(cmd.cid, authenticator_->send(cmd, data, now));
+	} else {
+		answer(cmd, authenticator_->receive(cmd, now));
+	}
+	if (!authenticator_->failed())
+		return true;
+	runtime::say(context.refusals, LOG_WARNING,
+		     fmt::format("the authentication of host {} failed: {}; compare the keys of host and service",
+				 controller_->hostnqn(), authenticator_->why()),
+		     {.nqn = controller_->hostnqn(), .address = peer_.text()});
+	return leave();
 }
 
 void Connection::admit()
@@ -377,17 +482,30 @@ std::shared_ptr<void> Connection::reserve(const Command &cmd, std::size_t bytes)
 	return reservation;
 }
 
-// A single R2T covers all data.
-bool Connection::sendR2t(const Command &cmd)
+bool Connection::takeTransfer(const Command &cmd)
 {
 	const std::uint32_t length = cmd.sgl.length;
+	if (isAuthentication(cmd)) {
+		if (cmd.sgl.type != sgl_transport || length == 0 || length > maxDhchapMessage)
+			complete(cmd.cid, st_sgl_length | st_dnr);
+		else if (transfer_)
+			complete(cmd.cid, st_interrupted | st_crd1);
+		else
+			sendR2t(cmd, length, nullptr);
+		return true;
+	}
 	if (cmd.sgl.type != sgl_transport || length == 0 || length > maxRegistrationSize) {
 		completeRegistration(cmd.cid, st_sgl_length | st_dnr, received_);
 		return true;
 	}
-	auto reservation = reserve(cmd, length);
-	if (!reservation)
-		return true;
+	if (auto reservation = reserve(cmd, length))
+		sendR2t(cmd, length, std::move(reservation));
+	return true;
+}
+
+// A single R2T covers all data.
+void Connection::sendR2t(const Command &cmd, std::uint32_t length, std::shared_ptr<void> reservation)
+{
 	transfer_ = std::make_unique<Transfer>(Transfer{cmd, {}, length, std::move(reservation), Worker::now()});
 	auto pdu = make<R2tPdu>();
 	pdu.cid = cmd.cid;
@@ -395,7 +513,6 @@ bool Connection::sendR2t(const Command &cmd)
 	pdu.length = length;
 	write(worker_.scratch().scratch(), pdu, format_);
 	worker_.scratch().own();
-	return true;
 }
 
 bool Connection::takeData(const Pdu &pdu)
@@ -419,6 +536,8 @@ bool Connection::takeData(const Pdu &pdu)
 	if (end < transfer_->length && !pdu.damaged)
 		return true;
 	const auto whole = std::move(transfer_);
+	if (isAuthentication(whole->cmd) && !pdu.damaged)
+		return takeAuthentication(whole->cmd, whole->data);
 	if (!pdu.damaged)
 		return takeRegistration(whole->cmd, whole->data, std::move(whole->reservation));
 	completeRegistration(whole->cmd.cid, st_transient, received_);
@@ -475,6 +594,12 @@ bool Connection::sendTermReq(const PduFault &fault, std::span<const std::uint8_t
 	pdu.fei = fault.fei;
 	write(worker_.scratch().scratch(), pdu, {}, head.first(std::min(head.size(), maxCopySize)));
 	worker_.scratch().own();
+	return leave();
+}
+
+// Ends the connection after the output that was made so far
+bool Connection::leave()
+{
 	releaseAdmission();
 	state_ = State::ending;
 	since_ = Worker::now();
@@ -549,6 +674,8 @@ bool Connection::late(SteadyMs now) const
 	if (transfer_ && now - transfer_->since > transferMs)
 		return true;
 	if (inputSince_ && now - inputSince_ > rules.stepMs)
+		return true;
+	if (authenticator_ && authenticator_->late(now))
 		return true;
 	switch (state_) {
 	case State::hello:
