@@ -126,7 +126,7 @@ Result<HandshakeRequest> HandshakeRequest::parse(std::span<const std::byte> attr
 		return malformed("a wrong attribute");
 	if (type != clientHello && type != serverHello)
 		return malformed("neither a client's nor a server's handshake");
-	request.role = type == clientHello ? Role::client : Role::server;
+	request.role = type == clientHello ? TlsRole::client : TlsRole::server;
 	request.auth = auth == authPsk ? AuthMode::psk : auth == authX509 ? AuthMode::x509 : AuthMode::none;
 	request.timeout = std::chrono::milliseconds(timeout);
 	std::erase(request.keys, 0); // a server's: none in particular
