@@ -89,6 +89,10 @@ Connection::~Connection()
 {
 	if (controller_)
 		worker_.context().cntlids.give(controller_->cntlid());
+	if (shaking_) {
+		count(worker_.context().counters.tlsFailed);
+		worker_.context().handshakeLimit.failed(peer_, Worker::now());
+	}
 	worker_.poller().remove(socket_, *this);
 	::close(socket_);
 	worker_.context().connectionLimit.release(peer_);
@@ -125,6 +129,8 @@ void Connection::finish(bool good)
 void Connection::ready(std::uint32_t events)
 {
 	bool good = !(events & (EPOLLERR | EPOLLHUP));
+	if (good && state_ == State::handshake)
+		return finish(shakeHands());
 	if (good && (events & EPOLLOUT))
 		good = flush() && resume();
 	if (good && (events & (EPOLLIN | EPOLLRDHUP)))
@@ -132,13 +138,64 @@ void Connection::ready(std::uint32_t events)
 	finish(good);
 }
 
+// The first byte of a handshake is the type of its record (RFC 8446, 5.1); that of an ICReq is 0.
+bool Connection::beginsTls()
+{
+	constexpr std::uint8_t handshakeRecord = 22;
+	std::uint8_t first = 0;
+	if (state_ != State::hello || plain_ || tls_ || !worker_.context().security.current()->tls)
+		return false;
+	const ssize_t n = ::recv(socket_, &first, 1, MSG_PEEK | MSG_DONTWAIT);
+	plain_ = n == 1 && first != handshakeRecord;
+	return n == 1 && !plain_;
+}
+
+bool Connection::shakeHands()
+{
+	ServerContext &context = worker_.context();
+	switch (tls_->advance()) {
+	case TlsStream::State::wantsRead:
+		worker_.poller().want(socket_, EPOLLIN | EPOLLRDHUP, *this);
+		return true;
+	case TlsStream::State::wantsWrite:
+		worker_.poller().want(socket_, EPOLLOUT | EPOLLRDHUP, *this);
+		return true;
+	case TlsStream::State::failed:
+		runtime::say(context.refusals, LOG_WARNING,
+			     fmt::format("the TLS handshake of {} failed: {}", peer_.text(), tls_->why()),
+			     {.address = peer_.text()});
+		return false;
+	case TlsStream::State::done:
+		break;
+	}
+	count(context.counters.tlsHandshakes);
+	context.handshakeLimit.succeeded(peer_);
+	shaking_ = false;
+	state_ = State::hello;
+	since_ = Worker::now();
+	watch();
+	return true;
+}
+
 bool Connection::receive()
 {
+	if (beginsTls()) {
+		ServerContext &context = worker_.context();
+		if (!context.handshakeLimit.admit(peer_, Worker::now())) {
+			count(context.counters.tlsBusy);
+			return false;
+		}
+		shaking_ = true;
+		tls_ = std::make_unique<TlsStream>(context.security.current(), context.identity, socket_);
+		state_ = State::handshake;
+		return shakeHands();
+	}
 	std::span<std::uint8_t> buffer = worker_.buffer();
 	const std::size_t have = pendingInput_ ? pendingInput_->size() : 0;
 	if (pendingInput_)
 		std::ranges::copy(*pendingInput_, buffer.begin());
-	const ssize_t n = ::recv(socket_, buffer.data() + have, buffer.size() - have, MSG_DONTWAIT);
+	const auto space = buffer.subspan(have);
+	const ssize_t n = tls_ ? tls_->receive(space) : ::recv(socket_, space.data(), space.size(), MSG_DONTWAIT);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
 	if (n == 0)
@@ -283,13 +340,18 @@ bool Connection::takeConnect(const Command &cmd, std::span<const std::uint8_t> d
 	return true;
 }
 
+Access Connection::accessFor(const std::string &hostnqn, const std::string &subsysnqn) const
+{
+	return accessOf(*worker_.context().security.current(), *worker_.views()->zonesOf(hostnqn), hostnqn, subsysnqn,
+			tls_ ? &tls_->peer() : nullptr);
+}
+
 // Whether the host may not connect, which is answered then. @access: what it has to do, if it may
 bool Connection::refuses(const Pending &pending, Access &access)
 {
 	const std::string &hostnqn = pending.connect.hostnqn;
 	ServerContext &context = worker_.context();
-	access = accessOf(*context.security.current(), *worker_.views()->zonesOf(hostnqn), hostnqn,
-			  pending.connect.subsysnqn, nullptr);
+	access = accessFor(hostnqn, pending.connect.subsysnqn);
 	if (access.refusal == Refusal::none)
 		return false;
 	count(context.counters.refused);
@@ -348,8 +410,7 @@ bool Connection::takeAuthentication(const Command &cmd, std::span<const std::uin
 	const SteadyMs now = Worker::now();
 	if (cmd.fctype() == fc_auth_send) {
 		const Authenticator::Parties &parties = authenticator_->parties();
-		const Access access = accessOf(*context.security.current(), *worker_.views()->zonesOf(parties.hostnqn),
-					       parties.hostnqn, parties.subsysnqn, nullptr);
+		const Access access = accessFor(parties.hostnqn, parties.subsysnqn);
 		if (access.refusal != Refusal::none) { // its key was removed
 			complete(cmd.cid, st_connect_host | st_dnr);
 			return leave();
@@ -623,7 +684,7 @@ bool Connection::flush()
 		pendingOutput_->append(std::move(out));
 	Output &all = pendingOutput_ ? *pendingOutput_ : out;
 	const std::size_t before = all.waiting();
-	const Output::Sent sent = all.send(socket_, worker_.context().latencies);
+	const Output::Sent sent = all.send(socket_, tls_.get(), worker_.context().latencies);
 	if (sent == Output::Sent::broken)
 		return false;
 	if (sent == Output::Sent::some) {
@@ -678,6 +739,7 @@ bool Connection::late(SteadyMs now) const
 	if (authenticator_ && authenticator_->late(now))
 		return true;
 	switch (state_) {
+	case State::handshake:
 	case State::hello:
 	case State::connect:
 		return now - since_ > rules.stepMs;
@@ -780,7 +842,7 @@ void Output::countAnswers(Latencies &latencies)
 		latencies.of(answers_[firstAnswer_].command).add(now - answers_[firstAnswer_].received);
 }
 
-Output::Sent Output::send(int socket, Latencies &latencies)
+Output::Sent Output::send(int socket, TlsStream *tls, Latencies &latencies)
 {
 	while (waiting_ > 0) {
 		std::array<iovec, maxPieces> parts;
@@ -792,7 +854,8 @@ Output::Sent Output::send(int socket, Latencies &latencies)
 		msghdr message{};
 		message.msg_iov = parts.data();
 		message.msg_iovlen = count;
-		const ssize_t done = ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+		const ssize_t done = tls ? tls->send(std::span(parts).first(count))
+					 : ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done < 0)

@@ -15,6 +15,7 @@
 #include "libctl/wire/pdu.h"
 #include "peer_limits.h"
 #include "security.h"
+#include "tls_stream.h"
 
 namespace cdc {
 
@@ -42,7 +43,8 @@ public:
 	void append(Output &&more);
 
 	// Records the latency of each response that the socket has accepted completely in @latencies.
-	Sent send(int socket, Latencies &latencies);
+	// @tls: the connection's, null without
+	Sent send(int socket, TlsStream *tls, Latencies &latencies);
 	void clear();
 
 private:
@@ -101,12 +103,13 @@ public:
 	{
 		return authenticator_ ? authenticator_->proof() : std::nullopt;
 	}
+	std::optional<TlsPeer> tlsPeer() const { return tls_ ? std::optional(tls_->peer()) : std::nullopt; }
 	const std::string &registered() const { return registered_; }
 	const Peer &peer() const { return peer_; }
 	SteadyMs since() const { return since_; }
 
 private:
-	enum class State : std::uint8_t { hello, connect, waiting, live, ending };
+	enum class State : std::uint8_t { handshake, hello, connect, waiting, live, ending };
 
 	// A command whose data is transferred after an R2T; a registration has reserved memory for it
 	struct Transfer {
@@ -129,6 +132,9 @@ private:
 	};
 
 	bool receive();
+	bool beginsTls();
+	bool shakeHands();
+	Access accessFor(const std::string &hostnqn, const std::string &subsysnqn) const;
 	bool consume(std::span<const std::uint8_t> stream);
 	bool process(std::span<const std::uint8_t> stream);
 	bool take(const nofctl::wire::Pdu &pdu);
@@ -182,6 +188,9 @@ private:
 	std::unique_ptr<Output> pendingOutput_;
 	std::unique_ptr<Transfer> transfer_;
 	std::unique_ptr<Pending> pending_;
+	bool plain_ = false;             // no handshake of TLS came first
+	bool shaking_ = false;           // it counts as a handshake that has not succeeded
+	std::unique_ptr<TlsStream> tls_; // null without TLS
 	std::unique_ptr<Controller> controller_;
 	std::unique_ptr<Authenticator> authenticator_; // null: the host need not authenticate itself
 	std::unique_ptr<Registering> registering_;     // one at a time

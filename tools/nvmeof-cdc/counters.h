@@ -28,6 +28,8 @@ struct Counters {
 	Counter refusedNoKey{0}, refusedBadKey{0}, refusedPlain{0}, refusedIdentity{0};
 	Counter authenticated{0}, authFailed{0}; // authentications
 	Counter authAbandoned{0};                // authentications that did not end
+	Counter tlsHandshakes{0}, tlsFailed{0};  // the latter with those that did not end
+	Counter tlsBusy{0};                      // connections closed because of too many handshakes
 	Counter authBusy{0};                     // Connect commands completed with busy: too many authentications
 	Counter unauthenticated{0};              // commands refused until the host has authenticated itself
 	Counter late{0};                         // connections closed for a missed time limit

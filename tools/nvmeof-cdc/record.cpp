@@ -429,7 +429,10 @@ std::string Instance::key() const
 
 Json Instance::json() const
 {
-	return {{"id", id}, {"nqn", nqn}, {"addresses", addresses}, {"draining", draining}};
+	Json json{{"id", id}, {"nqn", nqn}, {"addresses", addresses}, {"draining", draining}};
+	if (tls != Demand::off)
+		json["tls"] = demandName(tls);
+	return json;
 }
 
 Result<Instance> Instance::of(const Json &json)
@@ -440,6 +443,7 @@ Result<Instance> Instance::of(const Json &json)
 	reader.text("nqn", instance.nqn, true);
 	reader.texts("addresses", instance.addresses);
 	reader.flag("draining", instance.draining);
+	reader.word("tls", instance.tls, demandOf);
 	for (const std::string &address : instance.addresses)
 		if (Result<nvmeof::Address> parsed = nvmeof::parseAddress(address); !parsed)
 			reader.fail(parsed.error().message);

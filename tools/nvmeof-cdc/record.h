@@ -103,6 +103,7 @@ struct Instance {
 	std::string nqn;                    // of its discovery subsystem
 	std::vector<std::string> addresses; // where hosts reach it: "10.0.0.1:8009"
 	bool draining = false;
+	Demand tls = Demand::off; // of its ports
 
 	bool operator==(const Instance &) const = default;
 	std::string key() const;

@@ -46,17 +46,21 @@ nvmeof::Result<void> Security::load(const SecurityRules &rules)
 	nvmeof::Result<HostKeys::Reading> reading = HostKeys::read(rules.keys);
 	if (!reading)
 		return reading.error();
+	std::shared_ptr<const nofctl::TlsContexts> tls = current()->tls;
+	if (rules.tls == Demand::off) {
+		tls.reset();
+	} else if (!tls) {
+		nvmeof::Result<nofctl::TlsContexts> made = nofctl::TlsContexts::create(nofctl::TlsRecords::here);
+		if (!made)
+			return made.error();
+		tls = std::make_shared<const nofctl::TlsContexts>(*std::move(made));
+	}
 	for (const std::string &problem : reading->problems)
 		runtime::say(LOG_WARNING, problem);
-	set(rules, reading->keys);
-	return {};
-}
-
-void Security::set(SecurityRules rules, std::shared_ptr<const HostKeys> keys)
-{
-	auto current = std::make_shared<const Current>(Current{std::move(rules), std::move(keys)});
+	auto loaded = std::make_shared<const Current>(Current{rules, reading->keys, std::move(tls)});
 	std::lock_guard lock(mutex_);
-	current_.swap(current); // the old one is released without the lock
+	current_.swap(loaded); // the old one is released without the lock
+	return {};
 }
 
 std::shared_ptr<const Security::Current> Security::current() const
@@ -69,7 +73,9 @@ Access accessOf(const Security::Current &security, const ZoneSet &zones, const s
 		const std::string &subsysnqn, const TlsPeer *tls)
 {
 	const HostKeys::Key *key = security.keys ? security.keys->of(hostnqn) : nullptr;
-	const Demand auth = zones.auth.value_or(security.rules.auth), secure = zones.tls.value_or(security.rules.tls);
+	const Demand auth = zones.auth.value_or(security.rules.auth);
+	const Demand secure =
+		security.rules.tls == Demand::required ? Demand::required : zones.tls.value_or(security.rules.tls);
 	if (tls && (tls->hostnqn != hostnqn || tls->subsysnqn != subsysnqn))
 		return {Refusal::identity, {}};
 	if (key && key->unusable && (auth != Demand::off || (!tls && secure != Demand::off)))

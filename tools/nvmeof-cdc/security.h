@@ -9,6 +9,7 @@
 
 #include "authenticator.h"
 #include "host_keys.h"
+#include "libctl/keys/tls_handshake.h"
 #include "record.h"
 #include "views.h"
 
@@ -53,11 +54,12 @@ public:
 	struct Current {
 		SecurityRules rules;
 		std::shared_ptr<const HostKeys> keys;
+		std::shared_ptr<const nofctl::TlsContexts> tls = {}; // null: TLS is off
 	};
 
-	// Reads the keys, and logs problems of single files. Errors: like HostKeys::read(); nothing changes then.
+	// Reads the keys, and logs problems of single files. Errors: like HostKeys::read(), or OpenSSL has no TLS 1.3;
+	// nothing changes then.
 	nvmeof::Result<void> load(const SecurityRules &rules);
-	void set(SecurityRules rules, std::shared_ptr<const HostKeys> keys);
 	std::shared_ptr<const Current> current() const;
 
 private:
@@ -65,9 +67,10 @@ private:
 	std::shared_ptr<const Current> current_ = std::make_shared<const Current>();
 };
 
-// The identity that the host of a connection has proved by TLS
+// The host at the other end of TLS, and what the handshake has led to
 struct TlsPeer {
-	std::string hostnqn, subsysnqn;
+	std::string hostnqn, subsysnqn; // that it has proved by its key
+	std::string cipher, identity;
 };
 
 // @tls: null without TLS

@@ -151,7 +151,7 @@ void Service::join()
 	else if (addresses != advertised_)
 		say(LOG_INFO, fmt::format("advertises {}", fmt::join(addresses, ", ")));
 	advertised_ = addresses;
-	store_->join({context_.identity.id, context_.identity.nqn, addresses, draining_});
+	store_->join({context_.identity.id, context_.identity.nqn, addresses, draining_, rules_.security.tls});
 }
 
 // Called when the store has loaded.

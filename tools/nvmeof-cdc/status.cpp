@@ -26,6 +26,10 @@ constexpr CounterText counterTable[] = {
 	{"hosts_refused_plain", &Counters::refusedPlain, "Hosts that were refused because they did not use TLS"},
 	{"hosts_refused_identity", &Counters::refusedIdentity,
 	 "Hosts that were refused because the identity that they used in TLS is another one"},
+	{"tls_handshakes", &Counters::tlsHandshakes, "TLS handshakes that succeeded"},
+	{"tls_handshakes_failed", &Counters::tlsFailed, "TLS handshakes that failed, or did not end in time"},
+	{"tls_handshakes_busy", &Counters::tlsBusy,
+	 "Connections that were closed because of too many TLS handshakes, in all or of one address"},
 	{"authentications", &Counters::authenticated, "Authentications that succeeded"},
 	{"authentications_failed", &Counters::authFailed, "Authentications that failed"},
 	{"authentications_abandoned", &Counters::authAbandoned, "Authentications that the host did not complete"},
@@ -143,6 +147,8 @@ Json connectionJson(const HostSession &session)
 		json["authentication"] = {{"hash", nofctl::dhchapHashName(session.proof->hash)},
 					  {"dhgroup", nofctl::dhchapGroupName(session.proof->group)},
 					  {"mutual", session.proof->mutual}};
+	if (session.tls)
+		json["tls"] = {{"cipher", session.tls->cipher}, {"identity", session.tls->identity}};
 	return json;
 }
 
@@ -544,6 +550,9 @@ private:
 		const auto proven = [](const HostSession &session) { return session.proof.has_value(); };
 		gauge("controllers_authenticated", "Controllers of hosts that have authenticated themselves",
 		      static_cast<std::uint64_t>(std::ranges::count_if(snapshot_.sessions, proven)));
+		const auto encrypted = [](const HostSession &session) { return session.tls.has_value(); };
+		gauge("controllers_tls", "Controllers of hosts that use TLS",
+		      static_cast<std::uint64_t>(std::ranges::count_if(snapshot_.sessions, encrypted)));
 		gauge("connections_open", "Open connections", snapshot_.open);
 	}
 

@@ -144,7 +144,7 @@ void Worker::listSessions(std::function<void(std::vector<HostSession>)> done)
 				sessions.push_back({one->hostnqn(), connection->peer().text(), one->generation(),
 						    one->current(), one->wantsEvents(), one->cntlid(),
 						    connection->registered(), nvmeof::Uuid{one->hostid()}.toString(),
-						    connection->proof()});
+						    connection->proof(), connection->tlsPeer()});
 		done(std::move(sessions));
 	});
 }

@@ -59,7 +59,7 @@ struct FrontRules {
 	// Memory limit of registrations that are being written; an eighth of it per address
 	std::size_t registrationBytes = 64u << 20;
 	SteadyMs stepMs = 5000, idleMs = 120000; // to finish a step; without keep-alive
-	AuthenticationLimit::Limits authentications;
+	AuthenticationLimit::Limits authentications, handshakes;
 };
 
 struct RegistrationRequest {
@@ -81,13 +81,14 @@ struct HostSession {
 	std::string registered = {}; // NQN registered over the connection
 	std::string hostid = {};     // a UUID
 	std::optional<Authenticator::Proof> proof = {};
+	std::optional<TlsPeer> tls = {};
 };
 
 // State shared by all workers
 struct ServerContext {
 	ServerContext(Identity identity, const FrontRules &rules)
 		: identity(std::move(identity)), rules(rules), connectionLimit(rules.connections),
-		  authenticationLimit(rules.authentications)
+		  authenticationLimit(rules.authentications), handshakeLimit(rules.handshakes)
 	{
 	}
 
@@ -95,6 +96,7 @@ struct ServerContext {
 	const FrontRules rules;
 	ConnectionLimit connectionLimit;
 	AuthenticationLimit authenticationLimit;
+	AuthenticationLimit handshakeLimit; // of TLS
 	Security security;
 	runtime::LogLimit refusals; // of hosts
 	Cntlids cntlids;

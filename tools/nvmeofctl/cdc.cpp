@@ -431,6 +431,12 @@ std::string proofText(const Json &connection)
 			   isTrue(authentication, "mutual") ? ", mutual" : "");
 }
 
+std::string cipherText(const Json &connection)
+{
+	const Json &tls = member(connection, "tls");
+	return tls.is_null() ? "-" : memberText(tls, "cipher");
+}
+
 std::string sourceText(const Json &record)
 {
 	const std::string owner = memberText(record, "owner");
@@ -528,6 +534,7 @@ std::string cdcHostsText(const Json &document)
 		     {"Events"},
 		     {"First choice"},
 		     {"Authenticated"},
+		     {"TLS"},
 		     {"Targets", Align::right},
 		     {"Zones"}});
 	const Json &hosts = listOf(document, "hosts");
@@ -539,7 +546,8 @@ std::string cdcHostsText(const Json &document)
 		table.add({memberText(host, "nqn"), address, memberText(host, "state"), memberText(host, "generation"),
 			   isTrue(host, "persistent") ? "subscribed" : "-",
 			   isTrue(host, "first_choice") ? "here" : "elsewhere",
-			   connections.empty() ? "-" : proofText(connections[0]), memberText(host, "targets"),
+			   connections.empty() ? "-" : proofText(connections[0]),
+			   connections.empty() ? "-" : cipherText(connections[0]), memberText(host, "targets"),
 			   joined(member(host, "zones"))});
 	}
 	return hosts.empty() ? "no host is connected, and none has registered\n" : table.render();

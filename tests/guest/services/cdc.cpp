@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // nvmeof-cdc and its hosts: this driver with nvmeofd, and the in-tree driver with nvme-cli.
 #include "support/host.h"
+#include "support/tls.h"
 #include "target/server.h"
 
 #include <catch2/catch.hpp>
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 
 namespace guest::cdc {
 
@@ -258,6 +260,46 @@ TEST_CASE("a host must authenticate itself to the service, which then serves it"
 	CHECK(counters.at("authentications") >= 3);
 	follower.end();
 	service.end();
+}
+
+TEST_CASE("a host speaks TLS with the service, and must use its own key", "[cdc][tls]")
+{
+	const TlsAgent agent;
+	Stage stage;
+	const HostKeys keys;
+	const std::string key = newTlsKey("host"), wrong = newTlsKey("wrong");
+	keys.give(key, ".tls");
+	Service service(HostKeys::security("tls = \"required\"\n") + stage.tables());
+	const std::string discover = "nvmeofctl discover -a " + address;
+	const std::string dhchap = " --dhchap-key " + keys.host;
+	// without TLS, whether it authenticates itself or not
+	CHECK(run(discover).status != 0);
+	CHECK(run(discover + dhchap).status != 0);
+	CHECK(Service::told("status").at("counters").at("hosts_refused_plain") == 2);
+	CHECK(run(discover + dhchap + " --tls-key " + wrong).status == 5);
+	CHECK(run(discover + " --tls-key " + key).status == 5); // it must authenticate itself, too
+	const std::string log = must(discover + dhchap + " --tls-key " + key);
+	INFO(log);
+	CHECK(log.find(stage.nqn()) != std::string::npos);
+	CHECK(log.find("needs TLS 1.3") != std::string::npos); // the entry of the service
+	// the key of another host
+	const Output other = run(discover + " -q nqn.2014-08.org.nvmexpress:other --tls-key " + key);
+	INFO(other.text);
+	CHECK(other.status == 5);
+
+	Follower follower("dhchap-key = \"" + keys.host + "\"\ntls-key = \"" + key + "\"\n");
+	REQUIRE(stage.becomes(1));
+	Service::setTarget(stage.second());
+	CHECK(stage.becomes(2));
+	const auto hosts = Service::told("host list");
+	INFO(hosts.dump(2));
+	const Json &connection = hosts.at("hosts").at(0).at("connections").at(0);
+	CHECK(connection.at("tls").at("cipher") == "TLS_AES_128_GCM_SHA256");
+	CHECK(connection.at("tls").at("identity").get<std::string>().starts_with("NVMe1R01 " + keys.nqn + " "));
+	CHECK(connection.at("authentication").at("hash") == "SHA-256");
+	follower.end();
+	service.end();
+	std::filesystem::remove_all("/run/keys");
 }
 
 } // namespace guest::cdc

@@ -202,13 +202,17 @@ TEST_CASE("documents are printed as tables", "[cdc]")
 	const Json hosts = Json::parse(R"({"hosts": [
 		{"nqn": "nqn.a", "state": "current", "generation": 7, "persistent": true, "first_choice": true,
 		 "targets": 2, "zones": ["x", "y"], "connections": [{"address": "10.0.0.1",
-		 "authentication": {"hash": "SHA-256", "dhgroup": "ffdhe2048", "mutual": false}}]},
+		 "authentication": {"hash": "SHA-256", "dhgroup": "ffdhe2048", "mutual": false},
+		 "tls": {"cipher": "TLS_AES_128_GCM_SHA256"}}]},
 		{"nqn": "nqn.b\n", "state": "away", "persistent": false, "first_choice": false, "connections": []}]})");
-	CHECK(cdcHostsText(hosts) ==
-	      "Host    Address   Log      Generation  Events      First choice  Authenticated      Targets  Zones\n"
-	      "------  --------  -------  ----------  ----------  ------------  -----------------  -------  -----\n"
-	      "nqn.a   10.0.0.1  current           7  subscribed  here          SHA-256 ffdhe2048        2  x, y\n"
-	      "nqn.b?  -         away              -  -           elsewhere     -                        -  -\n");
+	CHECK(cdcHostsText(hosts) == "Host    Address   Log      Generation  Events      First choice  Authenticated   "
+				     "   TLS                     Targets  Zones\n"
+				     "------  --------  -------  ----------  ----------  ------------  "
+				     "-----------------  ----------------------  -------  -----\n"
+				     "nqn.a   10.0.0.1  current           7  subscribed  here          SHA-256 "
+				     "ffdhe2048  TLS_AES_128_GCM_SHA256        2  x, y\n"
+				     "nqn.b?  -         away              -  -           elsewhere     -               "
+				     "   -                             -  -\n");
 	const Json targets = Json::parse(R"({"targets": [{"nqn": "nqn.t", "transport": "tcp", "traddr": "fd00::1",
 		"trsvcid": "4420", "state": "optimized", "source": "push", "owner": "nqn.d", "visible_to": 12}]})");
 	CHECK(cdcTargetsText(targets) == "NQN    Port                State      Source      Visible to\n"
