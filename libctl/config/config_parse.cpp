@@ -242,7 +242,6 @@ private:
 	enum class Judgement { error, note };
 
 	void checkTimes(const toml::table &table, const ConnectSettings &settings, Judgement judgement);
-	void refuseKeys(const toml::table &table, ConnectSettings &settings);
 	void checkAddresses(const toml::table &table, const ConfigTarget &target);
 	void checkFrom(const toml::table &table, const ConfigTarget &target);
 	void noteName(const toml::table &table, const char *key, const std::string &interface);
@@ -296,17 +295,6 @@ void Parser::checkTimes(const toml::table &table, const ConnectSettings &setting
 	const toml::node &node = *table.get("fast-io-fail-tmo");
 	const char *what = "fast-io-fail-tmo is longer than ctrl-loss-tmo";
 	judgement == Judgement::error ? wrong(node, what) : note(node, what);
-}
-
-// Otherwise a controller key there would make the service unusable, and referrals would inherit both.
-void Parser::refuseKeys(const toml::table &table, ConnectSettings &settings)
-{
-	for (const char *key : {"dhchap-key", "dhchap-ctrl-key"})
-		if (const toml::node *node = table.get(key))
-			wrong(*node, std::string(key) + ": discovery services are not authenticated yet; set it in "
-							"[[connection]] or [[defaults]]");
-	settings.dhchapKey.reset();
-	settings.dhchapCtrlKey.reset();
 }
 
 void Parser::checkAddresses(const toml::table &table, const ConfigTarget &target)
@@ -513,7 +501,8 @@ void Parser::service(const toml::table &table)
 	Keys keys;
 	keys.add("persistent", flagOf, into(one.persistent));
 	target(table, one, keys);
-	refuseKeys(table, one.settings);
+	if (one.settings.dhchapCtrlKey && !one.settings.dhchapKey)
+		wrong(*table.get("dhchap-ctrl-key"), "dhchap-ctrl-key needs dhchap-key");
 	config_.services.push_back(std::move(one));
 }
 

@@ -5,7 +5,9 @@
 
 #include <sys/socket.h>
 
-#include "handshake.h"
+#include "libctl/keys/tls_handshake.h"
+#include "record_keys.h"
+#include "psk_store.h"
 #include "handshake_family.h"
 #include "libctl/base/epoll.h"
 
@@ -13,7 +15,7 @@ using namespace tlsd;
 using nofctl::KeySerial;
 using nofctl::OwnedFd;
 using nvmeof::Result;
-using State = Handshake::State;
+using State = TlsHandshake::State;
 
 namespace {
 
@@ -44,14 +46,14 @@ const TlsContexts &contexts()
 	return made.value();
 }
 
-void handshake(Role role, std::size_t pieces, Bytes bytes)
+void handshake(TlsRole role, std::size_t pieces, Bytes bytes)
 {
 	int fds[2];
 	expect(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0, "a pair of sockets");
 	const OwnedFd own(fds[0]);
 	OwnedFd peer(fds[1]);
 	Store store;
-	Handshake handshake(contexts(), store, role, own.get(), {1}, 0);
+	TlsHandshake handshake(contexts(), store, role, own.get(), {1}, 0);
 	State state = handshake.advance();
 	const std::size_t piece = bytes.size() / pieces + 1;
 	while (!bytes.empty() && state == State::wantsRead) {
@@ -90,5 +92,5 @@ void fuzz(Input in)
 	attributes(bytes);
 	if (bytes.size() > 100'000) // more than a socket holds
 		return;
-	handshake(how & 1 ? Role::client : Role::server, 1 + (how >> 1) % 8, bytes);
+	handshake(how & 1 ? TlsRole::client : TlsRole::server, 1 + (how >> 1) % 8, bytes);
 }

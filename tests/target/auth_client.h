@@ -3,7 +3,6 @@
 #pragma once
 
 #include "client.h"
-#include "dhchap.h"
 
 #include <algorithm>
 
@@ -22,7 +21,7 @@ inline Command authCommand(FabricsType type, std::size_t length)
 	Command cmd{};
 	cmd.opcode = op_fabrics;
 	cmd.nsid = type;
-	cmd.cdw10 = std::uint32_t(secpNvme) << 24 | spspDhchap << 16 | spspDhchap << 8;
+	cmd.cdw10 = dhchapProtocol;
 	cmd.cdw11 = static_cast<std::uint32_t>(length);
 	if (type == fc_auth_receive) {
 		cmd.sgl.type = sgl_transport;
@@ -128,7 +127,7 @@ private:
 			auto shared = key.sharedSecret(std::span(challenge).subspan(dhchap_at::values + hl, dhvlen));
 			if (!shared)
 				return true;
-			sessionKey = dhchapDigest(config.hash, *shared);
+			sessionKey = dhchapDigest(config.hash, shared->bytes());
 			dh = key.publicValue();
 		}
 		response = dhchapResponse({secret, hostNqn, nqn, "HostHost",

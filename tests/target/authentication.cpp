@@ -5,16 +5,9 @@
 namespace target {
 namespace {
 
-constexpr std::uint64_t askBit = 1 << 17, secureBit = 1 << 18; // AUTHREQ.ATR and .ASCR in dword 0
-
 bool authenticates(const Command &cmd)
 {
 	return cmd.opcode == op_fabrics && (cmd.fctype() == fc_auth_send || cmd.fctype() == fc_auth_receive);
-}
-
-bool ofDhchap(const Command &cmd)
-{
-	return cmd.cdw10 == (std::uint32_t(secpNvme) << 24 | spspDhchap << 16 | spspDhchap << 8);
 }
 
 } // namespace
@@ -24,14 +17,19 @@ void Connection::askForAuthentication(const Command &cmd, Reply &reply, const st
 {
 	auto &config = server_.config();
 	if (config.authentication && !discovery()) {
-		dhchap_.emplace(*config.authentication, hostnqn, config.nqn);
+		const Authentication &how = *config.authentication;
+		nofctl::DhchapRules rules{{how.hash}, {how.group}, true};
+		// texts of the server's configuration, which outlives this
+		auto secrets =
+			std::make_shared<nofctl::DhchapSecrets>(nofctl::DhchapSecrets{how.hostSecret, how.ctrlSecret});
+		dhchap_.emplace(std::move(rules), std::move(secrets), hostnqn, config.nqn);
 		if (qid_ ? config.authentication->io : config.authentication->admin)
-			reply.result |= askBit;
+			reply.result |= authreqAuthentication;
 	}
 	Strike strike{*this, qid_, &cmd};
 	strike.value = &reply.result;
 	server_.script().offer(Hook::connected, strike);
-	mustAuthenticate_ = dhchap_ && (reply.result & (askBit | secureBit));
+	mustAuthenticate_ = dhchap_ && (reply.result & (authreqAuthentication | authreqSecureChannel));
 }
 
 // Until the host is authenticated, only the commands for that are executed.
@@ -44,7 +42,7 @@ void Connection::authenticationSend(const Command &cmd, const Bytes &data)
 {
 	if (!dhchap_)
 		return finish(cmd, {st_invalid_opcode | st_dnr});
-	if (!ofDhchap(cmd) || cmd.cdw11 != data.size())
+	if (!isDhchap(cmd) || cmd.cdw11 != data.size())
 		return finish(cmd, {st_invalid_field | st_dnr});
 	dhchap_->take(data);
 	sendResponse(cmd, st_ok);
@@ -54,7 +52,7 @@ void Connection::authenticationReceive(const Command &cmd)
 {
 	if (!dhchap_)
 		return finish(cmd, {st_invalid_opcode | st_dnr});
-	if (!ofDhchap(cmd) || !cmd.cdw11)
+	if (!isDhchap(cmd) || !cmd.cdw11)
 		return finish(cmd, {st_invalid_field | st_dnr});
 	bool challenge = dhchap_->step() == Dhchap::Step::challenge;
 	auto message = dhchap_->next();

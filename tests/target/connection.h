@@ -2,7 +2,6 @@
 // One connection: a queue of a controller once its Connect command was accepted. Subclasses implement the transport.
 #pragma once
 
-#include "dhchap.h"
 #include "fd.h"
 #include "server.h"
 #include "wire.h"

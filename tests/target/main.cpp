@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The target as a program: serves until SIGINT or SIGTERM, optionally misbehaving.
-#include "dhchap.h"
 #include "misbehaviour.h"
 #include "mutator.h"
 #include "server.h"
+#include "wire.h"
 
 #include <algorithm>
 #include <csignal>

@@ -15,7 +15,6 @@ using Step = Dhchap::Step;
 
 constexpr auto withSecrets = When::withSecrets;
 constexpr auto mutual = Needs::mutual, dhGroup = Needs::dhGroup;
-constexpr std::uint64_t askBit = 1 << 17, secureBit = 1 << 18; // AUTHREQ.ATR and .ASCR
 
 constexpr std::size_t hashBytes = 32; // the target chooses SHA-256
 
@@ -123,9 +122,9 @@ const Misbehaviour authTable[] = {
 	{"auth-unasked-mutual", 21, Hook::connected, withSecrets, Expect::refused, mutual,
 		[](S &s) { return authreq(s, true, 0); }},
 	{"auth-secure-channel", 21, Hook::connected, withSecrets, Expect::refused, nothing,
-		[](S &s) { return authreq(s, true, secureBit); }},
+		[](S &s) { return authreq(s, true, authreqSecureChannel); }},
 	{"auth-secure-channel-too", 21, Hook::connected, withSecrets, Expect::refused, nothing,
-		[](S &s) { return authreq(s, true, secureBit | askBit); }},
+		[](S &s) { return authreq(s, true, authreqSecureChannel | authreqAuthentication); }},
 
 	// Negotiate
 	{"auth-negotiate-never", 22, Hook::command, withSecrets, Expect::refused, nothing,

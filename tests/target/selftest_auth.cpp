@@ -81,7 +81,7 @@ Bytes sharedOf(std::uint8_t group)
 {
 	auto shared = DhKey(group, series(32, 1)).sharedSecret(DhKey(group, series(32, 64)).publicValue());
 	REQUIRE(shared);
-	return *shared;
+	return {shared->bytes().begin(), shared->bytes().end()};
 }
 
 Config authenticated(std::uint8_t hash = 1, std::uint8_t group = 0, bool mutual = false)
@@ -106,7 +106,7 @@ TEST_CASE("Diffie-Hellman: each group agrees with another implementation")
 		CHECK(digestOf(sharedOf(v.group)) == v.shared);
 		DhKey one(v.group), two(v.group);
 		CHECK(one.publicValue() != two.publicValue());
-		CHECK(one.sharedSecret(two.publicValue()) == two.sharedSecret(one.publicValue()));
+		CHECK(one.sharedSecret(two.publicValue())->text() == two.sharedSecret(one.publicValue())->text());
 	}
 }
 
@@ -117,8 +117,9 @@ TEST_CASE("Diffie-Hellman: leading zeroes of the shared secret are kept")
 	own[1] = 0;
 	auto shared = DhKey(1, own).sharedSecret(DhKey(1, series(32, 64)).publicValue());
 	REQUIRE(shared);
-	CHECK((*shared)[0] == 0);
-	CHECK(digestOf(*shared) == "d42dcdd5bcba1cfc8ee403436a856d9304a5c8b7d866cfd74e9d189a02b24a5d");
+	CHECK(shared->bytes()[0] == 0);
+	CHECK(hex(dhchapDigest(1, shared->bytes())) ==
+	      "d42dcdd5bcba1cfc8ee403436a856d9304a5c8b7d866cfd74e9d189a02b24a5d");
 }
 
 TEST_CASE("Diffie-Hellman: public values that reveal the secret are refused")

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The target uses the wire format definitions of libctl/wire.
+// The target uses the wire format definitions of libctl/wire, and its authentication.
 #pragma once
 
+#include "libctl/keys/dhchap.h"
 #include "libctl/wire/discovery_log.h"
 #include "libctl/wire/fabrics.h"
 #include "libctl/wire/identify.h"
@@ -12,5 +13,12 @@
 namespace target {
 
 using namespace nofctl::wire;
+using nofctl::Dhchap;
+using nofctl::dhchapDhLength;
+using nofctl::dhchapDigest;
+using nofctl::dhchapHashLength;
+using nofctl::dhchapMessage;
+using nofctl::dhchapResponse;
+using nofctl::DhKey;
 
 } // namespace target

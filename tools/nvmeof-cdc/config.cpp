@@ -4,11 +4,15 @@
 #include "libctl/base/file.h"
 #include "libctl/base/invalid_error.h"
 #include "libctl/base/toml.h"
+#include "libctl/keys/source.h"
+#include "libctl/wire/dhchap.h"
 
 namespace cdc {
 
 using namespace nofctl;
 using namespace nvmeof;
+using nofctl::wire::dhchapGroups;
+using nofctl::wire::dhchapHashes;
 
 namespace {
 
@@ -112,6 +116,45 @@ Result<Unzoned> unzonedOf(const toml::node &node)
 	return *word == "all" ? Unzoned::all : *word == "none" ? Unzoned::none : Unzoned::unlessZoned;
 }
 
+Result<Demand> demandIn(const toml::node &node)
+{
+	Result<std::string> word = wordOf(node, {"off", "preferred", "required"});
+	return word ? Result<Demand>(*demandOf(*word)) : Result<Demand>(word.error());
+}
+
+// The directory of keys
+Result<std::string> keysOf(const toml::node &node)
+{
+	Result<std::string> text = textOf(node);
+	if (!text)
+		return text;
+	Result<KeySource> source = KeySource::parseAbsolute(*text);
+	if (source && source->kind() == KeySource::Kind::keyring)
+		return invalidError("keys of hosts come from a directory or from credentials, not from a keyring");
+	return source ? text : Result<std::string>(source.error());
+}
+
+// Names of hash functions or DH groups, the most preferred first. @count: of identifiers
+template <std::uint8_t count, const char *name(std::uint8_t)>
+Result<std::vector<std::uint8_t>> identifiersOf(const toml::node &node)
+{
+	Result<std::vector<std::string>> texts = textsOf(node);
+	if (!texts)
+		return texts.error();
+	std::vector<std::uint8_t> identifiers;
+	for (const std::string &text : *texts) {
+		std::string known;
+		std::uint8_t id = 0;
+		for (; id < count && (text == "?" || text != name(id)); id++)
+			if (const std::string one = name(id); one != "?")
+				known += (known.empty() ? "" : ", ") + one;
+		if (id == count)
+			return invalidError("'" + text + "' is not known; known are " + known);
+		identifiers.push_back(id);
+	}
+	return identifiers;
+}
+
 class Parser {
 public:
 	Parser(RulesReading &reading, const std::string &file)
@@ -141,6 +184,7 @@ public:
 					     rules_.registration.leaseSeconds = seconds;
 			     })
 			.add("registration", one(&Parser::registration))
+			.add("security", one(&Parser::security))
 			.add("limits", one(&Parser::limits))
 			.add("store", one(&Parser::store))
 			.add("pull", each(&Parser::pull))
@@ -223,6 +267,20 @@ private:
 			makeError(table, "engine 'etcd' needs endpoints");
 	}
 
+	void security(const toml::table &table)
+	{
+		SecurityRules &rules = rules_.security;
+		Keys keys;
+		keys.add("keys", keysOf, into(rules.keys))
+			.add("auth", demandIn, into(rules.auth))
+			.add("tls", demandIn, into(rules.tls))
+			.add("hashes", identifiersOf<dhchapHashes + 1, nofctl::dhchapHashName>, into(rules.hashes))
+			.add("groups", identifiersOf<dhchapGroups, nofctl::dhchapGroupName>, into(rules.groups));
+		keys.read(table, file_, problems_);
+		if (rules.keys.empty() && (rules.auth == Demand::required || rules.tls != Demand::off))
+			makeError(table, "no host could connect without 'keys', the directory of the keys of hosts");
+	}
+
 	void pull(const toml::table &table)
 	{
 		PullSource source;
@@ -297,7 +355,10 @@ private:
 		       {"nqn", "type", "transport", "traddr", "trsvcid", "portid", "treq", "sectype", "qptype",
 			"prtype", "state"});
 	}
-	void zone(const toml::table &table) { record(table, rules_.zones, {"name", "hosts", "targets"}); }
+	void zone(const toml::table &table)
+	{
+		record(table, rules_.zones, {"name", "hosts", "targets", "auth", "tls"});
+	}
 
 	Rules &rules_;
 	std::vector<ConfigProblem> &problems_;

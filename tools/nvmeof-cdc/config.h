@@ -9,6 +9,7 @@
 #include <nvmeof/config.h>
 
 #include "registrar.h"
+#include "security.h"
 #include "views.h"
 #include "worker.h"
 
@@ -53,6 +54,7 @@ struct Rules {
 	std::vector<nvmeof::Address> web{{"127.0.0.1", "8010"}};
 	SteadyMs drainMs = 1000;
 	RegistrationRules registration;
+	SecurityRules security;
 	std::vector<Target> targets;
 	std::vector<Zone> zones;
 	std::vector<PullSource> pulls;

@@ -5,9 +5,14 @@
 #include <cerrno>
 #include <cstddef>
 #include <sys/socket.h>
+#include <syslog.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
+#include "libctl/runtime/journal.h"
+#include "libctl/wire/dhchap.h"
 #include "libctl/wire/pdu.h"
 #include "worker.h"
 
@@ -51,6 +56,27 @@ std::uint32_t digestOf(const Answer &answer, const std::vector<std::span<const s
 	return crc;
 }
 
+bool isAuthentication(const Command &cmd)
+{
+	return cmd.opcode == op_fabrics && (cmd.fctype() == fc_auth_send || cmd.fctype() == fc_auth_receive);
+}
+
+Counter &counterOf(Refusal refusal, Counters &counters)
+{
+	switch (refusal) {
+	case Refusal::badKey:
+		return counters.refusedBadKey;
+	case Refusal::plain:
+		return counters.refusedPlain;
+	case Refusal::identity:
+		return counters.refusedIdentity;
+	case Refusal::none:
+	case Refusal::noKey:
+		break;
+	}
+	return counters.refusedNoKey;
+}
+
 } // namespace
 
 Connection::Connection(Worker &worker, std::uint64_t id, int socket, const Peer &peer, SteadyMs now)
@@ -63,6 +89,10 @@ Connection::~Connection()
 {
 	if (controller_)
 		worker_.context().cntlids.give(controller_->cntlid());
+	if (shaking_) {
+		count(worker_.context().counters.tlsFailed);
+		worker_.context().handshakeLimit.failed(peer_, Worker::now());
+	}
 	worker_.poller().remove(socket_, *this);
 	::close(socket_);
 	worker_.context().connectionLimit.release(peer_);
@@ -99,6 +129,8 @@ void Connection::finish(bool good)
 void Connection::ready(std::uint32_t events)
 {
 	bool good = !(events & (EPOLLERR | EPOLLHUP));
+	if (good && state_ == State::handshake)
+		return finish(shakeHands());
 	if (good && (events & EPOLLOUT))
 		good = flush() && resume();
 	if (good && (events & (EPOLLIN | EPOLLRDHUP)))
@@ -106,13 +138,64 @@ void Connection::ready(std::uint32_t events)
 	finish(good);
 }
 
+// The first byte of a handshake is the type of its record (RFC 8446, 5.1); that of an ICReq is 0.
+bool Connection::beginsTls()
+{
+	constexpr std::uint8_t handshakeRecord = 22;
+	std::uint8_t first = 0;
+	if (state_ != State::hello || plain_ || tls_ || !worker_.context().security.current()->tls)
+		return false;
+	const ssize_t n = ::recv(socket_, &first, 1, MSG_PEEK | MSG_DONTWAIT);
+	plain_ = n == 1 && first != handshakeRecord;
+	return n == 1 && !plain_;
+}
+
+bool Connection::shakeHands()
+{
+	ServerContext &context = worker_.context();
+	switch (tls_->advance()) {
+	case TlsStream::State::wantsRead:
+		worker_.poller().want(socket_, EPOLLIN | EPOLLRDHUP, *this);
+		return true;
+	case TlsStream::State::wantsWrite:
+		worker_.poller().want(socket_, EPOLLOUT | EPOLLRDHUP, *this);
+		return true;
+	case TlsStream::State::failed:
+		runtime::say(context.refusals, LOG_WARNING,
+			     fmt::format("the TLS handshake of {} failed: {}", peer_.text(), tls_->why()),
+			     {.address = peer_.text()});
+		return false;
+	case TlsStream::State::done:
+		break;
+	}
+	count(context.counters.tlsHandshakes);
+	context.handshakeLimit.succeeded(peer_);
+	shaking_ = false;
+	state_ = State::hello;
+	since_ = Worker::now();
+	watch();
+	return true;
+}
+
 bool Connection::receive()
 {
+	if (beginsTls()) {
+		ServerContext &context = worker_.context();
+		if (!context.handshakeLimit.admit(peer_, Worker::now())) {
+			count(context.counters.tlsBusy);
+			return false;
+		}
+		shaking_ = true;
+		tls_ = std::make_unique<TlsStream>(context.security.current(), context.identity, socket_);
+		state_ = State::handshake;
+		return shakeHands();
+	}
 	std::span<std::uint8_t> buffer = worker_.buffer();
 	const std::size_t have = pendingInput_ ? pendingInput_->size() : 0;
 	if (pendingInput_)
 		std::ranges::copy(*pendingInput_, buffer.begin());
-	const ssize_t n = ::recv(socket_, buffer.data() + have, buffer.size() - have, MSG_DONTWAIT);
+	const auto space = buffer.subspan(have);
+	const ssize_t n = tls_ ? tls_->receive(space) : ::recv(socket_, space.data(), space.size(), MSG_DONTWAIT);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
 	if (n == 0)
@@ -130,6 +213,10 @@ std::size_t Connection::longest() const
 		return sizeof(IcReq);
 	case State::connect:
 		return sizeof(CommandPdu) + alignment + sizeof(ConnectData) + slack;
+	case State::live:
+		if (!admits())
+			return sizeof(CommandPdu) + alignment + maxDhchapMessage + slack;
+		[[fallthrough]];
 	default:
 		return sizeof(DataPdu) + alignment + std::max<std::size_t>(maxH2cData, maxInCapsuleSize) +
 		       sizeof(CommandPdu) + slack;
@@ -206,8 +293,16 @@ bool Connection::takeCommand(const Pdu &pdu)
 	if (state_ == State::connect)
 		return connects ? takeConnect(cmd, pdu.data) : fault(fes_sequence, "no Connect", pdu.head);
 	since_ = Worker::now();
-	if (cmd.opcode == op_dim)
-		return pdu.data.empty() ? sendR2t(cmd) : takeInCapsule(cmd, pdu.data);
+	const bool authenticates = isAuthentication(cmd);
+	if (authenticator_ && authenticates && !(cmd.fctype() == fc_auth_send && pdu.data.empty()))
+		return takeAuthentication(cmd, pdu.data);
+	if (!admits() && !authenticates) {
+		count(worker_.context().counters.unauthenticated);
+		complete(cmd.cid, st_auth_required | st_dnr);
+		return true;
+	}
+	if (cmd.opcode == op_dim || (authenticator_ && authenticates))
+		return pdu.data.empty() ? takeTransfer(cmd) : takeInCapsule(cmd, pdu.data);
 	if (Outcome outcome = controller_->handle(cmd)) {
 		answer(cmd, *outcome);
 		worker_.scratch().answers(cmd.opcode == op_get_log ? Served::getLogPage : Served::other, received_);
@@ -225,6 +320,8 @@ bool Connection::takeConnect(const Command &cmd, std::span<const std::uint8_t> d
 		completeConnect(pending, status, result);
 		return true;
 	}
+	if (Access access; refuses(pending, access))
+		return true;
 	switch (worker_.ask(*this, pending.connect.hostnqn)) {
 	case Admission::Verdict::now:
 		acceptConnect(pending);
@@ -243,15 +340,57 @@ bool Connection::takeConnect(const Command &cmd, std::span<const std::uint8_t> d
 	return true;
 }
 
+Access Connection::accessFor(const std::string &hostnqn, const std::string &subsysnqn) const
+{
+	return accessOf(*worker_.context().security.current(), *worker_.views()->zonesOf(hostnqn), hostnqn, subsysnqn,
+			tls_ ? &tls_->peer() : nullptr);
+}
+
+// Whether the host may not connect, which is answered then. @access: what it has to do, if it may
+bool Connection::refuses(const Pending &pending, Access &access)
+{
+	const std::string &hostnqn = pending.connect.hostnqn;
+	ServerContext &context = worker_.context();
+	access = accessFor(hostnqn, pending.connect.subsysnqn);
+	if (access.refusal == Refusal::none)
+		return false;
+	count(context.counters.refused);
+	count(counterOf(access.refusal, context.counters));
+	runtime::say(context.refusals, LOG_WARNING, refusalText(access.refusal, hostnqn),
+		     {.nqn = hostnqn, .address = peer_.text()});
+	completeConnect(pending, st_connect_host | st_dnr);
+	return true;
+}
+
 void Connection::acceptConnect(const Pending &pending)
 {
 	const Connect &connect = pending.connect;
+	Access access; // asked again: the host may have waited for long
+	auto back = [this] {
+		state_ = State::connect;
+		since_ = Worker::now();
+		worker_.leave(id_);
+	};
+	if (refuses(pending, access))
+		return back();
+	auto busy = [&](Counter &counter) {
+		back();
+		count(counter);
+		completeConnect(pending, st_connect_busy | st_crd1);
+	};
+	if (access.secrets) {
+		ServerContext &context = worker_.context();
+		authenticator_ = Authenticator::begin(
+			context.authenticationLimit, context.counters,
+			context.security.current()->rules.authentication(2 * context.rules.stepMs),
+			std::move(access.secrets), {connect.hostnqn, connect.subsysnqn, peer_}, Worker::now());
+		if (!authenticator_)
+			return busy(context.counters.authBusy);
+	}
 	const auto cntlid = worker_.context().cntlids.take();
 	if (!cntlid) {
-		state_ = State::connect;
-		worker_.leave(id_);
-		count(worker_.context().counters.busy);
-		return completeConnect(pending, st_connect_busy | st_crd1);
+		authenticator_.reset();
+		return busy(worker_.context().counters.busy);
 	}
 	since_ = Worker::now();
 	admittedUntil_ = since_ + admissionMs;
@@ -261,7 +400,34 @@ void Connection::acceptConnect(const Pending &pending)
 	sqhd_ = sqFlow_ ? 1 : noSqhd;
 	state_ = State::live;
 	count(worker_.context().counters.hosts);
-	completeConnect(pending, st_ok, *cntlid);
+	completeConnect(pending, st_ok, *cntlid | (authenticator_ ? authreqAuthentication : 0));
+}
+
+// Authentication Send with its data, or Authentication Receive
+bool Connection::takeAuthentication(const Command &cmd, std::span<const std::uint8_t> data)
+{
+	ServerContext &context = worker_.context();
+	const SteadyMs now = Worker::now();
+	if (cmd.fctype() == fc_auth_send) {
+		const Authenticator::Parties &parties = authenticator_->parties();
+		const Access access = accessFor(parties.hostnqn, parties.subsysnqn);
+		if (access.refusal != Refusal::none) { // its key was removed
+			complete(cmd.cid, st_connect_host | st_dnr);
+			return leave();
+		}
+		if (access.secrets)
+			authenticator_->renew(access.secrets);
+		complete(cmd.cid, authenticator_->send(cmd, data, now));
+	} else {
+		answer(cmd, authenticator_->receive(cmd, now));
+	}
+	if (!authenticator_->failed())
+		return true;
+	runtime::say(context.refusals, LOG_WARNING,
+		     fmt::format("the authentication of host {} failed: {}; compare the keys of host and service",
+				 controller_->hostnqn(), authenticator_->why()),
+		     {.nqn = controller_->hostnqn(), .address = peer_.text()});
+	return leave();
 }
 
 void Connection::admit()
@@ -377,17 +543,30 @@ std::shared_ptr<void> Connection::reserve(const Command &cmd, std::size_t bytes)
 	return reservation;
 }
 
-// A single R2T covers all data.
-bool Connection::sendR2t(const Command &cmd)
+bool Connection::takeTransfer(const Command &cmd)
 {
 	const std::uint32_t length = cmd.sgl.length;
+	if (isAuthentication(cmd)) {
+		if (cmd.sgl.type != sgl_transport || length == 0 || length > maxDhchapMessage)
+			complete(cmd.cid, st_sgl_length | st_dnr);
+		else if (transfer_)
+			complete(cmd.cid, st_interrupted | st_crd1);
+		else
+			sendR2t(cmd, length, nullptr);
+		return true;
+	}
 	if (cmd.sgl.type != sgl_transport || length == 0 || length > maxRegistrationSize) {
 		completeRegistration(cmd.cid, st_sgl_length | st_dnr, received_);
 		return true;
 	}
-	auto reservation = reserve(cmd, length);
-	if (!reservation)
-		return true;
+	if (auto reservation = reserve(cmd, length))
+		sendR2t(cmd, length, std::move(reservation));
+	return true;
+}
+
+// A single R2T covers all data.
+void Connection::sendR2t(const Command &cmd, std::uint32_t length, std::shared_ptr<void> reservation)
+{
 	transfer_ = std::make_unique<Transfer>(Transfer{cmd, {}, length, std::move(reservation), Worker::now()});
 	auto pdu = make<R2tPdu>();
 	pdu.cid = cmd.cid;
@@ -395,7 +574,6 @@ bool Connection::sendR2t(const Command &cmd)
 	pdu.length = length;
 	write(worker_.scratch().scratch(), pdu, format_);
 	worker_.scratch().own();
-	return true;
 }
 
 bool Connection::takeData(const Pdu &pdu)
@@ -419,6 +597,8 @@ bool Connection::takeData(const Pdu &pdu)
 	if (end < transfer_->length && !pdu.damaged)
 		return true;
 	const auto whole = std::move(transfer_);
+	if (isAuthentication(whole->cmd) && !pdu.damaged)
+		return takeAuthentication(whole->cmd, whole->data);
 	if (!pdu.damaged)
 		return takeRegistration(whole->cmd, whole->data, std::move(whole->reservation));
 	completeRegistration(whole->cmd.cid, st_transient, received_);
@@ -475,6 +655,12 @@ bool Connection::sendTermReq(const PduFault &fault, std::span<const std::uint8_t
 	pdu.fei = fault.fei;
 	write(worker_.scratch().scratch(), pdu, {}, head.first(std::min(head.size(), maxCopySize)));
 	worker_.scratch().own();
+	return leave();
+}
+
+// Ends the connection after the output that was made so far
+bool Connection::leave()
+{
 	releaseAdmission();
 	state_ = State::ending;
 	since_ = Worker::now();
@@ -498,7 +684,7 @@ bool Connection::flush()
 		pendingOutput_->append(std::move(out));
 	Output &all = pendingOutput_ ? *pendingOutput_ : out;
 	const std::size_t before = all.waiting();
-	const Output::Sent sent = all.send(socket_, worker_.context().latencies);
+	const Output::Sent sent = all.send(socket_, tls_.get(), worker_.context().latencies);
 	if (sent == Output::Sent::broken)
 		return false;
 	if (sent == Output::Sent::some) {
@@ -550,7 +736,10 @@ bool Connection::late(SteadyMs now) const
 		return true;
 	if (inputSince_ && now - inputSince_ > rules.stepMs)
 		return true;
+	if (authenticator_ && authenticator_->late(now))
+		return true;
 	switch (state_) {
+	case State::handshake:
 	case State::hello:
 	case State::connect:
 		return now - since_ > rules.stepMs;
@@ -653,7 +842,7 @@ void Output::countAnswers(Latencies &latencies)
 		latencies.of(answers_[firstAnswer_].command).add(now - answers_[firstAnswer_].received);
 }
 
-Output::Sent Output::send(int socket, Latencies &latencies)
+Output::Sent Output::send(int socket, TlsStream *tls, Latencies &latencies)
 {
 	while (waiting_ > 0) {
 		std::array<iovec, maxPieces> parts;
@@ -665,7 +854,8 @@ Output::Sent Output::send(int socket, Latencies &latencies)
 		msghdr message{};
 		message.msg_iov = parts.data();
 		message.msg_iovlen = count;
-		const ssize_t done = ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+		const ssize_t done = tls ? tls->send(std::span(parts).first(count))
+					 : ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done < 0)

@@ -14,6 +14,8 @@
 #include "libctl/wire/bytes.h"
 #include "libctl/wire/pdu.h"
 #include "peer_limits.h"
+#include "security.h"
+#include "tls_stream.h"
 
 namespace cdc {
 
@@ -41,7 +43,8 @@ public:
 	void append(Output &&more);
 
 	// Records the latency of each response that the socket has accepted completely in @latencies.
-	Sent send(int socket, Latencies &latencies);
+	// @tls: the connection's, null without
+	Sent send(int socket, TlsStream *tls, Latencies &latencies);
 	void clear();
 
 private:
@@ -71,9 +74,6 @@ private:
 	std::vector<std::shared_ptr<const void>> owners_;
 };
 
-// Steady clock, ms
-using SteadyMs = std::int64_t;
-
 class Connection final : public runtime::Poller::Handler {
 public:
 	// Takes ownership of @socket
@@ -97,14 +97,21 @@ public:
 
 	std::uint64_t id() const { return id_; }
 	const Controller *controller() const { return controller_.get(); }
+	// Whether the host is served: it has authenticated itself, or need not
+	bool admits() const { return !authenticator_ || authenticator_->proof(); }
+	std::optional<Authenticator::Proof> proof() const
+	{
+		return authenticator_ ? authenticator_->proof() : std::nullopt;
+	}
+	std::optional<TlsPeer> tlsPeer() const { return tls_ ? std::optional(tls_->peer()) : std::nullopt; }
 	const std::string &registered() const { return registered_; }
 	const Peer &peer() const { return peer_; }
 	SteadyMs since() const { return since_; }
 
 private:
-	enum class State : std::uint8_t { hello, connect, waiting, live, ending };
+	enum class State : std::uint8_t { handshake, hello, connect, waiting, live, ending };
 
-	// A command whose data is transferred after an R2T
+	// A command whose data is transferred after an R2T; a registration has reserved memory for it
 	struct Transfer {
 		nofctl::wire::Command cmd;
 		nofctl::wire::Bytes data;
@@ -125,17 +132,24 @@ private:
 	};
 
 	bool receive();
+	bool beginsTls();
+	bool shakeHands();
+	Access accessFor(const std::string &hostnqn, const std::string &subsysnqn) const;
 	bool consume(std::span<const std::uint8_t> stream);
 	bool process(std::span<const std::uint8_t> stream);
 	bool take(const nofctl::wire::Pdu &pdu);
 	bool takeHello(const nofctl::wire::IcReq &request);
 	bool takeCommand(const nofctl::wire::Pdu &pdu);
 	bool takeConnect(const nofctl::wire::Command &cmd, std::span<const std::uint8_t> data);
+	bool refuses(const Pending &pending, Access &access);
+	bool takeAuthentication(const nofctl::wire::Command &cmd, std::span<const std::uint8_t> data);
 	bool takeRegistration(const nofctl::wire::Command &cmd, std::span<const std::uint8_t> data,
 			      std::shared_ptr<void> reservation);
 	std::shared_ptr<void> reserve(const nofctl::wire::Command &cmd, std::size_t bytes);
 	bool takeInCapsule(const nofctl::wire::Command &cmd, std::span<const std::uint8_t> data);
-	bool sendR2t(const nofctl::wire::Command &cmd);
+	bool takeTransfer(const nofctl::wire::Command &cmd);
+	void sendR2t(const nofctl::wire::Command &cmd, std::uint32_t length, std::shared_ptr<void> reservation);
+	bool leave();
 	bool takeData(const nofctl::wire::Pdu &pdu);
 	void acceptConnect(const Pending &pending);
 	void answer(const nofctl::wire::Command &cmd, const Answer &answer);
@@ -174,9 +188,13 @@ private:
 	std::unique_ptr<Output> pendingOutput_;
 	std::unique_ptr<Transfer> transfer_;
 	std::unique_ptr<Pending> pending_;
+	bool plain_ = false;             // no handshake of TLS came first
+	bool shaking_ = false;           // it counts as a handshake that has not succeeded
+	std::unique_ptr<TlsStream> tls_; // null without TLS
 	std::unique_ptr<Controller> controller_;
-	std::unique_ptr<Registering> registering_; // one at a time
-	std::string registered_;                   // NQN registered over this connection
+	std::unique_ptr<Authenticator> authenticator_; // null: the host need not authenticate itself
+	std::unique_ptr<Registering> registering_;     // one at a time
+	std::string registered_;                       // NQN registered over this connection
 };
 
 } // namespace cdc

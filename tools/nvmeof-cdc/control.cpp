@@ -585,7 +585,7 @@ using Names = std::span<const std::string_view>;
 
 constexpr std::string_view targetMembers[] = {"nqn",  "type",    "transport", "traddr", "trsvcid", "portid",
 					      "treq", "sectype", "qptype",    "prtype", "state"};
-constexpr std::string_view zoneMembers[] = {"name", "hosts", "targets"};
+constexpr std::string_view zoneMembers[] = {"name", "hosts", "targets", "auth", "tls"};
 // Members that status output adds; accepted and ignored in requests. "seen_by" is the old name, for one version
 constexpr std::string_view outputMembers[] = {"source", "owner", "ends", "visible_to", "seen_by", "hosts_now"};
 

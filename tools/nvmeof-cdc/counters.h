@@ -23,10 +23,19 @@ struct Counters {
 	Counter registrationsRefused{0};
 	Counter deferred{0}; // registrations completed with a status to retry: too many at once, or too often
 	Counter faults{0};   // connections closed for a protocol error
-	Counter late{0};     // connections closed for a missed time limit
-	Counter open{0};     // open connections
-	Counter pushed{0};   // publications of changes to hosts
-	Counter merged{0};   // changes merged into a later publication
+	// Connect commands refused: a host that has to authenticate itself has no key here, or an unusable one; it came
+	// without TLS; the identity that it used in TLS is another one
+	Counter refusedNoKey{0}, refusedBadKey{0}, refusedPlain{0}, refusedIdentity{0};
+	Counter authenticated{0}, authFailed{0}; // authentications
+	Counter authAbandoned{0};                // authentications that did not end
+	Counter tlsHandshakes{0}, tlsFailed{0};  // the latter with those that did not end
+	Counter tlsBusy{0};                      // connections closed because of too many handshakes
+	Counter authBusy{0};                     // Connect commands completed with busy: too many authentications
+	Counter unauthenticated{0};              // commands refused until the host has authenticated itself
+	Counter late{0};                         // connections closed for a missed time limit
+	Counter open{0};                         // open connections
+	Counter pushed{0};                       // publications of changes to hosts
+	Counter merged{0};                       // changes merged into a later publication
 };
 
 inline void count(Counter &counter, std::uint64_t more = 1)

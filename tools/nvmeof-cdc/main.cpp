@@ -54,7 +54,13 @@ int checkConfig(const Options &options)
 	const RulesReading reading = inspectRules(options.config);
 	for (const nvmeof::ConfigProblem &problem : reading.problems)
 		fmt::print(stderr, "{}: {}\n", problem.place.toString(), problem.message);
-	if (!reading.problems.empty())
+	const Result<HostKeys::Reading> keys = HostKeys::read(reading.rules.security.keys);
+	if (!keys)
+		fmt::print(stderr, "{}\n", keys.error().message);
+	else
+		for (const std::string &problem : keys->problems)
+			fmt::print(stderr, "{}\n", problem);
+	if (!reading.problems.empty() || !keys || !keys->problems.empty())
 		return failed;
 	fmt::print("{}: no problems found\n", options.config.string());
 	return done;

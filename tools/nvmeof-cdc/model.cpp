@@ -55,7 +55,10 @@ DiscoveryEntry entryOf(const Instance &instance, const nvmeof::Address &address,
 {
 	DiscoveryEntry entry = makeEntry(itself ? sub_current : sub_referral, instance.nqn, address.traddr, 0);
 	setText(entry.trsvcid, address.trsvcid, ' ');
-	entry.treq = treq_unspecified;
+	entry.treq = instance.tls == Demand::required    ? treq_required
+		     : instance.tls == Demand::preferred ? treq_not_required
+							 : treq_unspecified;
+	entry.tsas[0] = instance.tls == Demand::off ? sec_none : sec_tls13;
 	entry.eflags = ef_duplicate | ef_persistent;
 	return entry;
 }

@@ -32,6 +32,12 @@ constexpr std::pair<AnaState, const char *> states[] = {
 	{ana_change, "change"},
 };
 
+constexpr std::pair<Demand, const char *> demands[] = {
+	{Demand::off, "off"},
+	{Demand::preferred, "preferred"},
+	{Demand::required, "required"},
+};
+
 template <std::size_t count, typename T> const char *nameIn(const std::pair<T, const char *> (&table)[count], T wanted)
 {
 	for (const auto &[value, name] : table)
@@ -257,6 +263,16 @@ std::vector<std::string> stateNames()
 	return names;
 }
 
+const char *demandName(Demand demand)
+{
+	return nameIn(demands, demand);
+}
+
+std::optional<Demand> demandOf(std::string_view name)
+{
+	return valueIn(demands, name);
+}
+
 std::string storedText(const Json &json)
 {
 	return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -356,6 +372,10 @@ std::string Zone::keyOf(const std::string &name)
 Json Zone::json() const
 {
 	Json json{{"name", name}, {"hosts", hosts}, {"targets", targets}};
+	if (auth)
+		json["auth"] = demandName(*auth);
+	if (tls)
+		json["tls"] = demandName(*tls);
 	addOrigin(json, origin);
 	return json;
 }
@@ -367,6 +387,8 @@ Result<Zone> Zone::of(const Json &json)
 	reader.text("name", zone.name, true);
 	reader.texts("hosts", zone.hosts);
 	reader.texts("targets", zone.targets);
+	reader.word("auth", zone.auth, demandOf);
+	reader.word("tls", zone.tls, demandOf);
 	reader.origin(zone.origin);
 	if (zone.name.empty() || zone.name.find_first_of(" /") != zone.name.npos)
 		reader.fail("its name is empty, or has a blank or a slash in it");
@@ -407,7 +429,10 @@ std::string Instance::key() const
 
 Json Instance::json() const
 {
-	return {{"id", id}, {"nqn", nqn}, {"addresses", addresses}, {"draining", draining}};
+	Json json{{"id", id}, {"nqn", nqn}, {"addresses", addresses}, {"draining", draining}};
+	if (tls != Demand::off)
+		json["tls"] = demandName(tls);
+	return json;
 }
 
 Result<Instance> Instance::of(const Json &json)
@@ -418,6 +443,7 @@ Result<Instance> Instance::of(const Json &json)
 	reader.text("nqn", instance.nqn, true);
 	reader.texts("addresses", instance.addresses);
 	reader.flag("draining", instance.draining);
+	reader.word("tls", instance.tls, demandOf);
 	for (const std::string &address : instance.addresses)
 		if (Result<nvmeof::Address> parsed = nvmeof::parseAddress(address); !parsed)
 			reader.fail(parsed.error().message);

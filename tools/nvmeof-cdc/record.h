@@ -67,11 +67,16 @@ struct Target {
 	static nvmeof::Result<Target> of(const nofctl::wire::DiscoveryEntry &entry);
 };
 
+// Whether a host has to prove its identity: no; if the service has a key for it; always
+enum class Demand : std::uint8_t { off, preferred, required };
+
 // Hosts see the targets of the zones that they are in. NQNs or fnmatch(3) patterns
 struct Zone {
 	std::string name;
 	std::vector<std::string> hosts, targets;
 	Origin origin = {};
+	// Of its hosts: authentication, and TLS; absent: as the configuration says for all
+	std::optional<Demand> auth = {}, tls = {};
 
 	bool operator==(const Zone &) const = default;
 	static std::string keyOf(const std::string &name);
@@ -98,6 +103,7 @@ struct Instance {
 	std::string nqn;                    // of its discovery subsystem
 	std::vector<std::string> addresses; // where hosts reach it: "10.0.0.1:8009"
 	bool draining = false;
+	Demand tls = Demand::off; // of its ports
 
 	bool operator==(const Instance &) const = default;
 	std::string key() const;
@@ -115,5 +121,7 @@ std::optional<nofctl::wire::TransportType> transportOf(std::string_view name);
 const char *stateName(nofctl::wire::AnaState state); // "optimized"
 std::optional<nofctl::wire::AnaState> stateOf(std::string_view name);
 std::vector<std::string> stateNames();
+const char *demandName(Demand demand); // "off", "preferred", "required"
+std::optional<Demand> demandOf(std::string_view name);
 
 } // namespace cdc

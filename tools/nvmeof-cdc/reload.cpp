@@ -84,6 +84,8 @@ void tell(const std::vector<Loss> &losses)
 
 void reload(Service &service, Rules rules, ReloadMode mode, std::function<void(const Result<Reloaded> &)> done)
 {
+	if (const auto keys = HostKeys::read(rules.security.keys); !keys)
+		return done(keys.error());
 	if (!service.sharedViews()) { // no host is served yet
 		if (mode == ReloadMode::dryRun)
 			return done(nvmeof::errorFromErrno(EAGAIN, "the store has not loaded its records yet"));

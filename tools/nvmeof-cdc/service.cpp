@@ -103,6 +103,8 @@ Result<void> Service::listen()
 Result<void> Service::start(std::function<void()> serving)
 {
 	serving_ = std::move(serving);
+	if (Result<void> loaded = context_.security.load(rules_.security); !loaded)
+		return loaded;
 	if (Result<void> listening = listen(); !listening)
 		return listening;
 	return store_->start([this](const StoreUpdate &news) { applyUpdate(news); });
@@ -149,7 +151,7 @@ void Service::join()
 	else if (addresses != advertised_)
 		say(LOG_INFO, fmt::format("advertises {}", fmt::join(addresses, ", ")));
 	advertised_ = addresses;
-	store_->join({context_.identity.id, context_.identity.nqn, addresses, draining_});
+	store_->join({context_.identity.id, context_.identity.nqn, addresses, draining_, rules_.security.tls});
 }
 
 // Called when the store has loaded.
@@ -439,6 +441,9 @@ void Service::reload(Rules rules)
 	rules_.registration = std::move(rules.registration);
 	rules_.advertise = std::move(rules.advertise);
 	rules_.advertiseNetworks = std::move(rules.advertiseNetworks);
+	rules_.security = std::move(rules.security);
+	if (Result<void> loaded = context_.security.load(rules_.security); !loaded)
+		say(LOG_ERR, loaded.error().message + "; the keys and rules that were loaded before stay in use");
 	if (rules_.views.unzoned != rules.views.unzoned)
 		say(LOG_NOTICE, "the new value of 'unzoned' takes effect after a restart");
 	rules_.pulls = std::move(rules.pulls);

@@ -20,6 +20,23 @@ constexpr CounterText counterTable[] = {
 	{"connections_refused", &Counters::tooMany, "Connections closed at once because of a limit"},
 	{"hosts", &Counters::hosts, "Connect commands that succeeded"},
 	{"hosts_refused", &Counters::refused, "Connect commands that failed"},
+	{"hosts_refused_no_key", &Counters::refusedNoKey,
+	 "Hosts that were refused because they must authenticate themselves, and have no key here"},
+	{"hosts_refused_bad_key", &Counters::refusedBadKey, "Hosts that were refused because their key is unusable"},
+	{"hosts_refused_plain", &Counters::refusedPlain, "Hosts that were refused because they did not use TLS"},
+	{"hosts_refused_identity", &Counters::refusedIdentity,
+	 "Hosts that were refused because the identity that they used in TLS is another one"},
+	{"tls_handshakes", &Counters::tlsHandshakes, "TLS handshakes that succeeded"},
+	{"tls_handshakes_failed", &Counters::tlsFailed, "TLS handshakes that failed, or did not end in time"},
+	{"tls_handshakes_busy", &Counters::tlsBusy,
+	 "Connections that were closed because of too many TLS handshakes, in all or of one address"},
+	{"authentications", &Counters::authenticated, "Authentications that succeeded"},
+	{"authentications_failed", &Counters::authFailed, "Authentications that failed"},
+	{"authentications_abandoned", &Counters::authAbandoned, "Authentications that the host did not complete"},
+	{"authentications_busy", &Counters::authBusy,
+	 "Hosts that were refused as busy because of too many authentications, in all or of one address"},
+	{"commands_unauthenticated", &Counters::unauthenticated,
+	 "Commands that were refused because the host had not authenticated itself"},
 	{"hosts_waited", &Counters::waited, "Hosts that waited for admission"},
 	{"hosts_busy", &Counters::busy, "Hosts that were refused as busy, to connect again later"},
 	{"log_reads", &Counters::logReads, "Reads of the discovery log"},
@@ -122,6 +139,19 @@ Json listOf(const Snapshot &snapshot, const char *name, Json list)
 	return {{"generation", snapshot.model->generation()}, {name, std::move(list)}};
 }
 
+Json connectionJson(const HostSession &session)
+{
+	Json json{{"address", session.address},       {"hostid", session.hostid},   {"cntlid", session.cntlid},
+		  {"generation", session.generation}, {"current", session.current}, {"persistent", session.persistent}};
+	if (session.proof)
+		json["authentication"] = {{"hash", nofctl::dhchapHashName(session.proof->hash)},
+					  {"dhgroup", nofctl::dhchapGroupName(session.proof->group)},
+					  {"mutual", session.proof->mutual}};
+	if (session.tls)
+		json["tls"] = {{"cipher", session.tls->cipher}, {"identity", session.tls->identity}};
+	return json;
+}
+
 Json hostLine(const Snapshot &snapshot, const Visibility &visibility, std::size_t i)
 {
 	const HostStatus &host = visibility.hosts()[i];
@@ -144,12 +174,7 @@ Json hostJson(const Snapshot &snapshot, const Visibility &visibility, std::size_
 	}
 	json["connections"] = Json::array();
 	for (const HostSession *session : host.sessions)
-		json["connections"].push_back({{"address", session->address},
-					       {"hostid", session->hostid},
-					       {"cntlid", session->cntlid},
-					       {"generation", session->generation},
-					       {"current", session->current},
-					       {"persistent", session->persistent}});
+		json["connections"].push_back(connectionJson(*session));
 	if (host.registered) {
 		json["registration"] = host.registered->json();
 		json["registration"].erase("nqn");
@@ -522,6 +547,12 @@ private:
 		gauge("hosts_cloned", "Host NQNs that machines with different host IDs use", cloned);
 		gauge("hosts_persistent", "Hosts that wait for events", persistent);
 		gauge("controllers", "Controllers of hosts", sizeOf(snapshot_.sessions));
+		const auto proven = [](const HostSession &session) { return session.proof.has_value(); };
+		gauge("controllers_authenticated", "Controllers of hosts that have authenticated themselves",
+		      static_cast<std::uint64_t>(std::ranges::count_if(snapshot_.sessions, proven)));
+		const auto encrypted = [](const HostSession &session) { return session.tls.has_value(); };
+		gauge("controllers_tls", "Controllers of hosts that use TLS",
+		      static_cast<std::uint64_t>(std::ranges::count_if(snapshot_.sessions, encrypted)));
 		gauge("connections_open", "Open connections", snapshot_.open);
 	}
 

@@ -197,6 +197,16 @@ bool isPattern(const std::string &text)
 	return text.find_first_of("*?[\\") != text.npos;
 }
 
+namespace {
+
+void demand(ZoneSet &set, const Zone &zone)
+{
+	set.auth = std::max(set.auth, zone.auth);
+	set.tls = std::max(set.tls, zone.tls);
+}
+
+} // namespace
+
 bool fits(const std::string &pattern, const std::string &nqn)
 {
 	return ::fnmatch(pattern.c_str(), nqn.c_str(), 0) == 0;
@@ -206,6 +216,7 @@ ZoneTable::ZoneTable(const std::map<std::string, Zone> &zones, Unzoned unzoned, 
 	: zones_(zones), all_(unzoned == Unzoned::all || (unzoned == Unzoned::unlessZoned && zones.empty()))
 {
 	for (const auto &[key, zone] : zones_) {
+		demand(none_, zone);
 		for (const std::string &host : zone.hosts) {
 			if (isPattern(host))
 				patterns_.emplace_back(host, zone.name);
@@ -230,8 +241,10 @@ ZoneSet ZoneTable::find(const std::string &hostnqn) const
 		if (!set.zones.contains(zone) && fits(pattern, hostnqn))
 			set.zones.insert(zone);
 	set.all = set.zones.empty() && all_;
-	for (const std::string &zone : set.zones)
+	for (const std::string &zone : set.zones) {
+		demand(set, zones_.at(Zone::keyOf(zone)));
 		set.reads.push_back(reads_.at(zone));
+	}
 	return set;
 }
 

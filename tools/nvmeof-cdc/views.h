@@ -28,6 +28,8 @@ enum class Unzoned { unlessZoned, all, none };
 struct ZoneSet {
 	std::set<std::string> zones; // by name
 	bool all = false;            // the host is in no zone and sees everything
+	// The strictest demand of the zones; absent: none has one. They follow from the zones, and are not compared.
+	std::optional<Demand> auth = {}, tls = {};
 	// Counters of log reads, one per zone; not compared
 	std::vector<std::shared_ptr<Counter>> reads = {};
 
@@ -69,7 +71,7 @@ private:
 	std::unordered_map<std::string, std::vector<std::string>> exact_; // zones by host
 	std::vector<std::pair<std::string, std::string>> patterns_;       // pattern, zone
 	mutable std::mutex mutex_;
-	const ZoneSet none_;
+	ZoneSet none_;                   // demands all that any zone does
 	mutable std::set<ZoneSet> sets_; // std::set does not move its elements
 	mutable std::unordered_map<std::string, const ZoneSet *> known_;
 };

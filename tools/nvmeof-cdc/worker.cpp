@@ -140,10 +140,11 @@ void Worker::listSessions(std::function<void(std::vector<HostSession>)> done)
 	mailbox_.post([this, done = std::move(done)] {
 		std::vector<HostSession> sessions;
 		for (const auto &[id, connection] : connections_)
-			if (const Controller *one = connection->controller())
+			if (const Controller *one = connection->controller(); one && connection->admits())
 				sessions.push_back({one->hostnqn(), connection->peer().text(), one->generation(),
 						    one->current(), one->wantsEvents(), one->cntlid(),
-						    connection->registered(), nvmeof::Uuid{one->hostid()}.toString()});
+						    connection->registered(), nvmeof::Uuid{one->hostid()}.toString(),
+						    connection->proof(), connection->tlsPeer()});
 		done(std::move(sessions));
 	});
 }

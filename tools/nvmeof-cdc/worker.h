@@ -18,6 +18,8 @@
 #include "connection.h"
 #include "counters.h"
 #include "latency.h"
+#include "security.h"
+#include "libctl/runtime/journal.h"
 #include "libctl/runtime/loop.h"
 #include "libctl/wire/discovery_log.h"
 
@@ -57,6 +59,7 @@ struct FrontRules {
 	// Memory limit of registrations that are being written; an eighth of it per address
 	std::size_t registrationBytes = 64u << 20;
 	SteadyMs stepMs = 5000, idleMs = 120000; // to finish a step; without keep-alive
+	AuthenticationLimit::Limits authentications, handshakes;
 };
 
 struct RegistrationRequest {
@@ -77,18 +80,25 @@ struct HostSession {
 	std::uint16_t cntlid;
 	std::string registered = {}; // NQN registered over the connection
 	std::string hostid = {};     // a UUID
+	std::optional<Authenticator::Proof> proof = {};
+	std::optional<TlsPeer> tls = {};
 };
 
 // State shared by all workers
 struct ServerContext {
 	ServerContext(Identity identity, const FrontRules &rules)
-		: identity(std::move(identity)), rules(rules), connectionLimit(rules.connections)
+		: identity(std::move(identity)), rules(rules), connectionLimit(rules.connections),
+		  authenticationLimit(rules.authentications), handshakeLimit(rules.handshakes)
 	{
 	}
 
 	const Identity identity;
 	const FrontRules rules;
 	ConnectionLimit connectionLimit;
+	AuthenticationLimit authenticationLimit;
+	AuthenticationLimit handshakeLimit; // of TLS
+	Security security;
+	runtime::LogLimit refusals; // of hosts
 	Cntlids cntlids;
 	Counters counters;
 	Latencies latencies;

@@ -37,9 +37,9 @@ Agent::Peer Agent::peerOf(int socket)
 
 namespace {
 
-const char *roleName(Role role)
+const char *roleName(TlsRole role)
 {
-	return role == Role::client ? "client" : "server";
+	return role == TlsRole::client ? "client" : "server";
 }
 
 } // namespace
@@ -60,7 +60,7 @@ public:
 	const std::string &host() const { return peer_.host; }
 	bool silentServer(milliseconds since) const
 	{
-		return request_.role == Role::server && !handshake_.heard() && steady_clock::now() - begun_ >= since;
+		return request_.role == TlsRole::server && !handshake_.heard() && steady_clock::now() - begun_ >= since;
 	}
 
 	// The object does not exist afterwards if the handshake has ended.
@@ -109,13 +109,13 @@ private:
 	void advance()
 	{
 		switch (handshake_.advance()) {
-		case Handshake::State::wantsRead:
+		case TlsHandshake::State::wantsRead:
 			return watch(EPOLLIN);
-		case Handshake::State::wantsWrite:
+		case TlsHandshake::State::wantsWrite:
 			return watch(EPOLLOUT);
-		case Handshake::State::failed:
+		case TlsHandshake::State::failed:
 			return finish(handshake_.failure().status, 0, handshake_.failure().reason);
-		case Handshake::State::done:
+		case TlsHandshake::State::done:
 			return install();
 		}
 	}
@@ -134,7 +134,7 @@ private:
 
 	void install()
 	{
-		const Result<SessionKeys> keys = handshake_.sessionKeys();
+		const Result<SessionKeys> keys = sessionKeysOf(handshake_);
 		const Result<void> installed = keys ? agent_.install_(fd(), *keys) : keys.error();
 		if (!installed)
 			return finish(EIO, 0, installed.error().message);
@@ -146,7 +146,7 @@ private:
 	const Peer peer_;
 	const steady_clock::time_point begun_ = steady_clock::now();
 	std::uint32_t watched_ = 0; // epoll events, 0: not registered
-	Handshake handshake_;
+	TlsHandshake handshake_;
 };
 
 Agent::Agent(runtime::Loop &loop, const TlsContexts &contexts, PskStore &store, HandshakeQueue &queue, Install install,
@@ -200,7 +200,7 @@ void Agent::start(HandshakeRequest request)
 			request, peer.name, EOPNOTSUPP,
 			"its user wants a handshake without a pre-shared key, which this agent does not do; install "
 			"ktls-utils and start tlshd.service, and nvmeof-tlsd steps aside");
-	if (request.role == Role::server && withPeer(peer.host) >= limits_.ofPeer)
+	if (request.role == TlsRole::server && withPeer(peer.host) >= limits_.ofPeer)
 		return refuse(request, peer.name, EAGAIN,
 			      fmt::format("{} handshakes with this peer are running; it may try again later",
 					  limits_.ofPeer));

@@ -8,11 +8,12 @@
 #include <memory>
 #include <string>
 
-#include "handshake.h"
 #include "handshake_family.h"
 #include "libctl/runtime/journal.h"
 #include "libctl/runtime/loop.h"
 #include "libctl/runtime/wheel.h"
+#include "psk_store.h"
+#include "record_keys.h"
 
 namespace tlsd {
 

@@ -10,7 +10,6 @@
 
 #include <openssl/crypto.h>
 
-#include "handshake.h"
 #include "handshake_family.h"
 #include "libctl/base/epoll.h"
 #include "psk_store.h"

@@ -115,7 +115,7 @@ Result<HandshakeRequest> HandshakeRequest::parse(std::span<const std::byte> attr
 		return malformedMessage("a wrong attribute");
 	if (type != clientHello && type != serverHello)
 		return malformedMessage("neither a client's nor a server's handshake");
-	request.role = type == clientHello ? Role::client : Role::server;
+	request.role = type == clientHello ? TlsRole::client : TlsRole::server;
 	request.auth = auth == authPsk ? AuthMode::psk : auth == authX509 ? AuthMode::x509 : AuthMode::none;
 	request.timeout = std::chrono::milliseconds(timeout);
 	std::erase(request.keys, 0); // a server's: none in particular

@@ -16,9 +16,9 @@
 
 #include <nvmeof/result.h>
 
-#include "handshake.h"
 #include "libctl/base/epoll.h"
 #include "libctl/keys/keyring.h"
+#include "psk_store.h"
 
 struct nl_msg;
 struct nl_sock;
@@ -30,7 +30,7 @@ enum class AuthMode { none, psk, x509 };
 // A handshake that the kernel asks for
 struct HandshakeRequest {
 	nofctl::OwnedFd socket;
-	Role role = Role::client;
+	TlsRole role = TlsRole::client;
 	AuthMode auth = AuthMode::none;
 	std::chrono::milliseconds timeout{0}; // 0: not given
 	std::vector<nofctl::KeySerial> keys;  // of a client, in the order of preference

@@ -92,22 +92,6 @@ Result<Psk> readPsk(KeySerial serial, std::string identity, KeyHash hash)
 
 } // namespace
 
-std::optional<KeyHash> hashOfIdentity(std::string_view identity)
-{
-	// "NVMe", version of the identity, retained or generated, hash function
-	constexpr std::string_view head = "NVMe";
-	constexpr std::size_t headSize = 9;
-	if (!identity.starts_with(head) || identity.size() <= headSize || identity.size() > longestIdentity)
-		return std::nullopt;
-	const char version = identity[4], origin = identity[5];
-	const std::string_view hash = identity.substr(6, 3);
-	if ((version != '0' && version != '1') || (origin != 'R' && origin != 'G'))
-		return std::nullopt;
-	if (hash == "01 ")
-		return KeyHash::sha256;
-	return hash == "02 " ? std::optional(KeyHash::sha384) : std::nullopt;
-}
-
 // The key of @keyring with this identity, 0 if there is none. A search of the kernel matches a prefix of the identity,
 // and would compare text of a peer with shorter descriptions.
 KeySerial KeyringPskStore::findIn(KeySerial keyring, std::string_view identity) const
@@ -167,7 +151,7 @@ Result<Psk> KeyringPskStore::find(std::string_view identity, KeySerial keyring)
 		for (const KeySerial in : {keyring, nvme == keyring ? 0 : nvme})
 			if (const KeySerial serial = in ? findIn(in, identity) : 0)
 				return readPsk(serial, std::string(identity), *hash);
-	return keyError(ENOKEY, nvme ? "the keyring .nvme has no such key"
+	return keyError(ENOKEY, nvme ? "the keyring .nvme has no such key; 'nvmeofctl key list' shows its keys"
 				     : "there is no keyring .nvme; 'modprobe nvme-keyring' makes it");
 }
 

@@ -10,33 +10,17 @@
 
 #include "libctl/keys/keyring.h"
 #include "libctl/keys/secret.h"
+#include "libctl/keys/tls_handshake.h"
 
 namespace tlsd {
 
-// Longest identity: "NVMe1R02 ", two NQNs of 223 bytes, the base64 text of a SHA-384 digest, two blanks
-inline constexpr std::size_t longestIdentity = 9 + 223 + 1 + 223 + 1 + 64;
-
-// The hash function that an identity of NVMe TCP 1.0, 3.6.1.3 names: "NVMe0R01 ..." and "NVMe1R01 ..." SHA-256, R02
-// SHA-384. Nothing if the text is not such an identity.
-std::optional<nofctl::KeyHash> hashOfIdentity(std::string_view identity);
-
-struct Psk {
-	nofctl::KeySerial serial = 0;
-	std::string identity;
-	nofctl::KeyHash hash = nofctl::KeyHash::sha256;
-	nofctl::SecretBytes secret;
-};
-
-class PskStore {
-public:
-	virtual ~PskStore() = default;
-	// The key with the number @serial. @keyring: one that has it, 0 if that is unknown. Errors: failed or
-	// authentication, with the errno that is the status of the handshake: ENOKEY, EKEYREVOKED, EKEYEXPIRED,
-	// EKEYREJECTED for one that is no pre-shared key of NVMe/TCP, EIO if the agent cannot read it.
-	virtual nvmeof::Result<Psk> read(nofctl::KeySerial serial, nofctl::KeySerial keyring) = 0;
-	// The key with exactly this identity in @keyring, or else in ".nvme". Errors: like read().
-	virtual nvmeof::Result<Psk> find(std::string_view identity, nofctl::KeySerial keyring) = 0;
-};
+using nofctl::hashOfIdentity;
+using nofctl::longestIdentity;
+using nofctl::Psk;
+using nofctl::PskStore;
+using nofctl::TlsContexts;
+using nofctl::TlsHandshake;
+using nofctl::TlsRole;
 
 // Keys of this kernel
 class KeyringPskStore : public PskStore {

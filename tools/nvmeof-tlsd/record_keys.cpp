@@ -103,6 +103,20 @@ Result<RecordKeys> RecordKeys::derive(RecordCipher cipher, KeyHash hash, const S
 	return RecordKeys{*std::move(key), *std::move(iv)};
 }
 
+Result<SessionKeys> sessionKeysOf(const nofctl::TlsHandshake &handshake)
+{
+	const std::optional<RecordCipher> cipher = recordCipherOf(handshake.suite());
+	if (!cipher)
+		return errorFromErrno(EIO, "a cipher suite that the kernel does not know");
+	Result<RecordKeys> send = RecordKeys::derive(*cipher, handshake.hash(), handshake.sendSecret());
+	if (!send)
+		return send.error();
+	Result<RecordKeys> receive = RecordKeys::derive(*cipher, handshake.hash(), handshake.receiveSecret());
+	if (!receive)
+		return receive.error();
+	return SessionKeys{*cipher, *std::move(send), *std::move(receive)};
+}
+
 Result<void> installKeys(int socket, const SessionKeys &keys)
 {
 	constexpr char ulp[] = "tls";

@@ -9,6 +9,7 @@
 #include <nvmeof/result.h>
 
 #include "libctl/keys/secret.h"
+#include "libctl/keys/tls_handshake.h"
 
 namespace tlsd {
 
@@ -38,6 +39,9 @@ struct SessionKeys {
 	RecordCipher cipher = RecordCipher::aes128Gcm;
 	RecordKeys send, receive;
 };
+
+// Of a handshake that is done, with TlsRecords::elsewhere
+nvmeof::Result<SessionKeys> sessionKeysOf(const nofctl::TlsHandshake &handshake);
 
 /*
  * Hands the records of a connected TCP socket over to the kernel, which counts them from 0: no record with application

@@ -85,9 +85,11 @@ Result<Json> targetsOf(const Args &args)
 
 Result<Json> zoneOf(const Args &args)
 {
-	return Json{
-		{"zones",
-		 {{{"name", args.textOr("NAME", "")}, {"hosts", args.all("host")}, {"targets", args.all("target")}}}}};
+	Json zone{{"name", args.textOr("NAME", "")}, {"hosts", args.all("host")}, {"targets", args.all("target")}};
+	for (const char *demand : {"auth", "tls"})
+		if (args.has(demand))
+			zone[demand] = args.textOr(demand, "");
+	return Json{{"zones", {zone}}};
 }
 
 Result<std::string> textOf(const std::string &file)
@@ -419,6 +421,22 @@ std::string portOf(const Json &target)
 			   memberText(target, "trsvcid"));
 }
 
+// How the host of a connection has proved its identity
+std::string proofText(const Json &connection)
+{
+	const Json &authentication = member(connection, "authentication");
+	if (authentication.is_null())
+		return "-";
+	return fmt::format("{} {}{}", memberText(authentication, "hash"), memberText(authentication, "dhgroup"),
+			   isTrue(authentication, "mutual") ? ", mutual" : "");
+}
+
+std::string cipherText(const Json &connection)
+{
+	const Json &tls = member(connection, "tls");
+	return tls.is_null() ? "-" : memberText(tls, "cipher");
+}
+
 std::string sourceText(const Json &record)
 {
 	const std::string owner = memberText(record, "owner");
@@ -515,6 +533,8 @@ std::string cdcHostsText(const Json &document)
 		     {"Generation", Align::right},
 		     {"Events"},
 		     {"First choice"},
+		     {"Authenticated"},
+		     {"TLS"},
 		     {"Targets", Align::right},
 		     {"Zones"}});
 	const Json &hosts = listOf(document, "hosts");
@@ -525,7 +545,9 @@ std::string cdcHostsText(const Json &document)
 			address += fmt::format(" ({:.0f} machines)", machines);
 		table.add({memberText(host, "nqn"), address, memberText(host, "state"), memberText(host, "generation"),
 			   isTrue(host, "persistent") ? "subscribed" : "-",
-			   isTrue(host, "first_choice") ? "here" : "elsewhere", memberText(host, "targets"),
+			   isTrue(host, "first_choice") ? "here" : "elsewhere",
+			   connections.empty() ? "-" : proofText(connections[0]),
+			   connections.empty() ? "-" : cipherText(connections[0]), memberText(host, "targets"),
 			   joined(member(host, "zones"))});
 	}
 	return hosts.empty() ? "no host is connected, and none has registered\n" : table.render();
@@ -543,11 +565,12 @@ std::string cdcTargetsText(const Json &document)
 
 std::string cdcZonesText(const Json &document)
 {
-	Table table({{"Zone"}, {"Hosts now", Align::right}, {"Hosts"}, {"Targets"}, {"Source"}});
+	Table table({{"Zone"}, {"Hosts now", Align::right}, {"Hosts"}, {"Targets"}, {"Auth"}, {"TLS"}, {"Source"}});
 	const Json &zones = listOf(document, "zones");
 	for (const Json &zone : zones)
 		table.add({memberText(zone, "name"), memberText(zone, "hosts_now"), some(member(zone, "hosts")),
-			   some(member(zone, "targets")), sourceText(zone)});
+			   some(member(zone, "targets")), memberText(zone, "auth"), memberText(zone, "tls"),
+			   sourceText(zone)});
 	return zones.empty() ? "no zone is defined\n" : table.render();
 }
 

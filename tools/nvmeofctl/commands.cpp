@@ -139,6 +139,8 @@ std::vector<Option> discoverOptions()
 		       of(Type::nqn, value("-n", "--nqn", "NQN", "NQN of the discovery service"))),
 		portOption("8009"),
 		setting("", "connect-tmo", "SECONDS"),
+		setting("", "dhchap-key", "FILE"),
+		setting("", "dhchap-ctrl-key", "FILE"),
 		setting("", "tls", ""),
 		setting("", "tls-key", "FILE"),
 		preset("30",

@@ -313,10 +313,14 @@ Order orderOf(Context &context, Config config)
 	for (ConnectOptions &options : order.services) {
 		if (line.connectTimeout)
 			options.connectTimeout = line.connectTimeout;
-		if (args.has("traddr") && line.tls) {
+		if (!args.has("traddr"))
+			continue;
+		if (line.tls) {
 			options.tls = line.tls;
 			options.tlsKey = line.tlsKey.value_or("");
 		}
+		options.dhchapKey = line.dhchapKey.value_or("");
+		options.dhchapCtrlKey = line.dhchapCtrlKey.value_or("");
 	}
 	for (ConnectOptions &options : order.fixed)
 		line.apply(options);

@@ -319,6 +319,12 @@ Command cdcTarget()
 	return target;
 }
 
+Option demandOption(const std::string &name, const std::string &help)
+{
+	return preset("that of the service's configuration",
+		      oneOf({"off", "preferred", "required"}, value("", name, "DEMAND", help)));
+}
+
 Command cdcZone()
 {
 	Command zone{"zone", "show, set and remove zones",
@@ -334,7 +340,11 @@ Command cdcZone()
 					   "Hosts in the zone: an NQN or a shell pattern. Repeat for more")),
 			    repeated(value("", "--target", "NQN",
 					   "Subsystems that these hosts see: an NQN or a shell pattern. Repeat for "
-					   "more"))}),
+					   "more")),
+			    demandOption("--auth", "Whether these hosts must authenticate themselves: preferred, if "
+						   "the service has a key"),
+			    demandOption("--tls", "Whether these hosts must use TLS: preferred, if the service has a "
+						  "key")}),
 		 runCdcSetZone,
 		 {{"a rack of hosts, and the subsystems that they see",
 		   "nvmeofctl cdc zone set rack1 --host nqn.2014-08.org.nvmexpress:uuid:1111* --target "

@@ -122,7 +122,10 @@ Result<Reloaded> Daemon::reload()
 	configured();
 	const Plan plan = makePlan();
 	Reloaded reloaded = planChanges(planned, plan);
-	reloaded.rekeyed = keys_.update(plan.connections, topology_.snapshot().controllers);
+	std::vector<PlannedConnection> keyed = plan.connections;
+	for (const PlannedService &service : plan.services)
+		keyed.push_back({service.options, {}});
+	reloaded.rekeyed = keys_.update(keyed, topology_.snapshot().controllers);
 	reloaded.changes = configChanges(before, configText_);
 	reloaded.notes = config_.notes;
 	tell(reloaded);

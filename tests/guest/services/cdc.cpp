@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // nvmeof-cdc and its hosts: this driver with nvmeofd, and the in-tree driver with nvme-cli.
 #include "support/host.h"
+#include "support/tls.h"
 #include "target/server.h"
 
 #include <catch2/catch.hpp>
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 
 namespace guest::cdc {
 
@@ -74,10 +76,10 @@ private:
 // nvmeofd, configured with this service only
 class Follower {
 public:
-	Follower()
+	explicit Follower(const std::string &settings = "")
 	{
-		writeFile(folder + "/nvmeof.toml",
-			  "[limits]\nown-addresses = true\n[[discovery]]\naddress = [\"" + address + "\"]\n");
+		writeFile(folder + "/nvmeof.toml", "[limits]\nown-addresses = true\n[[discovery]]\naddress = [\"" +
+							   address + "\"]\n" + settings);
 		process_.emplace("exec nvmeofd --config " + folder + "/nvmeof.toml --state " + folder +
 				 "/nvmeofd --lock " + folder + "/lock");
 	}
@@ -89,6 +91,43 @@ public:
 
 private:
 	std::optional<Background> process_;
+};
+
+// Keys of this host and of the service, which has them in its directory, too
+struct HostKeys {
+	static inline const std::string directory = "/run/cdc-keys";
+	const std::string nqn = trimmed(must("nvmeofctl show-hostnqn"));
+	const std::string host = fresh("host"), controller = fresh("controller"), wrong = fresh("wrong");
+
+	HostKeys()
+	{
+		give(host, ".dhchap");
+		give(controller, ".dhchap-ctrl");
+	}
+	~HostKeys() { must("rm -rf " + directory + " /run/host-keys"); }
+
+	void give(const std::string &file, const std::string &suffix) const
+	{
+		must("mkdir -p -m 700 " + directory + " && install -m 600 " + file + " '" + directory + "/" + nqn +
+		     suffix + "'");
+	}
+	static std::string security(const std::string &more = "")
+	{
+		return "[security]\nkeys = \"" + directory + "\"\n" + more;
+	}
+
+private:
+	static std::string fresh(const std::string &name)
+	{
+		const std::string file = "/run/host-keys/" + name;
+		must("mkdir -p -m 700 /run/host-keys && rm -f " + file + " && nvmeofctl key generate --output " + file);
+		return file;
+	}
+	static std::string trimmed(std::string text)
+	{
+		text.erase(text.find_last_not_of('\n') + 1);
+		return text;
+	}
 };
 
 struct Stage {
@@ -176,6 +215,91 @@ TEST_CASE("the in-tree host discovers, connects to all, and gets events about ch
 	must("nvme disconnect-all");
 	service.end();
 	must("modprobe -r nvme-tcp nvme-fabrics");
+}
+
+TEST_CASE("a host must authenticate itself to the service, which then serves it", "[cdc][auth]")
+{
+	Stage stage;
+	const HostKeys keys;
+	Service service(HostKeys::security("auth = \"required\"\n") + stage.tables());
+	const std::string discover = "nvmeofctl discover -a " + address;
+	auto fails = [](const std::string &command, const std::string &why) {
+		const Output output = run(command);
+		INFO(output.text);
+		CHECK(output.status == 5); // authentication
+		CHECK(output.text.find(why) != std::string::npos);
+	};
+	fails(discover, "requires authentication");
+	fails(discover + " --dhchap-key " + keys.wrong, "refused the authentication");
+	// the key of this host does not authenticate another one
+	const Output other = run(discover + " --dhchap-key " + keys.host + " -q nqn.2014-08.org.nvmexpress:other");
+	INFO(other.text);
+	CHECK(other.status != 0);
+	const std::string mutual = " --dhchap-key " + keys.host + " --dhchap-ctrl-key ";
+	fails(discover + mutual + keys.wrong, "does not have the secret");
+	CHECK(must(discover + mutual + keys.controller).find(stage.nqn()) != std::string::npos);
+	CHECK(stage.live() == 0);
+	must("nvmeofctl connect-all -a " + address + mutual + keys.controller);
+	CHECK(stage.live() == 1);
+	stage.host.disconnectAll();
+
+	Follower follower("dhchap-key = \"" + keys.host + "\"\ndhchap-ctrl-key = \"" + keys.controller + "\"\n");
+	REQUIRE(stage.becomes(1));
+	Service::setTarget(stage.second());
+	CHECK(stage.becomes(2)); // by an event of the persistent controller
+	const auto hosts = Service::told("host list");
+	INFO(hosts.dump(2));
+	const Json &connections = hosts.at("hosts").at(0).at("connections");
+	REQUIRE(connections.size() == 1);
+	CHECK(connections[0].at("authentication").dump() ==
+	      R"({"dhgroup":"ffdhe2048","hash":"SHA-256","mutual":true})");
+	const auto counters = Service::told("status").at("counters");
+	INFO(counters.dump(2));
+	CHECK(counters.at("hosts_refused_no_key") == 1);
+	CHECK(counters.at("authentications_failed") >= 2);
+	CHECK(counters.at("authentications") >= 3);
+	follower.end();
+	service.end();
+}
+
+TEST_CASE("a host speaks TLS with the service, and must use its own key", "[cdc][tls]")
+{
+	const TlsAgent agent;
+	Stage stage;
+	const HostKeys keys;
+	const std::string key = newTlsKey("host"), wrong = newTlsKey("wrong");
+	keys.give(key, ".tls");
+	Service service(HostKeys::security("tls = \"required\"\n") + stage.tables());
+	const std::string discover = "nvmeofctl discover -a " + address;
+	const std::string dhchap = " --dhchap-key " + keys.host;
+	// without TLS, whether it authenticates itself or not
+	CHECK(run(discover).status != 0);
+	CHECK(run(discover + dhchap).status != 0);
+	CHECK(Service::told("status").at("counters").at("hosts_refused_plain") == 2);
+	CHECK(run(discover + dhchap + " --tls-key " + wrong).status == 5);
+	CHECK(run(discover + " --tls-key " + key).status == 5); // it must authenticate itself, too
+	const std::string log = must(discover + dhchap + " --tls-key " + key);
+	INFO(log);
+	CHECK(log.find(stage.nqn()) != std::string::npos);
+	CHECK(log.find("needs TLS 1.3") != std::string::npos); // the entry of the service
+	// the key of another host
+	const Output other = run(discover + " -q nqn.2014-08.org.nvmexpress:other --tls-key " + key);
+	INFO(other.text);
+	CHECK(other.status == 5);
+
+	Follower follower("dhchap-key = \"" + keys.host + "\"\ntls-key = \"" + key + "\"\n");
+	REQUIRE(stage.becomes(1));
+	Service::setTarget(stage.second());
+	CHECK(stage.becomes(2));
+	const auto hosts = Service::told("host list");
+	INFO(hosts.dump(2));
+	const Json &connection = hosts.at("hosts").at(0).at("connections").at(0);
+	CHECK(connection.at("tls").at("cipher") == "TLS_AES_128_GCM_SHA256");
+	CHECK(connection.at("tls").at("identity").get<std::string>().starts_with("NVMe1R01 " + keys.nqn + " "));
+	CHECK(connection.at("authentication").at("hash") == "SHA-256");
+	follower.end();
+	service.end();
+	std::filesystem::remove_all("/run/keys");
 }
 
 } // namespace guest::cdc

@@ -68,7 +68,7 @@ public:
 		::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 		connectTo(socket_, port);
 	}
-	~Client() { ::close(socket_); }
+	virtual ~Client() { ::close(socket_); }
 	Client(const Client &) = delete;
 	Client &operator=(const Client &) = delete;
 
@@ -151,7 +151,7 @@ public:
 	}
 	void raw(std::span<const std::uint8_t> bytes)
 	{
-		(void)!::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL); // a later read notices the end
+		(void)!transmit(bytes); // a later read notices the end
 	}
 	// Reads the next PDU. Returns false at the end of the connection.
 	bool next()
@@ -165,7 +165,7 @@ public:
 			if (pdu.length)
 				return true;
 			std::array<std::uint8_t, 65536> room;
-			const auto n = ::recv(socket_, room.data(), room.size(), 0);
+			const auto n = obtain(room);
 			if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 				FAIL("nothing came");
 			if (n <= 0)
@@ -181,12 +181,21 @@ public:
 		return true;
 	}
 
+	int socket() const { return socket_; }
+
 	PduFormat format;
 	Pdu pdu;
 	Completion cqe{};
 	Bytes data;
 	std::uint16_t cid = 0, fes = 0;
 	std::uint32_t fei = 0;
+
+protected:
+	virtual ssize_t transmit(std::span<const std::uint8_t> bytes)
+	{
+		return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+	}
+	virtual ssize_t obtain(std::span<std::uint8_t> room) { return ::recv(socket_, room.data(), room.size(), 0); }
 
 private:
 	void takeTerm()

@@ -48,6 +48,9 @@ void checkDefaults(const Rules &rules)
 	RegistrationRules registration = rules.registration;
 	registration.ddcs.clear(); // an example
 	CHECK(registration == usual.registration);
+	SecurityRules security = rules.security;
+	security.keys.clear(); // an example
+	CHECK(security == usual.security);
 	CHECK(rules.store.engine == usual.store.engine);
 	CHECK(rules.store.file == usual.store.file);
 	CHECK(rules.store.etcd.prefix == usual.store.etcd.prefix);

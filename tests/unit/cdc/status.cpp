@@ -34,12 +34,14 @@ std::vector<Change> records()
 	pushed.origin = {"push", "nqn.discovery", 1700000900};
 	pushed.transport = tr_rdma;
 	Zone zone = someZone("rack1", {"nqn.a*"}, {file.nqn});
+	zone.auth = Demand::required;
+	zone.tls = Demand::preferred;
 	return {putOf(file),
 		putOf(pushed),
 		putOf(zone),
 		putOf(registered("nqn.a1")),
 		putOf(registered("nqn.away")),
-		putOf(Instance{selfId, "nqn.self", {"10.0.0.1:8009", "[fd00::1]:8009"}, false}),
+		putOf(Instance{selfId, "nqn.self", {"10.0.0.1:8009", "[fd00::1]:8009"}, false, Demand::required}),
 		putOf(Instance{"22222222-2222-4333-8444-555555555555", "nqn.other", {"10.0.0.2:8009"}, true})};
 }
 
@@ -70,6 +72,8 @@ Snapshot wholePicture()
 		{"nqn.a1", "10.2.0.1", 101, false, false, 8, {}, "55555555-2222-4333-8444-555555555555"},
 		{"nqn.b", "10.1.0.2", 100, false, true, 9},
 		{"nqn.c", "10.1.0.3", 0, false, false, 10}};
+	snapshot.sessions[0].proof = {1, 2, true};
+	snapshot.sessions[0].tls = {"nqn.a1", "nqn.self", "TLS_AES_128_GCM_SHA256", "NVMe0R01 nqn.a1 nqn.self"};
 	snapshot.changeEvents = {{1, 1700000000.25, 101, {}, {}, 0, true},
 				 {2, 1700000001, 102, {"zones/rack1"}, {"targets/nqn.x tcp 10.0.0.9 4420"}, 3, false}};
 	return snapshot;

@@ -201,20 +201,27 @@ TEST_CASE("documents are printed as tables", "[cdc]")
 {
 	const Json hosts = Json::parse(R"({"hosts": [
 		{"nqn": "nqn.a", "state": "current", "generation": 7, "persistent": true, "first_choice": true,
-		 "targets": 2, "zones": ["x", "y"], "connections": [{"address": "10.0.0.1"}]},
+		 "targets": 2, "zones": ["x", "y"], "connections": [{"address": "10.0.0.1",
+		 "authentication": {"hash": "SHA-256", "dhgroup": "ffdhe2048", "mutual": false},
+		 "tls": {"cipher": "TLS_AES_128_GCM_SHA256"}}]},
 		{"nqn": "nqn.b\n", "state": "away", "persistent": false, "first_choice": false, "connections": []}]})");
-	CHECK(cdcHostsText(hosts) == "Host    Address   Log      Generation  Events      First choice  Targets  Zones\n"
-				     "------  --------  -------  ----------  ----------  ------------  -------  -----\n"
-				     "nqn.a   10.0.0.1  current           7  subscribed  here                2  x, y\n"
-				     "nqn.b?  -         away              -  -           elsewhere           -  -\n");
+	CHECK(cdcHostsText(hosts) == "Host    Address   Log      Generation  Events      First choice  Authenticated   "
+				     "   TLS                     Targets  Zones\n"
+				     "------  --------  -------  ----------  ----------  ------------  "
+				     "-----------------  ----------------------  -------  -----\n"
+				     "nqn.a   10.0.0.1  current           7  subscribed  here          SHA-256 "
+				     "ffdhe2048  TLS_AES_128_GCM_SHA256        2  x, y\n"
+				     "nqn.b?  -         away              -  -           elsewhere     -               "
+				     "   -                             -  -\n");
 	const Json targets = Json::parse(R"({"targets": [{"nqn": "nqn.t", "transport": "tcp", "traddr": "fd00::1",
 		"trsvcid": "4420", "state": "optimized", "source": "push", "owner": "nqn.d", "visible_to": 12}]})");
 	CHECK(cdcTargetsText(targets) == "NQN    Port                State      Source      Visible to\n"
 					 "-----  ------------------  ---------  ----------  ----------\n"
 					 "nqn.t  tcp [fd00::1]:4420  optimized  push nqn.d          12\n");
 	const Json zones = Json::parse(R"({"zones": [{"name": "z", "hosts": ["a", "b", "c", "d"], "targets": ["t"],
-		"source": "file", "hosts_now": 3}]})");
-	CHECK(cdcZonesText(zones).find("z             3  a, b, and 2 more  t        file\n") != std::string::npos);
+		"auth": "required", "source": "file", "hosts_now": 3}]})");
+	CHECK(cdcZonesText(zones).find("z             3  a, b, and 2 more  t        required  -    file\n") !=
+	      std::string::npos);
 	CHECK(cdcInstancesText(Json::parse(R"({"instances": [{"nqn": "nqn.i", "addresses": ["10.0.0.1:8009"],
 		"draining": true, "self": true}]})"))
 		      .find("10.0.0.1:8009  nqn.i  draining, this one\n") != std::string::npos);

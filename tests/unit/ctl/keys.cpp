@@ -649,15 +649,19 @@ TEST_CASE("a configuration whose connects would all be refused for their keys is
 		CHECK(reading.problems.empty());
 		CHECK(reading.config.notes.size() == (right.find(defaults + controller) == right.npos ? 0 : 1));
 	}
-	for (const std::string &setting : {host, controller}) {
-		const ConfigReading reading = parseConfig("[[discovery]]\naddress = \"10.0.0.1\"\n" + setting, "c");
+	const std::string service = "[[discovery]]\naddress = \"10.0.0.1\"\n";
+	for (const std::string &wrong : {service + controller, service + controller + defaults + host}) {
+		const ConfigReading reading = parseConfig(wrong, "c"); // [[defaults]] are for subsystems
 		REQUIRE(reading.problems.size() == 1);
-		CHECK(reading.problems[0].message.find("discovery services are not authenticated yet") !=
-		      std::string::npos);
+		CHECK(reading.problems[0].message == "dhchap-ctrl-key needs dhchap-key");
 		CHECK(reading.problems[0].place.line == 3);
-		REQUIRE(reading.config.services.size() == 1);
-		CHECK_FALSE(reading.config.services[0].settings.dhchapKey);
 	}
+	const ConfigReading reading = parseConfig(service + host + controller, "c");
+	CHECK(reading.problems.empty());
+	REQUIRE(reading.config.services.size() == 1);
+	const ConnectOptions options = serviceOptions(reading.config, reading.config.services[0], {"10.0.0.1", "8009"});
+	CHECK(options.dhchapKey == "/k/host.key");
+	CHECK(options.dhchapCtrlKey == "/k/ctrl.key");
 }
 
 TEST_CASE("config check examines the files with keys", "[keys]")

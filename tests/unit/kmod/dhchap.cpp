@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "libctl/keys/dhchap.h"
+
 extern "C" {
 #include "wire/dhchap.h"
 }
@@ -378,4 +380,92 @@ TEST_CASE("DH-HMAC-CHAP: names and lengths, also of unknown identifiers")
 	CHECK(nof_dhchap_group_name(0) == std::string("NULL"));
 	CHECK(nof_dhchap_group_name(5) == std::string("ffdhe8192"));
 	CHECK(nof_dhchap_group_name(6) == std::string("?"));
+}
+
+// ---- against the controller that nvmeof-cdc and the test target are
+
+namespace {
+
+struct BothRoles {
+	explicit BothRoles(u8 hash, u8 group, bool mutual, const std::string &hostsSecret)
+		: controller({{hash}, {group}}, secrets, hostnqn, subsysnqn), host(begun(mutual)),
+		  hostsSecret(hostsSecret)
+	{
+	}
+
+	// The host computes its response as the driver does by the crypto API.
+	void respond()
+	{
+		std::vector<std::uint8_t> sessionKey;
+		if (host.dh_len) {
+			const nofctl::DhKey key(host.group);
+			const auto shared = key.sharedSecret({host.dh, host.dh_len});
+			REQUIRE(shared);
+			sessionKey = nofctl::dhchapDigest(host.hash, shared->bytes());
+			std::ranges::copy(key.publicValue(), host.own_dh);
+		}
+		host.own_seq = 7;
+		std::fill_n(host.own_challenge, host.hash_len, 0x5a);
+		const auto response = nofctl::dhchapResponse(
+			{hostsSecret, hostnqn, subsysnqn, "HostHost", {host.challenge, host.hash_len}, host.seq},
+			host.hash, host.transaction, sessionKey);
+		std::ranges::copy(response, host.response);
+		expected = nofctl::dhchapResponse({ctrlSecret,
+						   subsysnqn,
+						   hostnqn,
+						   "Controller",
+						   {host.own_challenge, host.hash_len},
+						   host.own_seq},
+						  host.hash, host.transaction, sessionKey);
+	}
+	// The step of the host after the controller's next message
+	nof_dhchap_step next()
+	{
+		const auto message = controller.next();
+		REQUIRE(message);
+		return receive(host, *message);
+	}
+	bool authenticate()
+	{
+		controller.take(built([&](void *to) { return nof_dhchap_negotiate(&host, to); }));
+		if (next() != NOF_DHCHAP_SEND_REPLY)
+			return false;
+		respond();
+		controller.take(reply(host));
+		const nof_dhchap_step step = next();
+		if (step != NOF_DHCHAP_CHECK_RESPONSE)
+			return step == NOF_DHCHAP_DONE;
+		if (!std::equal(expected.begin(), expected.end(), host.peer_response))
+			return false;
+		controller.take(built([&](void *to) { return nof_dhchap_success2(&host, to); }));
+		return true;
+	}
+
+	static inline const std::string hostSecret = "DHHC-1:01:" + secret32, ctrlSecret = "DHHC-1:00:" + secret32,
+					hostnqn = "nqn.host", subsysnqn = "nqn.subsystem";
+	const std::shared_ptr<const nofctl::DhchapSecrets> secrets =
+		std::make_shared<nofctl::DhchapSecrets>(nofctl::DhchapSecrets{hostSecret, ctrlSecret});
+	nofctl::Dhchap controller;
+	nof_dhchap host;
+	std::string hostsSecret;
+	std::vector<std::uint8_t> expected;
+};
+
+} // namespace
+
+TEST_CASE("DH-HMAC-CHAP: the driver's host and the library's controller authenticate each other")
+{
+	for (u8 hash = 1; hash <= 3; hash++)
+		for (u8 group = 0; group < 6; group++)
+			for (bool mutual : {false, true}) {
+				CAPTURE(int(hash), int(group), mutual);
+				BothRoles both(hash, group, mutual, BothRoles::hostSecret);
+				CHECK(both.authenticate());
+				CHECK(both.controller.step() == nofctl::Dhchap::Step::done);
+				CHECK(both.controller.authenticated());
+			}
+	BothRoles wrong(1, 1, false, BothRoles::ctrlSecret);
+	CHECK_FALSE(wrong.authenticate());
+	CHECK_FALSE(wrong.controller.authenticated());
+	CHECK(wrong.host.reason == 1);
 }

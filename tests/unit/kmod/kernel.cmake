@@ -37,7 +37,8 @@ target_compile_definitions(nof_pure PUBLIC
 
 file(GLOB kmod_tests CONFIGURE_DEPENDS kmod/*.cpp)
 add_executable(unit_kernel ${kmod_tests})
-target_link_libraries(unit_kernel PRIVATE nof_pure nvmeof_test_flags nvmeof_catch)
+# The controller's side of authentication is the library's.
+target_link_libraries(unit_kernel PRIVATE nof_pure nvmeof_auth nvmeof_test_flags nvmeof_catch)
 target_compile_options(unit_kernel PRIVATE -Wall)
 # The kernel's header names its anonymous structures freely.
 set_target_properties(unit_kernel PROPERTIES CXX_EXTENSIONS ON)

@@ -53,17 +53,18 @@ struct Stage {
 	OwnedFd serverFor(int milliseconds = 10'000, AuthMode auth = AuthMode::psk)
 	{
 		Pair pair;
-		queue.waiting.push_back(requestOf(std::move(pair.one), Role::server, milliseconds, auth));
+		queue.waiting.push_back(requestOf(std::move(pair.one), TlsRole::server, milliseconds, auth));
 		return std::move(pair.other);
 	}
-	HandshakeRequest requestOf(OwnedFd socket, Role role, int milliseconds = 10'000, AuthMode auth = AuthMode::psk)
+	HandshakeRequest requestOf(OwnedFd socket, TlsRole role, int milliseconds = 10'000,
+				   AuthMode auth = AuthMode::psk)
 	{
 		HandshakeRequest request;
 		request.socket = std::move(socket);
 		request.role = role;
 		request.auth = auth;
 		request.timeout = std::chrono::milliseconds(milliseconds);
-		if (role == Role::client)
+		if (role == TlsRole::client)
 			request.keys = {1};
 		return request;
 	}
@@ -123,8 +124,8 @@ TEST_CASE("many handshakes run at the same time over TCP", "[agent]")
 	Stage stage;
 	for (int i = 0; i < pairs; i++) {
 		auto [accepted, connected] = tcpPair("127.0.0.1");
-		stage.queue.waiting.push_back(stage.requestOf(std::move(accepted), Role::server));
-		stage.queue.waiting.push_back(stage.requestOf(std::move(connected), Role::client));
+		stage.queue.waiting.push_back(stage.requestOf(std::move(accepted), TlsRole::server));
+		stage.queue.waiting.push_back(stage.requestOf(std::move(connected), TlsRole::client));
 	}
 	const OwnedFd silent = stage.serverFor(); // does not hold up the others
 	stage.agent.serve();
@@ -216,8 +217,8 @@ TEST_CASE("silent peers make room for others", "[agent]")
 	stage.agent.serve();
 	sendAll(peers[0].get(), "\x16"); // is no longer silent
 	auto [accepted, connected] = tcpPair("127.0.0.1");
-	stage.queue.waiting.push_back(stage.requestOf(std::move(accepted), Role::server));
-	stage.queue.waiting.push_back(stage.requestOf(std::move(connected), Role::client));
+	stage.queue.waiting.push_back(stage.requestOf(std::move(accepted), TlsRole::server));
+	stage.queue.waiting.push_back(stage.requestOf(std::move(connected), TlsRole::client));
 	CHECK(stage.turnUntil([&] {
 		stage.agent.serve();
 		return stage.queue.count(0) == 2;
@@ -234,7 +235,7 @@ TEST_CASE("one address has a part of the handshakes", "[agent]")
 	std::vector<OwnedFd> peers;
 	for (const char *from : {"127.0.0.2", "127.0.0.2", "127.0.0.2", "127.0.0.3"}) {
 		auto [accepted, connected] = tcpPair(from);
-		stage.queue.waiting.push_back(stage.requestOf(std::move(accepted), Role::server));
+		stage.queue.waiting.push_back(stage.requestOf(std::move(accepted), TlsRole::server));
 		peers.push_back(std::move(connected));
 	}
 	stage.agent.serve();
@@ -258,8 +259,8 @@ TEST_CASE("a kernel that does not take the keys is an error of the agent", "[age
 	Stage stage;
 	stage.installs = false;
 	auto [accepted, connected] = tcpPair("127.0.0.1");
-	stage.queue.waiting.push_back(stage.requestOf(std::move(accepted), Role::server));
-	stage.queue.waiting.push_back(stage.requestOf(std::move(connected), Role::client));
+	stage.queue.waiting.push_back(stage.requestOf(std::move(accepted), TlsRole::server));
+	stage.queue.waiting.push_back(stage.requestOf(std::move(connected), TlsRole::client));
 	stage.agent.serve();
 	CHECK(stage.turnUntil([&] { return stage.queue.count(EIO) == 2; }));
 }
@@ -268,7 +269,7 @@ TEST_CASE("a missing key is reported at once", "[agent]")
 {
 	Stage stage;
 	Pair pair;
-	HandshakeRequest request = stage.requestOf(std::move(pair.one), Role::client);
+	HandshakeRequest request = stage.requestOf(std::move(pair.one), TlsRole::client);
 	request.keys = {44};
 	stage.queue.waiting.push_back(std::move(request));
 	stage.agent.serve();
@@ -311,7 +312,7 @@ TEST_CASE("an agent that is destroyed leaves its loop usable", "[agent]")
 		Agent agent(loop, contexts(), store, queue, {}, false);
 		HandshakeRequest request;
 		request.socket = std::move(pair.one);
-		request.role = Role::server;
+		request.role = TlsRole::server;
 		request.auth = AuthMode::psk;
 		queue.waiting.push_back(std::move(request));
 		agent.serve();

@@ -7,7 +7,7 @@ using namespace tlsd_test;
 
 namespace {
 
-using State = Handshake::State;
+using State = TlsHandshake::State;
 
 bool ended(State state)
 {
@@ -17,8 +17,8 @@ bool ended(State state)
 // Runs both until neither goes on.
 struct Both {
 	Both(MemoryStore &clientStore, MemoryStore &serverStore, const std::vector<KeySerial> &keys = {1})
-		: client(contexts(), clientStore, Role::client, pair.one.get(), keys, 0),
-		  server(contexts(), serverStore, Role::server, pair.other.get(), {}, 0)
+		: client(contexts(), clientStore, TlsRole::client, pair.one.get(), keys, 0),
+		  server(contexts(), serverStore, TlsRole::server, pair.other.get(), {}, 0)
 	{
 		for (int i = 0; i < 10; i++) {
 			if (!ended(clientState))
@@ -29,14 +29,14 @@ struct Both {
 	}
 
 	Pair pair;
-	Handshake client, server;
+	TlsHandshake client, server;
 	State clientState = State::wantsRead, serverState = State::wantsRead;
 };
 
 // Ours and OpenSSL's
 struct Mixed {
-	Mixed(Role role, PskStore &store)
-		: peer(role == Role::client ? Role::server : Role::client, pair.other.get()),
+	Mixed(TlsRole role, PskStore &store)
+		: peer(role == TlsRole::client ? TlsRole::server : TlsRole::client, pair.other.get()),
 		  ours(contexts(), store, role, pair.one.get(), {1}, 0)
 	{
 	}
@@ -50,7 +50,7 @@ struct Mixed {
 
 	Pair pair;
 	OpensslPeer peer;
-	Handshake ours;
+	TlsHandshake ours;
 	State state = State::wantsRead;
 	bool peerDone = false;
 };
@@ -121,7 +121,7 @@ std::string encrypted(std::string text, RecordCipher cipher, const RecordKeys &k
 void checkRecords(Mixed &mixed, RecordCipher cipher)
 {
 	REQUIRE(mixed.state == State::done);
-	const Result<SessionKeys> keys = mixed.ours.sessionKeys();
+	const Result<SessionKeys> keys = sessionKeysOf(mixed.ours);
 	REQUIRE(keys);
 	CHECK((*keys).cipher == cipher);
 	REQUIRE(SSL_write(mixed.peer.tls(), "from OpenSSL", 12) == 12);
@@ -132,7 +132,7 @@ void checkRecords(Mixed &mixed, RecordCipher cipher)
 	CHECK(std::string(text, 10) == "to OpenSSL");
 }
 
-void checkFailure(const Handshake &handshake, int status, const char *part)
+void checkFailure(const TlsHandshake &handshake, int status, const char *part)
 {
 	CHECK(handshake.failure().status == status);
 	INFO(handshake.failure().reason);
@@ -156,7 +156,7 @@ TEST_CASE("both roles agree with each identity", "[handshake]")
 		CHECK(both.server.identity() == identity);
 		CHECK(both.client.serial() == 1);
 		CHECK(both.server.serial() == 1);
-		const Result<SessionKeys> client = both.client.sessionKeys(), server = both.server.sessionKeys();
+		const Result<SessionKeys> client = sessionKeysOf(both.client), server = sessionKeysOf(both.server);
 		REQUIRE(client);
 		REQUIRE(server);
 		const bool sha384 = hashOfIdentity(identity) == KeyHash::sha384;
@@ -176,9 +176,9 @@ TEST_CASE("both roles agree with each identity", "[handshake]")
 
 TEST_CASE("records of OpenSSL and of the derived keys are the same", "[handshake]")
 {
-	for (const Role role : {Role::client, Role::server})
+	for (const TlsRole role : {TlsRole::client, TlsRole::server})
 		for (const std::string &identity : identities) {
-			INFO(identity << (role == Role::client ? ", client" : ", server"));
+			INFO(identity << (role == TlsRole::client ? ", client" : ", server"));
 			MemoryStore store;
 			store.add(identity);
 			Mixed mixed(role, store);
@@ -193,7 +193,7 @@ TEST_CASE("records of OpenSSL and of the derived keys are the same", "[handshake
 
 TEST_CASE("CHACHA20-POLY1305 is used if the peer has nothing else", "[handshake]")
 {
-	for (const Role role : {Role::client, Role::server}) {
+	for (const TlsRole role : {TlsRole::client, TlsRole::server}) {
 		MemoryStore store;
 		store.add(identities[2]);
 		Mixed mixed(role, store);
@@ -211,7 +211,7 @@ TEST_CASE("a server chooses a cipher suite that fits the key", "[handshake]")
 {
 	MemoryStore store;
 	store.add(identities[0]);
-	Mixed mixed(Role::server, store);
+	Mixed mixed(TlsRole::server, store);
 	mixed.peer.identity = identities[0];
 	SSL_CTX_set_ciphersuites(mixed.peer.context(), "TLS_AES_256_GCM_SHA384:TLS_AES_128_GCM_SHA256");
 	mixed.run();
@@ -220,14 +220,14 @@ TEST_CASE("a server chooses a cipher suite that fits the key", "[handshake]")
 
 TEST_CASE("a server that asks for another group gets it", "[handshake]")
 {
-	for (const Role role : {Role::client, Role::server}) {
+	for (const TlsRole role : {TlsRole::client, TlsRole::server}) {
 		MemoryStore store;
 		store.add(identities[3]);
 		Mixed mixed(role, store);
 		mixed.peer.identity = identities[3];
 		SSL_CTX_set_num_tickets(mixed.peer.context(), 0);
 		// The first one is not among ours: as a server, ours asks for the second.
-		SSL_CTX_set1_groups_list(mixed.peer.context(), role == Role::client ? "P-384" : "ffdhe8192:P-384");
+		SSL_CTX_set1_groups_list(mixed.peer.context(), role == TlsRole::client ? "P-384" : "ffdhe8192:P-384");
 		mixed.run();
 		checkRecords(mixed, RecordCipher::aes256Gcm);
 	}
@@ -238,12 +238,12 @@ TEST_CASE("session tickets of a server stay in the socket", "[handshake]")
 {
 	MemoryStore store;
 	store.add(identities[0]);
-	Mixed mixed(Role::client, store);
+	Mixed mixed(TlsRole::client, store);
 	mixed.peer.identity = identities[0];
 	SSL_CTX_set_num_tickets(mixed.peer.context(), 2);
 	mixed.run();
 	REQUIRE(mixed.state == State::done);
-	const Result<SessionKeys> keys = mixed.ours.sessionKeys();
+	const Result<SessionKeys> keys = sessionKeysOf(mixed.ours);
 	REQUIRE(keys);
 	const std::string ticket = decrypted(receiveAll(mixed.pair.one.get()), (*keys).cipher, (*keys).receive);
 	REQUIRE(!ticket.empty());
@@ -255,7 +255,7 @@ TEST_CASE("data that follows a client's handshake at once stays in the socket", 
 {
 	MemoryStore store;
 	store.add(identities[0]);
-	Mixed mixed(Role::server, store);
+	Mixed mixed(TlsRole::server, store);
 	mixed.peer.identity = identities[0];
 	mixed.peer.advance();
 	mixed.ours.advance();
@@ -263,7 +263,7 @@ TEST_CASE("data that follows a client's handshake at once stays in the socket", 
 	REQUIRE(SSL_write(mixed.peer.tls(), "early bird", 10) == 10);
 	mixed.state = mixed.ours.advance();
 	REQUIRE(mixed.state == State::done);
-	const Result<SessionKeys> keys = mixed.ours.sessionKeys();
+	const Result<SessionKeys> keys = sessionKeysOf(mixed.ours);
 	REQUIRE(keys);
 	CHECK(decrypted(receiveAll(mixed.pair.one.get()), (*keys).cipher, (*keys).receive) == "early bird\x17");
 }
@@ -298,7 +298,7 @@ TEST_CASE("a server looks up few identities, and none that is too long", "[hands
 {
 	MemoryStore store;
 	store.add(identities[0]);
-	Mixed mixed(Role::server, store);
+	Mixed mixed(TlsRole::server, store);
 	mixed.peer.identity = "NVMe0R01 " + std::string(longestIdentity, 'a');
 	mixed.run();
 	checkFailure(mixed.ours, EACCES, "no identity of NVMe/TCP");
@@ -311,13 +311,13 @@ TEST_CASE("a key that cannot be used is reported before anything is sent", "[han
 	for (const int status : {ENOKEY, EKEYREVOKED, EKEYEXPIRED, EKEYREJECTED}) {
 		store.status = status;
 		Pair pair;
-		Handshake client(contexts(), store, Role::client, pair.one.get(), {1}, 0);
+		TlsHandshake client(contexts(), store, TlsRole::client, pair.one.get(), {1}, 0);
 		CHECK(client.advance() == State::failed);
 		checkFailure(client, status, "no such key");
 		CHECK(receiveAll(pair.other.get()).empty());
 	}
 	Pair pair;
-	Handshake client(contexts(), store, Role::client, pair.one.get(), {}, 0);
+	TlsHandshake client(contexts(), store, TlsRole::client, pair.one.get(), {}, 0);
 	CHECK(client.advance() == State::failed);
 	checkFailure(client, EINVAL, "names no key");
 }
@@ -335,7 +335,7 @@ TEST_CASE("a server that shows a certificate instead is not accepted", "[handsha
 {
 	MemoryStore store;
 	store.add(identities[0]);
-	Mixed mixed(Role::client, store);
+	Mixed mixed(TlsRole::client, store);
 	mixed.peer.useCertificate();
 	mixed.run();
 	CHECK(mixed.state == State::failed);
@@ -346,7 +346,7 @@ TEST_CASE("a client without a key is not accepted", "[handshake]")
 {
 	MemoryStore store;
 	store.add(identities[0]);
-	Mixed mixed(Role::server, store);
+	Mixed mixed(TlsRole::server, store);
 	mixed.run();
 	CHECK(mixed.state == State::failed);
 	checkFailure(mixed.ours, EACCES, "no pre-shared key");
@@ -357,7 +357,7 @@ TEST_CASE("a key without Diffie-Hellman is not accepted", "[handshake]")
 {
 	MemoryStore store;
 	store.add(identities[0]);
-	Mixed mixed(Role::server, store);
+	Mixed mixed(TlsRole::server, store);
 	mixed.peer.identity = identities[0];
 	mixed.peer.advance();
 	std::string hello = receiveAll(mixed.pair.one.get());
@@ -371,11 +371,11 @@ TEST_CASE("a key without Diffie-Hellman is not accepted", "[handshake]")
 
 TEST_CASE("a peer without TLS 1.3 fails", "[handshake]")
 {
-	for (const Role role : {Role::client, Role::server}) {
+	for (const TlsRole role : {TlsRole::client, TlsRole::server}) {
 		MemoryStore store;
 		store.add(identities[0]);
 		Mixed mixed(role, store);
-		if (role == Role::client)
+		if (role == TlsRole::client)
 			mixed.peer.useCertificate();
 		SSL_CTX_set_max_proto_version(mixed.peer.context(), TLS1_2_VERSION);
 		mixed.run();
@@ -389,11 +389,11 @@ TEST_CASE("garbage and other protocols fail", "[handshake]")
 	const std::string connectRequest = std::string("\0\0\x80\0\x80\0\0\0", 8) + std::string(120, '\0'); // ICReq
 	for (const std::string &garbage :
 	     {std::string(600, '\xff'), connectRequest, std::string("GET / HTTP/1.1\r\n\r\n"), std::string(5, '\0')})
-		for (const Role role : {Role::client, Role::server}) {
+		for (const TlsRole role : {TlsRole::client, TlsRole::server}) {
 			MemoryStore store;
 			store.add(identities[0]);
 			Pair pair;
-			Handshake handshake(contexts(), store, role, pair.one.get(), {1}, 0);
+			TlsHandshake handshake(contexts(), store, role, pair.one.get(), {1}, 0);
 			handshake.advance();
 			sendAll(pair.other.get(), garbage);
 			CHECK(handshake.advance() == State::failed);
@@ -408,14 +408,14 @@ TEST_CASE("records that are too long fail, and so do endless ones", "[handshake]
 	Pair pair;
 	SECTION("one record")
 	{
-		Handshake server(contexts(), store, Role::server, pair.one.get(), {}, 0);
+		TlsHandshake server(contexts(), store, TlsRole::server, pair.one.get(), {}, 0);
 		sendAll(pair.other.get(), std::string("\x16\x03\x01\xff\xff\x01", 6) + std::string(1000, 'x'));
 		CHECK(server.advance() == State::failed);
 		CHECK(server.failure().status == EPROTO);
 	}
 	SECTION("a message of many records")
 	{
-		Handshake server(contexts(), store, Role::server, pair.one.get(), {}, 0);
+		TlsHandshake server(contexts(), store, TlsRole::server, pair.one.get(), {}, 0);
 		// ClientHello of 16 MiB
 		sendAll(pair.other.get(),
 			std::string("\x16\x03\x01\x01\x00\x01\xff\xff\xff", 9) + std::string(252, 'x'));
@@ -430,7 +430,7 @@ TEST_CASE("records that are too long fail, and so do endless ones", "[handshake]
 	}
 	SECTION("change cipher spec for ever")
 	{
-		Handshake client(contexts(), store, Role::client, pair.one.get(), {1}, 0);
+		TlsHandshake client(contexts(), store, TlsRole::client, pair.one.get(), {1}, 0);
 		State state = client.advance();
 		for (int i = 0; i < 20'000 && state == State::wantsRead; i++) {
 			sendAll(pair.other.get(), std::string("\x14\x03\x03\x00\x01\x01", 6));
@@ -443,11 +443,11 @@ TEST_CASE("records that are too long fail, and so do endless ones", "[handshake]
 
 TEST_CASE("a peer that closes the connection, or says nothing", "[handshake]")
 {
-	for (const Role role : {Role::client, Role::server}) {
+	for (const TlsRole role : {TlsRole::client, TlsRole::server}) {
 		MemoryStore store;
 		store.add(identities[0]);
 		Pair pair;
-		Handshake handshake(contexts(), store, role, pair.one.get(), {1}, 0);
+		TlsHandshake handshake(contexts(), store, role, pair.one.get(), {1}, 0);
 		CHECK(handshake.advance() == State::wantsRead);
 		CHECK(handshake.advance() == State::wantsRead);
 		CHECK(!handshake.heard());
@@ -468,7 +468,7 @@ TEST_CASE("alerts of the peer", "[handshake]")
 		MemoryStore store;
 		store.add(identities[0]);
 		Pair pair;
-		Handshake client(contexts(), store, Role::client, pair.one.get(), {1}, 0);
+		TlsHandshake client(contexts(), store, TlsRole::client, pair.one.get(), {1}, 0);
 		client.advance();
 		sendAll(pair.other.get(), std::string("\x15\x03\x03\x00\x02\x02", 6) + alert.number);
 		CHECK(client.advance() == State::failed);

@@ -56,7 +56,7 @@ TEST_CASE("a request of the kernel is read", "[handshake_family]")
 	CHECK(acceptedSocket(message) == 7);
 	const Result<HandshakeRequest> request = HandshakeRequest::parse(message);
 	REQUIRE(request);
-	CHECK((*request).role == Role::client);
+	CHECK((*request).role == TlsRole::client);
 	CHECK((*request).auth == AuthMode::psk);
 	CHECK((*request).timeout.count() == 2500);
 	CHECK((*request).keys == std::vector<KeySerial>{11, 12});
@@ -68,7 +68,7 @@ TEST_CASE("roles and kinds of authentication", "[handshake_family]")
 {
 	const Result<HandshakeRequest> server = HandshakeRequest::parse(request(2).u32(6, 0));
 	REQUIRE(server);
-	CHECK((*server).role == Role::server);
+	CHECK((*server).role == TlsRole::server);
 	CHECK((*server).keys.empty()); // 0 is no key
 	CHECK((*server).timeout.count() == 0);
 	const Result<HandshakeRequest> x509 = HandshakeRequest::parse(request(1, 3)),

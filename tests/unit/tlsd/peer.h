@@ -16,8 +16,9 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
-#include "handshake.h"
 #include "libctl/base/epoll.h"
+#include "psk_store.h"
+#include "record_keys.h"
 
 namespace tlsd_test {
 
@@ -111,9 +112,9 @@ inline const TlsContexts &contexts()
 // OpenSSL at the other end of a socket, with its own records
 class OpensslPeer {
 public:
-	OpensslPeer(Role role, int fd)
-		: role_(role), context_(SSL_CTX_new(role == Role::client ? TLS_client_method() : TLS_server_method())),
-		  fd_(fd)
+	OpensslPeer(TlsRole role, int fd)
+		: role_(role),
+		  context_(SSL_CTX_new(role == TlsRole::client ? TLS_client_method() : TLS_server_method())), fd_(fd)
 	{
 		::fcntl(fd, F_SETFL, O_NONBLOCK); // OpenSSL reads without MSG_DONTWAIT
 		SSL_CTX_set_psk_use_session_callback(context(), [](SSL *tls, const EVP_MD *, const unsigned char **id,
@@ -178,7 +179,7 @@ public:
 			tls_.reset(SSL_new(context()));
 			SSL_set_app_data(tls_.get(), this);
 			SSL_set_fd(tls_.get(), fd_);
-			role_ == Role::client ? SSL_set_connect_state(tls_.get()) : SSL_set_accept_state(tls_.get());
+			role_ == TlsRole::client ? SSL_set_connect_state(tls_.get()) : SSL_set_accept_state(tls_.get());
 		}
 		return tls_.get();
 	}
@@ -206,7 +207,7 @@ private:
 		return session;
 	}
 
-	const Role role_;
+	const TlsRole role_;
 	const std::unique_ptr<SSL_CTX, Free> context_;
 	const int fd_;
 	std::unique_ptr<SSL, Free> tls_;

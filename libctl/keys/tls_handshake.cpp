@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "handshake.h"
+#include "tls_handshake.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -16,11 +16,8 @@
 
 #include "libctl/base/hex.h"
 
-namespace tlsd {
+namespace nofctl {
 
-using nofctl::KeyHash;
-using nofctl::KeySerial;
-using nofctl::SecretBytes;
 using nvmeof::Error;
 using nvmeof::Result;
 
@@ -107,7 +104,7 @@ std::optional<SecretBytes> fromHex(std::string_view text)
 {
 	SecretBytes bytes(text.size() / 2);
 	for (std::size_t i = 0; i < bytes.size(); i++) {
-		const int high = nofctl::hexDigit(text[2 * i]), low = nofctl::hexDigit(text[2 * i + 1]);
+		const int high = hexDigit(text[2 * i]), low = hexDigit(text[2 * i + 1]);
 		if (high < 0 || low < 0)
 			return std::nullopt;
 		bytes.data()[i] = static_cast<std::uint8_t>(high << 4 | low);
@@ -131,9 +128,25 @@ SSL_SESSION *sessionOf(SSL *tls, const Psk &psk)
 
 } // namespace
 
-// What OpenSSL calls. No exception may pass through it: each callback reports a failure instead.
-struct Callbacks {
-	static Handshake &of(const SSL *tls) { return *static_cast<Handshake *>(SSL_get_app_data(tls)); }
+std::optional<KeyHash> hashOfIdentity(std::string_view identity)
+{
+	// "NVMe", version of the identity, retained or generated, hash function
+	constexpr std::string_view head = "NVMe";
+	constexpr std::size_t headSize = 9;
+	if (!identity.starts_with(head) || identity.size() <= headSize || identity.size() > longestIdentity)
+		return std::nullopt;
+	const char version = identity[4], origin = identity[5];
+	const std::string_view hash = identity.substr(6, 3);
+	if ((version != '0' && version != '1') || (origin != 'R' && origin != 'G'))
+		return std::nullopt;
+	if (hash == "01 ")
+		return KeyHash::sha256;
+	return hash == "02 " ? std::optional(KeyHash::sha384) : std::nullopt;
+}
+
+// Callbacks of OpenSSL. No exception may pass through it: each callback reports a failure instead.
+struct TlsCallbacks {
+	static TlsHandshake &of(const SSL *tls) { return *static_cast<TlsHandshake *>(SSL_get_app_data(tls)); }
 
 	template <typename Call> static int guarded(Call &&call) noexcept
 	{
@@ -148,15 +161,16 @@ struct Callbacks {
 
 	static int read(BIO *bio, char *data, std::size_t size, std::size_t *done)
 	{
-		Handshake &handshake = *static_cast<Handshake *>(BIO_get_data(bio));
+		TlsHandshake &handshake = *static_cast<TlsHandshake *>(BIO_get_data(bio));
 		BIO_clear_retry_flags(bio);
-		if (handshake.received_ >= mostReceived) {
+		if (!handshake.done_ && handshake.received_ >= mostReceived) {
 			handshake.sysErrno_ = EMSGSIZE;
 			return 0;
 		}
 		const ssize_t n = TEMP_FAILURE_RETRY(::recv(handshake.socket_, data, size, MSG_DONTWAIT));
 		*done = n > 0 ? static_cast<std::size_t>(n) : 0;
-		handshake.received_ += *done;
+		if (!handshake.done_)
+			handshake.received_ += *done;
 		if (n > 0)
 			return 1;
 		if (n == 0)
@@ -170,7 +184,7 @@ struct Callbacks {
 
 	static int write(BIO *bio, const char *data, std::size_t size, std::size_t *done)
 	{
-		Handshake &handshake = *static_cast<Handshake *>(BIO_get_data(bio));
+		TlsHandshake &handshake = *static_cast<TlsHandshake *>(BIO_get_data(bio));
 		BIO_clear_retry_flags(bio);
 		const ssize_t n =
 			TEMP_FAILURE_RETRY(::send(handshake.socket_, data, size, MSG_DONTWAIT | MSG_NOSIGNAL));
@@ -187,7 +201,7 @@ struct Callbacks {
 	static long control(BIO *bio, int command, long, void *)
 	{
 		if (command == BIO_CTRL_EOF)
-			return static_cast<Handshake *>(BIO_get_data(bio))->closed_;
+			return static_cast<TlsHandshake *>(BIO_get_data(bio))->closed_;
 		return command == BIO_CTRL_FLUSH;
 	}
 
@@ -202,7 +216,7 @@ struct Callbacks {
 	// Of the lines that OpenSSL writes for debuggers, those with the two application traffic secrets
 	static void keyLine(const SSL *tls, const char *line)
 	{
-		Handshake &handshake = of(tls);
+		TlsHandshake &handshake = of(tls);
 		const std::string_view text = line;
 		auto take = [&](std::string_view label, SecretBytes &to) {
 			if (!text.starts_with(label))
@@ -220,7 +234,7 @@ struct Callbacks {
 	static int useSession(SSL *tls, const EVP_MD *, const unsigned char **id, std::size_t *size,
 			      SSL_SESSION **session)
 	{
-		const Handshake &handshake = of(tls);
+		const TlsHandshake &handshake = of(tls);
 		*session = sessionOf(tls, *handshake.psk_);
 		*id = reinterpret_cast<const unsigned char *>(handshake.identity_.data());
 		*size = handshake.identity_.size();
@@ -231,7 +245,7 @@ struct Callbacks {
 	// suites that it fits.
 	static int clientHello(SSL *tls, int *alert, void *)
 	{
-		Handshake &handshake = of(tls);
+		TlsHandshake &handshake = of(tls);
 		*alert = SSL_AD_INTERNAL_ERROR;
 		const unsigned char *extension = nullptr;
 		std::size_t size = 0;
@@ -248,7 +262,7 @@ struct Callbacks {
 
 	static int findSession(SSL *tls, const unsigned char *id, std::size_t size, SSL_SESSION **session)
 	{
-		const Handshake &handshake = of(tls);
+		const TlsHandshake &handshake = of(tls);
 		*session = nullptr;
 		if (!handshake.psk_ ||
 		    handshake.identity_ != std::string_view(reinterpret_cast<const char *>(id), size))
@@ -268,18 +282,19 @@ void TlsContexts::Free::operator()(bio_method_st *method) const
 	BIO_meth_free(method);
 }
 
-Result<TlsContexts> TlsContexts::create()
+Result<TlsContexts> TlsContexts::create(TlsRecords records)
 {
 	TlsContexts made;
-	made.transport_.reset(BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "nvmeof-tlsd"));
-	if (!made.transport_ || BIO_meth_set_read_ex(made.transport_.get(), Callbacks::read) != 1 ||
-	    BIO_meth_set_write_ex(made.transport_.get(), Callbacks::write) != 1 ||
-	    BIO_meth_set_ctrl(made.transport_.get(), Callbacks::control) != 1 ||
-	    BIO_meth_set_create(made.transport_.get(), Callbacks::create) != 1)
+	made.records_ = records;
+	made.transport_.reset(BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "nvmeof"));
+	if (!made.transport_ || BIO_meth_set_read_ex(made.transport_.get(), TlsCallbacks::read) != 1 ||
+	    BIO_meth_set_write_ex(made.transport_.get(), TlsCallbacks::write) != 1 ||
+	    BIO_meth_set_ctrl(made.transport_.get(), TlsCallbacks::control) != 1 ||
+	    BIO_meth_set_create(made.transport_.get(), TlsCallbacks::create) != 1)
 		return opensslError("cannot make a transport");
-	for (const Role role : {Role::client, Role::server}) {
+	for (const TlsRole role : {TlsRole::client, TlsRole::server}) {
 		auto &context = made.contexts_[static_cast<std::size_t>(role)];
-		context.reset(SSL_CTX_new(role == Role::client ? TLS_client_method() : TLS_server_method()));
+		context.reset(SSL_CTX_new(role == TlsRole::client ? TLS_client_method() : TLS_server_method()));
 		if (!context || SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION) != 1 ||
 		    SSL_CTX_set_max_proto_version(context.get(), TLS1_3_VERSION) != 1 ||
 		    SSL_CTX_set_ciphersuites(context.get(), (std::string(sha256Suites) + ":" + sha384Suites).c_str()) !=
@@ -295,29 +310,33 @@ Result<TlsContexts> TlsContexts::create()
 		SSL_CTX_set_options(context.get(),
 				    SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
 		SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
-		SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
-		// Records that follow the handshake are the kernel's: not one byte of them may be read.
+		// The bytes of a write that is tried again are the same, at another address.
+		SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+							SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+		// Records that follow the handshake may be another implementation's: not one byte of them may be read.
 		SSL_CTX_set_read_ahead(context.get(), 0);
 		SSL_CTX_set_max_early_data(context.get(), 0);
 		SSL_CTX_set_quiet_shutdown(context.get(), 1);
-		SSL_CTX_set_keylog_callback(context.get(), Callbacks::keyLine);
+		if (records == TlsRecords::elsewhere)
+			SSL_CTX_set_keylog_callback(context.get(), TlsCallbacks::keyLine);
 	}
 	// A server that would rather show a certificate is not accepted: no authority is trusted.
-	SSL_CTX_set_verify(made.of(Role::client), SSL_VERIFY_PEER, nullptr);
-	SSL_CTX_set_psk_use_session_callback(made.of(Role::client), Callbacks::useSession);
-	SSL_CTX_set_client_hello_cb(made.of(Role::server), Callbacks::clientHello, nullptr);
-	SSL_CTX_set_psk_find_session_callback(made.of(Role::server), Callbacks::findSession);
+	SSL_CTX_set_verify(made.of(TlsRole::client), SSL_VERIFY_PEER, nullptr);
+	SSL_CTX_set_psk_use_session_callback(made.of(TlsRole::client), TlsCallbacks::useSession);
+	SSL_CTX_set_client_hello_cb(made.of(TlsRole::server), TlsCallbacks::clientHello, nullptr);
+	SSL_CTX_set_psk_find_session_callback(made.of(TlsRole::server), TlsCallbacks::findSession);
 	return made;
 }
 
-void Handshake::Free::operator()(ssl_st *tls) const
+void TlsHandshake::Free::operator()(ssl_st *tls) const
 {
 	SSL_free(tls);
 }
 
-Handshake::Handshake(const TlsContexts &contexts, PskStore &store, Role role, int socket,
-		     const std::vector<KeySerial> &keys, KeySerial keyring)
-	: store_(store), role_(role), socket_(socket), keyring_(keyring), tls_(SSL_new(contexts.of(role)))
+TlsHandshake::TlsHandshake(const TlsContexts &contexts, PskStore &store, TlsRole role, int socket,
+			   const std::vector<KeySerial> &keys, KeySerial keyring)
+	: store_(store), role_(role), records_(contexts.records()), socket_(socket), keyring_(keyring),
+	  tls_(SSL_new(contexts.of(role)))
 {
 	BIO *bio = BIO_new(contexts.transport());
 	if (!tls_ || !bio) {
@@ -327,7 +346,7 @@ Handshake::Handshake(const TlsContexts &contexts, PskStore &store, Role role, in
 	BIO_set_data(bio, this);
 	SSL_set_bio(tls_.get(), bio, bio);
 	SSL_set_app_data(tls_.get(), this);
-	if (role == Role::server) {
+	if (role == TlsRole::server) {
 		SSL_set_accept_state(tls_.get());
 		return;
 	}
@@ -335,10 +354,10 @@ Handshake::Handshake(const TlsContexts &contexts, PskStore &store, Role role, in
 	choosePsk(keys);
 }
 
-Handshake::~Handshake() = default;
+TlsHandshake::~TlsHandshake() = default;
 
 // Of a client: the first key that can be used
-void Handshake::choosePsk(const std::vector<KeySerial> &keys)
+void TlsHandshake::choosePsk(const std::vector<KeySerial> &keys)
 {
 	if (keys.empty())
 		fail(EINVAL, "the request names no key; a connection with TLS needs one");
@@ -360,7 +379,7 @@ void Handshake::choosePsk(const std::vector<KeySerial> &keys)
 
 // Of a server: the first identity that has a key. After a HelloRetryRequest, the same client comes with the same
 // identities again: the key that was found remains.
-bool Handshake::choosePsk(const std::vector<std::string> &offered)
+bool TlsHandshake::choosePsk(const std::vector<std::string> &offered)
 {
 	if (psk_)
 		return std::ranges::find(offered, identity_) != offered.end();
@@ -382,13 +401,13 @@ bool Handshake::choosePsk(const std::vector<std::string> &offered)
 	return false;
 }
 
-Handshake::State Handshake::fail(int status, std::string reason)
+TlsHandshake::State TlsHandshake::fail(int status, std::string reason)
 {
 	failure_ = {status, std::move(reason)};
 	return State::failed;
 }
 
-Handshake::State Handshake::advance()
+TlsHandshake::State TlsHandshake::advance()
 {
 	if (failure_.status)
 		return State::failed;
@@ -408,29 +427,30 @@ Handshake::State Handshake::advance()
 	return state;
 }
 
-Handshake::State Handshake::finish()
+TlsHandshake::State TlsHandshake::finish()
 {
 	const SSL_CIPHER *cipher = SSL_get_current_cipher(tls_.get());
 	if (SSL_session_reused(tls_.get()) != 1 || !psk_ || !cipher)
 		return fail(EACCES, "the peer did not use the key; compare the key and its identity at both ends");
 	if (SSL_has_pending(tls_.get()))
 		return fail(EPROTO, "the peer sent more than a handshake; see its log");
-	const std::size_t size = nofctl::hashSize(hashOf(cipher));
-	if (clientSecret_.size() != size || serverSecret_.size() != size)
+	const std::size_t size = hashSize(hashOf(cipher));
+	if (records_ == TlsRecords::elsewhere && (clientSecret_.size() != size || serverSecret_.size() != size))
 		return fail(EIO, "OpenSSL reports no secrets of the connection; is there memory left?");
+	psk_->secret.shrink(0);
+	done_ = true;
 	return State::done;
 }
 
 // Reads the queue of OpenSSL's errors
-Handshake::State Handshake::failFor(int sslError)
+TlsHandshake::State TlsHandshake::failFor(int sslError)
 {
 	const unsigned long code = ERR_peek_error();
 	const int reason = ERR_GET_REASON(code);
 	constexpr int firstAlert = SSL_AD_REASON_OFFSET, lastAlert = SSL_AD_REASON_OFFSET + 255;
 	if (pskError_ && !psk_) {
 		const int status = pskError_->sysErrno == ENOKEY ? EACCES : pskError_->sysErrno;
-		return fail(status ? status : EIO, "the peer offers an unknown key: " + pskError_->message +
-							   "; 'nvmeofctl key list' shows the keys of this machine");
+		return fail(status ? status : EIO, "the peer offers an unknown key: " + pskError_->message);
 	}
 	if (ERR_GET_LIB(code) == ERR_LIB_SSL && reason >= firstAlert && reason <= lastAlert) {
 		const int alert = reason - firstAlert;
@@ -486,21 +506,19 @@ Handshake::State Handshake::failFor(int sslError)
 				    "; see the log of the peer");
 }
 
-Result<SessionKeys> Handshake::sessionKeys() const
+std::uint16_t TlsHandshake::suite() const
 {
-	const SSL_CIPHER *suite = SSL_get_current_cipher(tls_.get());
-	const std::optional<RecordCipher> cipher = recordCipherOf(SSL_CIPHER_get_protocol_id(suite));
-	if (!cipher)
-		return nvmeof::errorFromErrno(EIO, "a cipher suite that the kernel does not know");
-	const bool client = role_ == Role::client;
-	const KeyHash hash = hashOf(suite);
-	Result<RecordKeys> send = RecordKeys::derive(*cipher, hash, client ? clientSecret_ : serverSecret_);
-	if (!send)
-		return send.error();
-	Result<RecordKeys> receive = RecordKeys::derive(*cipher, hash, client ? serverSecret_ : clientSecret_);
-	if (!receive)
-		return receive.error();
-	return SessionKeys{*cipher, *std::move(send), *std::move(receive)};
+	return SSL_CIPHER_get_protocol_id(SSL_get_current_cipher(tls_.get()));
 }
 
-} // namespace tlsd
+const char *TlsHandshake::cipher() const
+{
+	return SSL_CIPHER_standard_name(SSL_get_current_cipher(tls_.get()));
+}
+
+KeyHash TlsHandshake::hash() const
+{
+	return hashOf(SSL_get_current_cipher(tls_.get()));
+}
+
+} // namespace nofctl

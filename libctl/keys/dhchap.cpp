@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "dhchap.h"
 
-#include "libctl/keys/secret.h"
-
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 #include <openssl/params.h>
 #include <openssl/rand.h>
 
 #include <algorithm>
+#include <new>
 #include <stdexcept>
 #include <utility>
 
-namespace target {
+namespace nofctl {
+
+using namespace wire;
+
 namespace {
 
 constexpr struct {
@@ -122,19 +125,36 @@ void append(Bytes &to, const Bytes &bytes)
 	to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-// Kt of 8.13.5.7
-Bytes transformed(std::string_view text, std::string_view nqn)
+void computeDigest(std::uint8_t hash, std::span<const std::uint8_t> data, std::uint8_t *to)
 {
-	auto secret = nofctl::DhchapSecret::parse(text);
+	must(EVP_Q_digest(nullptr, hashTable[hash].name, nullptr, data.data(), data.size(), to, nullptr) == 1,
+	     "digest");
+}
+
+void computeHmac(std::uint8_t hash, std::span<const std::uint8_t> key, std::span<const std::uint8_t> data,
+		 std::uint8_t *to)
+{
+	std::size_t length = 0;
+	must(EVP_Q_mac(nullptr, "HMAC", nullptr, hashTable[hash].name, nullptr, key.data(), key.size(), data.data(),
+		       data.size(), to, hashTable[hash].length, &length) &&
+		     length == hashTable[hash].length,
+	     "HMAC");
+}
+
+// Kt of 8.13.5.7
+SecretBytes transformed(std::string_view text, std::string_view nqn)
+{
+	auto secret = DhchapSecret::parse(text);
 	if (!secret)
 		throw std::invalid_argument("no secret of DH-HMAC-CHAP");
-	auto bytes = secret->secret.bytes();
-	if (secret->hash == nofctl::KeyHash::none)
-		return {bytes.begin(), bytes.end()};
+	if (secret->hash == KeyHash::none)
+		return std::move(secret->secret);
 	Bytes of;
 	append(of, nqn);
 	append(of, "NVMe-over-Fabrics");
-	return dhchapHmac(static_cast<std::uint8_t>(secret->hash), bytes, of);
+	SecretBytes key(hashSize(secret->hash));
+	computeHmac(static_cast<std::uint8_t>(secret->hash), secret->secret.bytes(), of, key.data());
+	return key;
 }
 
 Bytes randomBytes(std::size_t length)
@@ -150,11 +170,16 @@ Bytes part(std::span<const std::uint8_t> of, std::size_t offset, std::size_t len
 	return {bytes.begin(), bytes.end()};
 }
 
-bool lists(std::span<const std::uint8_t> message, std::size_t count, std::size_t list, std::uint8_t id)
+// The first of @allowed that the message lists; nothing: none is
+std::optional<std::uint8_t> choose(std::span<const std::uint8_t> message, std::size_t count, std::size_t list,
+				   const std::vector<std::uint8_t> &allowed)
 {
 	constexpr std::size_t room = 30;
 	auto ids = message.subspan(list, std::min<std::size_t>(message[count], room));
-	return std::ranges::count(ids, id) != 0;
+	for (std::uint8_t id : allowed)
+		if (std::ranges::count(ids, id) != 0)
+			return id;
+	return {};
 }
 
 } // namespace
@@ -169,23 +194,27 @@ std::size_t dhchapDhLength(std::uint8_t group)
 	return group < std::size(groupTable) ? groupTable[group].length : 0;
 }
 
+const char *dhchapHashName(std::uint8_t hash)
+{
+	return dhchapHashLength(hash) ? toString(static_cast<KeyHash>(hash)) : "?";
+}
+
+const char *dhchapGroupName(std::uint8_t group)
+{
+	return group == 0 ? "NULL" : group < std::size(groupTable) ? groupTable[group].name : "?";
+}
+
 Bytes dhchapDigest(std::uint8_t hash, std::span<const std::uint8_t> data)
 {
 	Bytes digest(dhchapHashLength(hash));
-	must(EVP_Q_digest(nullptr, hashTable[hash].name, nullptr, data.data(), data.size(), digest.data(), nullptr) ==
-		     1,
-	     "digest");
+	computeDigest(hash, data, digest.data());
 	return digest;
 }
 
 Bytes dhchapHmac(std::uint8_t hash, std::span<const std::uint8_t> key, std::span<const std::uint8_t> data)
 {
 	Bytes mac(dhchapHashLength(hash));
-	std::size_t length = 0;
-	must(EVP_Q_mac(nullptr, "HMAC", nullptr, hashTable[hash].name, nullptr, key.data(), key.size(), data.data(),
-		       data.size(), mac.data(), mac.size(), &length) &&
-		     length == mac.size(),
-	     "HMAC");
+	computeHmac(hash, key, data, mac.data());
 	return mac;
 }
 
@@ -209,11 +238,11 @@ Bytes DhKey::prime() const
 	return bytesOf(parameter(key_, OSSL_PKEY_PARAM_FFC_P).get(), dhchapDhLength(group_));
 }
 
-std::optional<Bytes> DhKey::sharedSecret(std::span<const std::uint8_t> peer) const
+std::optional<SecretBytes> DhKey::sharedSecret(std::span<const std::uint8_t> peer) const
 {
 	auto other = import(group_, number(peer).get(), nullptr);
 	KeyContext context(EVP_PKEY_CTX_new_from_pkey(nullptr, key_.get(), nullptr));
-	Bytes secret(dhchapDhLength(group_));
+	SecretBytes secret(dhchapDhLength(group_));
 	std::size_t length = secret.size();
 	unsigned pad = 1; // leading zeroes belong to the secret
 	OSSL_PARAM params[] = {OSSL_PARAM_construct_uint(OSSL_EXCHANGE_PARAM_PAD, &pad), OSSL_PARAM_construct_end()};
@@ -238,7 +267,7 @@ Bytes dhchapResponse(const DhchapSide &side, std::uint8_t hash, std::uint16_t tr
 	append(text, side.nqn);
 	text.push_back(0);
 	append(text, side.other);
-	return dhchapHmac(hash, transformed(side.secret, side.nqn), text);
+	return dhchapHmac(hash, transformed(side.secret, side.nqn).bytes(), text);
 }
 
 Bytes dhchapMessage(DhchapMessageType type, DhchapMessage id, std::uint16_t transaction, std::size_t size)
@@ -250,73 +279,101 @@ Bytes dhchapMessage(DhchapMessageType type, DhchapMessage id, std::uint16_t tran
 	return message;
 }
 
-Dhchap::Dhchap(const Authentication &config, std::string hostnqn, std::string subsysnqn)
-	: config_(config), hostnqn_(std::move(hostnqn)), subsysnqn_(std::move(subsysnqn))
+Dhchap::Dhchap(DhchapRules rules, std::shared_ptr<const DhchapSecrets> secrets, std::string hostnqn,
+	       std::string subsysnqn)
+	: rules_(std::move(rules)), secrets_(std::move(secrets)), hostnqn_(std::move(hostnqn)),
+	  subsysnqn_(std::move(subsysnqn))
 {
 }
 
-void Dhchap::fail(DhchapReason reason)
+void Dhchap::fail(DhchapReason reason, const char *why)
 {
+	forget();
 	reason_ = reason;
+	why_ = why;
 	step_ = Step::failure1;
 	authenticated_ = false;
+}
+
+// Erases the state of the current authentication
+void Dhchap::forget()
+{
+	hostResponse_.clear();
+	sessionKey_.shrink(0);
+	key_.reset();
 }
 
 void Dhchap::take(std::span<const std::uint8_t> message)
 {
 	if (message.size() < dhchap_at::values)
-		return fail(dhchap_payload);
+		return fail(dhchap_payload, "a message is too short");
 	auto type = message[dhchap_at::type], id = message[dhchap_at::id];
 	if (type == auth_common && id == dhchap_failure2) {
+		forget();
+		why_ = "the host has ended it";
 		step_ = Step::failed;
 		authenticated_ = false;
 		return;
 	}
-	// a new transaction may begin at any time
 	if (type == auth_common && id == dhchap_negotiate)
 		return takeNegotiate(message);
 	if (type != auth_dhchap || get<std::uint16_t>(message, dhchap_at::transaction) != transaction_)
-		return fail(dhchap_wrong_message);
-	if (step_ == Step::reply && id == dhchap_reply)
-		return takeReply(message);
+		return fail(dhchap_wrong_message, "a message is of another transaction");
+	try {
+		if (step_ == Step::reply && id == dhchap_reply)
+			return takeReply(message);
+	} catch (const std::logic_error &) { // the secret
+		return fail(dhchap_failed, "the key is invalid");
+	} catch (const std::runtime_error &) {
+		return fail(dhchap_failed, "OpenSSL failed");
+	}
 	if (step_ != Step::success2 || id != dhchap_success2)
-		return fail(dhchap_wrong_message);
+		return fail(dhchap_wrong_message, "a message comes at the wrong time");
+	forget();
 	step_ = Step::done;
 }
 
 void Dhchap::takeNegotiate(std::span<const std::uint8_t> message)
 {
 	constexpr std::size_t size = 72; // with one protocol descriptor
+	const bool between = step_ == Step::negotiate || step_ == Step::done || step_ == Step::failed;
+	if (!between && !rules_.restart)
+		return fail(dhchap_wrong_message, "a second negotiation begins before the first has ended");
 	transaction_ = get<std::uint16_t>(message, dhchap_at::transaction);
 	if (message.size() < size)
-		return fail(dhchap_payload);
+		return fail(dhchap_payload, "the negotiation is too short");
 	if (message[dhchap_at::secureChannel])
-		return fail(dhchap_concatenation);
+		return fail(dhchap_concatenation, "the host asks for a secure channel");
 	if (!message[dhchap_at::descriptors] || message[dhchap_at::authid] != spspDhchap)
-		return fail(dhchap_protocol_unusable);
-	if (!lists(message, dhchap_at::halen, dhchap_at::hashes, config_.hash))
-		return fail(dhchap_hash_unusable);
-	if (!lists(message, dhchap_at::dhlen, dhchap_at::groups, config_.group))
-		return fail(dhchap_group_unusable);
+		return fail(dhchap_protocol_unusable, "the host does not offer DH-HMAC-CHAP");
+	auto hash = choose(message, dhchap_at::halen, dhchap_at::hashes, rules_.hashes);
+	if (!hash)
+		return fail(dhchap_hash_unusable, "the host offers no hash function that is allowed");
+	auto group = choose(message, dhchap_at::dhlen, dhchap_at::groups, rules_.groups);
+	if (!group)
+		return fail(dhchap_group_unusable, "the host offers no DH group that is allowed");
+	if (renewed_)
+		secrets_ = std::move(renewed_);
+	renewed_.reset();
+	forget();
 	hostChallenge_.clear();
-	hostResponse_.clear();
-	sessionKey_.clear();
-	key_.reset();
+	hash_ = *hash;
+	group_ = *group;
 	step_ = Step::challenge;
 }
 
 Bytes Dhchap::challenge()
 {
-	auto hl = dhchapHashLength(config_.hash), dhvlen = dhchapDhLength(config_.group);
+	auto hl = dhchapHashLength(hash_), dhvlen = dhchapDhLength(group_);
 	auto message = dhchapMessage(auth_dhchap, dhchap_challenge, transaction_, dhchap_at::values);
 	message[dhchap_at::hl] = static_cast<std::uint8_t>(hl);
-	message[dhchap_at::hash] = config_.hash;
-	message[dhchap_at::group] = config_.group;
+	message[dhchap_at::hash] = hash_;
+	message[dhchap_at::group] = group_;
 	put<std::uint16_t>(message, dhchap_at::challengeDhvlen, static_cast<std::uint16_t>(dhvlen));
 	put<std::uint32_t>(message, dhchap_at::sequence, get<std::uint32_t>(randomBytes(4), 0) | 1);
 	append(message, randomBytes(hl));
 	if (dhvlen) {
-		key_.emplace(config_.group);
+		key_.emplace(group_);
 		append(message, key_->publicValue());
 	}
 	return message;
@@ -324,7 +381,7 @@ Bytes Dhchap::challenge()
 
 void Dhchap::challenged(const Bytes &message)
 {
-	auto hl = dhchapHashLength(config_.hash);
+	auto hl = dhchapHashLength(hash_);
 	if (message.size() < dhchap_at::values + hl)
 		return;
 	sequence_ = get<std::uint32_t>(message, dhchap_at::sequence);
@@ -333,24 +390,26 @@ void Dhchap::challenged(const Bytes &message)
 
 void Dhchap::takeReply(std::span<const std::uint8_t> message)
 {
-	auto hl = dhchapHashLength(config_.hash), dhvlen = dhchapDhLength(config_.group);
+	auto hl = dhchapHashLength(hash_), dhvlen = dhchapDhLength(group_);
 	if (message[dhchap_at::hl] != hl || get<std::uint16_t>(message, dhchap_at::replyDhvlen) != dhvlen ||
 	    message.size() < dhchap_at::values + 2 * hl + dhvlen)
-		return fail(dhchap_payload);
+		return fail(dhchap_payload, "the reply has a wrong length");
 	if (dhvlen) {
 		auto shared = key_->sharedSecret(message.subspan(dhchap_at::values + 2 * hl, dhvlen));
 		if (!shared)
-			return fail(dhchap_payload);
-		sessionKey_ = dhchapDigest(config_.hash, *shared);
+			return fail(dhchap_payload, "the host's DH value is invalid");
+		sessionKey_ = SecretBytes(hl);
+		computeDigest(hash_, shared->bytes(), sessionKey_.data());
 	}
 	hostResponse_ = part(message, dhchap_at::values, hl);
-	if (hostResponse_ !=
-	    dhchapResponse({config_.hostSecret, hostnqn_, subsysnqn_, "HostHost", challenge_, sequence_}, config_.hash,
-			   transaction_, sessionKey_))
-		return fail(dhchap_failed);
+	const Bytes expected = dhchapResponse({secrets_->host, hostnqn_, subsysnqn_, "HostHost", challenge_, sequence_},
+					      hash_, transaction_, sessionKey_.bytes());
+	if (CRYPTO_memcmp(hostResponse_.data(), expected.data(), hl) != 0)
+		return fail(dhchap_failed, "the host has another key");
 	if (message[dhchap_at::valid] & 1) {
-		if (config_.ctrlSecret.empty())
-			return fail(dhchap_failed);
+		if (secrets_->ctrl.empty())
+			return fail(dhchap_failed,
+				    "the host asks for a proof of the controller, which has no key for it");
 		hostChallenge_ = part(message, dhchap_at::values + hl, hl);
 		hostSequence_ = get<std::uint32_t>(message, dhchap_at::sequence);
 	}
@@ -359,15 +418,15 @@ void Dhchap::takeReply(std::span<const std::uint8_t> message)
 
 Bytes Dhchap::success1() const
 {
-	auto hl = dhchapHashLength(config_.hash);
+	auto hl = dhchapHashLength(hash_);
 	auto message = dhchapMessage(auth_dhchap, dhchap_success1, transaction_, dhchap_at::values);
 	message[dhchap_at::hl] = static_cast<std::uint8_t>(hl);
 	if (!mutual())
 		return message;
 	message[dhchap_at::valid] = 1;
 	append(message,
-	       dhchapResponse({config_.ctrlSecret, subsysnqn_, hostnqn_, "Controller", hostChallenge_, hostSequence_},
-			      config_.hash, transaction_, sessionKey_));
+	       dhchapResponse({secrets_->ctrl, subsysnqn_, hostnqn_, "Controller", hostChallenge_, hostSequence_},
+			      hash_, transaction_, sessionKey_.bytes()));
 	return message;
 }
 
@@ -381,21 +440,30 @@ Bytes Dhchap::failure(DhchapReason reason) const
 
 std::optional<Bytes> Dhchap::next()
 {
-	switch (step_) {
-	case Step::challenge:
-		step_ = Step::reply;
-		return challenge();
-	case Step::success1:
-		// the host is authenticated; whether it accepts the controller, it says next
-		authenticated_ = true;
-		step_ = mutual() ? Step::success2 : Step::done;
-		return success1();
-	case Step::failure1:
-		step_ = Step::failed;
-		return failure(reason_);
-	default:
-		return {};
+	try {
+		if (step_ == Step::challenge) {
+			Bytes message = challenge();
+			challenged(message);
+			step_ = Step::reply;
+			return message;
+		}
+		if (step_ == Step::success1) {
+			Bytes message = success1();
+			authenticated_ = true;
+			step_ = mutual() ? Step::success2 : Step::done;
+			if (step_ == Step::done)
+				forget();
+			return message;
+		}
+	} catch (const std::logic_error &) { // the secret
+		fail(dhchap_failed, "the key is invalid");
+	} catch (const std::runtime_error &) {
+		fail(dhchap_failed, "OpenSSL failed");
 	}
+	if (step_ != Step::failure1)
+		return {};
+	step_ = Step::failed;
+	return failure(reason_);
 }
 
-} // namespace target
+} // namespace nofctl

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Who has to prove its identity: the rules of the configuration, and how they apply to a host that connects.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "authenticator.h"
+#include "host_keys.h"
+#include "libctl/keys/tls_handshake.h"
+#include "record.h"
+#include "views.h"
+
+namespace cdc {
+
+struct SecurityRules {
+	std::string keys; // of hosts, see HostKeys::read(); empty: none
+	// Of hosts whose zones say nothing
+	Demand auth = Demand::preferred;
+	// Of the ports, and of hosts whose zones say nothing
+	Demand tls = Demand::off;
+	// DH-HMAC-CHAP: identifiers, the most preferred first. Without the NULL group, in which a recorded exchange can
+	// be searched for weak keys.
+	std::vector<std::uint8_t> hashes{1, 2, 3}, groups{1, 2, 3, 4, 5};
+
+	Authenticator::Rules authentication(SteadyMs maxMs) const { return {{hashes, groups}, maxMs}; }
+	bool operator==(const SecurityRules &) const = default;
+};
+
+// Why a host is refused
+enum class Refusal {
+	none,
+	noKey,    // it must authenticate itself, and has no key here
+	badKey,   // its key cannot be used
+	plain,    // it must use TLS
+	identity, // it used TLS with the key of another host or subsystem
+};
+
+// Whether a host may connect, and must authenticate itself then
+struct Access {
+	Refusal refusal = Refusal::none;
+	std::shared_ptr<const nofctl::DhchapSecrets>
+		secrets; // by which it has to authenticate itself; null: it need not
+};
+
+// "NQN is refused: ..., and what to do
+std::string refusalText(Refusal refusal, const std::string &hostnqn);
+
+// The rules and keys that are in use. Shared by all workers.
+class Security {
+public:
+	struct Current {
+		SecurityRules rules;
+		std::shared_ptr<const HostKeys> keys;
+		std::shared_ptr<const nofctl::TlsContexts> tls = {}; // null: TLS is off
+	};
+
+	// Reads the keys, and logs problems of single files. Errors: like HostKeys::read(), or OpenSSL has no TLS 1.3;
+	// nothing changes then.
+	nvmeof::Result<void> load(const SecurityRules &rules);
+	std::shared_ptr<const Current> current() const;
+
+private:
+	mutable std::mutex mutex_;
+	std::shared_ptr<const Current> current_ = std::make_shared<const Current>();
+};
+
+// The host at the other end of TLS, and what the handshake has led to
+struct TlsPeer {
+	std::string hostnqn, subsysnqn; // that it has proved by its key
+	std::string cipher, identity;
+};
+
+// @tls: null without TLS
+Access accessOf(const Security::Current &security, const ZoneSet &zones, const std::string &hostnqn,
+		const std::string &subsysnqn, const TlsPeer *tls);
+
+} // namespace cdc
