@@ -644,7 +644,12 @@ int nof_auth_queue(struct nof_queue *queue)
 		return authenticate(ctrl, queue);
 	if (!nof_auth_wants_proof(ctrl))
 		return 0;
-	/* an impostor would not ask for authentication either */
+	/*
+	 * An impostor would not ask for authentication either. The kernel's target, from 7.x on, asks on the admin
+	 * queue only, but authenticates other queues if the host begins.
+	 */
+	if (queue->qid)
+		return authenticate(ctrl, queue);
 	nof_ctrl_note(ctrl, -EKEYREJECTED, 0, "the controller has to prove its identity, but does not ask for "
 		      "authentication: set the secrets at the target, too");
 	return -EKEYREJECTED;
