@@ -637,20 +637,27 @@ static int authenticate(struct nof_ctrl *ctrl, struct nof_queue *queue)
 int nof_auth_queue(struct nof_queue *queue)
 {
 	struct nof_ctrl *ctrl = queue->ctrl;
+	bool proof;
 
 	if (!queue->qid)
 		WRITE_ONCE(ctrl->auth.at, 0);
 	if (queue->must_authenticate)
 		return authenticate(ctrl, queue);
-	/* an impostor would not ask for authentication, and one on the network can remove the request for it */
-	if (nof_auth_wants_proof(ctrl))
+	proof = nof_auth_wants_proof(ctrl);
+	if (!proof && !ctrl->opts.auth_required)
+		return 0;
+	/*
+	 * An impostor would not ask for authentication, and one on the network can remove the request for it. The
+	 * kernel's target, from 7.x on, asks on the admin queue only, but authenticates other queues if the host begins.
+	 */
+	if (queue->qid)
+		return authenticate(ctrl, queue);
+	if (proof)
 		nof_ctrl_note(ctrl, -EKEYREJECTED, 0, "the controller has to prove its identity, but does not ask for "
 			      "authentication: set the secrets at the target, too");
-	else if (ctrl->opts.auth_required)
+	else
 		nof_ctrl_note(ctrl, -EKEYREJECTED, 0, "authentication is required here, but the controller does not "
 			      "ask for it: set the secret of this host at the target, too");
-	else
-		return 0;
 	return -EKEYREJECTED;
 }
 

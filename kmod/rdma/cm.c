@@ -289,7 +289,7 @@ static void fill_request(const struct nof_rdma_queue *q, struct cm_request *req)
 /* Some devices take 7 for endless retries: allowed only if Keep Alive ends the connection */
 static u8 retry_count(const struct nof_ctrl *ctrl)
 {
-	return min(ctrl->opts.retry_count, ctrl->opts.kato_ms ? 7 : 6);
+	return min_t(u32, ctrl->opts.retry_count, ctrl->opts.kato_ms ? 7 : 6);
 }
 
 int nof_rdma_cm_connect(struct nof_rdma_queue *q)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Loses a path in several ways and measures the cost for an application that has a second one. A path that is merely
 // slow must not be taken for a lost one.
+#include "namespaces/formats.h"
 #include "support/block.h"
 #include "support/multi.h"
 
@@ -157,7 +158,9 @@ TEST_CASE("a short outage of one path costs the retransmission time of TCP, and 
 			    static_cast<long>(reads.longest().count()), static_cast<long>(writes.longest().count()));
 		std::fflush(stdout);
 		CHECK(writes.longest() < scaled(outage + 150ms)); // one segment is retransmitted every 20 ms
-		CHECK(reads.longest() < scaled(450ms));
+		// A response that is lost after its command was acknowledged waits for the target's own doubled
+		// timeout: nothing that the host has sent is outstanding. Seen with the target of 7.3 only.
+		CHECK(reads.longest() < scaled(formats::kernelFrom(6, 13) ? 1000ms : 450ms));
 		if (outage < 1900ms) // after 2 s it is lost
 			CHECK(rig.host.controller(rig.name(lane)).reconnects == before);
 		// The path is used again after a delay that grows from one outage to the next.

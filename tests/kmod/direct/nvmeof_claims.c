@@ -86,19 +86,29 @@ static void disclaim(struct ib_device *dev)
 	}
 }
 
-static void each(void (*what)(struct ib_device *dev))
+static void (*device_action)(struct ib_device *dev);
+
+/* Takes no client data, which an error says */
+static int found(struct ib_device *dev)
 {
 	char names[sizeof(devices)], *rest = names, *name;
 
 	strscpy(names, devices, sizeof(names));
 	while ((name = strsep(&rest, ","))) {
-		struct ib_device *dev = ib_device_get_by_name(name, RDMA_DRIVER_UNKNOWN);
-
-		if (!dev)
-			continue;
-		what(dev);
-		ib_device_put(dev);
+		if (!strcmp(name, dev_name(&dev->dev)))
+			device_action(dev);
 	}
+	return -EOPNOTSUPP;
+}
+
+/* The registration of a client shows it all devices */
+static void each(void (*what)(struct ib_device *dev))
+{
+	static struct ib_client client = { .name = "nvmeof_claims", .add = found };
+
+	device_action = what;
+	if (!ib_register_client(&client))
+		ib_unregister_client(&client);
 }
 
 static int __init claims_init(void)
