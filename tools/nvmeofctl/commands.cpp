@@ -234,7 +234,7 @@ std::vector<Command> viewCommands()
 		 "list subsystems with their controllers",
 		 "Lists the subsystems, and under each its controllers with address, state and, where the target "
 		 "reports it, the ANA state of each path.",
-		 {flag("-v", "--verbose",
+		 {flag("", "--verbose",
 		       "Also show how each controller is authenticated and encrypted, by which keys, and since when")},
 		 runListSubsys,
 		 {{"connections without TLS", "nvmeofctl list-subsys --verbose | grep -B 2 'tls: no'"}}},

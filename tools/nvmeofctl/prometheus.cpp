@@ -215,9 +215,11 @@ private:
 		eachTime("nvmeof_controller_authentication_key_timestamp_seconds",
 			 "Unix time at which the driver was given the key by which a host authenticates itself.",
 			 [](const Controller &c) { return c.authKey ? c.authKey->since : 0ns; });
-		eachController("nvmeof_controller_authentication_required", MetricType::gauge,
-			       "1 if a connection without authentication is refused ([[security]]), else 0.",
-			       [](const Controller &c) { return c.authRequired; });
+		out_.family("nvmeof_controller_authentication_required", MetricType::gauge,
+			    "1 for a controller whose connections without authentication are refused ([[security]]).");
+		for (const Controller &c : all_.controllers)
+			if (c.authRequired)
+				out_.sample(labelsOf(c, all_), std::uint64_t(1));
 	}
 
 	// The clocks drift against each other: a finer value would change with each sample.

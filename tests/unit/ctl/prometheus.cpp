@@ -98,7 +98,7 @@ TEST_CASE("metrics of a snapshot have the right names and values", "[prometheus]
 		CHECK_FALSE(read.value(metric, {{"controller", "nvmeof0c2"}}));
 	}
 	CHECK(read.value("nvmeof_controller_authentication_required", {{"controller", "nvmeof0c1"}}) == 1);
-	CHECK(read.value("nvmeof_controller_authentication_required", {{"controller", "nvmeof0c2"}}) == 0);
+	CHECK_FALSE(read.value("nvmeof_controller_authentication_required", {{"controller", "nvmeof0c2"}}));
 	CHECK(read.value("nvmeof_controller_authentication_timestamp_seconds", {{"controller", "nvmeof0c1"}}) ==
 	      1700000800);
 	CHECK(read.value("nvmeof_controller_state", {{"controller", "nvmeof0c2"}, {"state", "connecting"}}) == 1);

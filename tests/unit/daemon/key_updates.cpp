@@ -60,7 +60,7 @@ struct Fleet {
 		controller.traddr = options.address.traddr;
 		controller.trsvcid = options.address.trsvcid;
 		controller.subsysnqn = options.subsysnqn;
-		controller.owner = owner;
+		controller.owner = nvmeofd::owner;
 		controller.state = ControllerState::live;
 		planned.push_back({options, {}});
 		present.push_back(controller);
