@@ -648,7 +648,7 @@ int nof_auth_queue(struct nof_queue *queue)
 		return 0;
 	/*
 	 * An impostor would not ask for authentication, and one on the network can remove the request for it. The
-	 * kernel's target, from 7.x on, asks on the admin queue only, but authenticates other queues if the host begins.
+	 * kernel's target, from 7.x on, asks on the admin queue only, but lets the host begin on the others.
 	 */
 	if (queue->qid)
 		return authenticate(ctrl, queue);
