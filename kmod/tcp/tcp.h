@@ -79,7 +79,7 @@ enum {
 	NOF_TCP_WORK_NS		= NSEC_PER_MSEC, /* time that send_work() sends before it yields */
 	NOF_TCP_SPLICE_MIN	= 4096,		/* data of a PDU from which on splicing is cheaper than copying */
 	NOF_TCP_TLS_SPLICE_MIN	= 16384,	/* the same over TLS: a record, which has to end with spliced data */
-	NOF_TCP_HOLD		= 524288,	/* received bytes that are held at most, see hold.c */
+	NOF_TCP_HOLD		= 1048576,	/* received bytes that are held at most, see hold.c */
 	NOF_TCP_TLS_READ	= 262144,	/* bytes that are decrypted under the socket lock in one go */
 	NOF_TCP_PDU_ROOM	= 256,		/* upper bound of header, padding and digests of one PDU */
 };
@@ -207,7 +207,8 @@ struct nof_tcp_rx {
  * struct nof_tcp_hold - received bytes that were not yet reported to TCP as read, see hold.c
  * @bytes:	how many, from the socket's copied_seq on
  * @limit:	no more than these are left without an acknowledgement
- * @shift:	by how much @limit grows: by @limit >> @shift
+ * @threshold:	up to which @limit doubles
+ * @shift:	by how much @limit grows from there on: by @limit >> @shift
  * @last:	when data were received, in jiffies
  * @waited:	bytes that were unacknowledged when the timer released, until data arrive; 0 if it has not
  * @released:	when it did, ktime_get_ns()
@@ -217,6 +218,7 @@ struct nof_tcp_rx {
 struct nof_tcp_hold {
 	u32			bytes;
 	u32			limit;
+	u32			threshold;
 	u32			last;
 	u32			waited;
 	u64			released;
