@@ -9,7 +9,7 @@
  * window: it begins at nothing and grows only when the peer has sent more than the limit without an acknowledgement,
  * so in slow start it stays behind the peer's window. Should the peer wait nevertheless, a timer releases. If data
  * follow within two round trips, they waited for the acknowledgement: then the limit is cut, and grows slowly from
- * there on.
+ * there on. After an idle time it begins at nothing again, and doubles up to that threshold.
  *
  * Context: all functions but nof_tcp_hold_init() and nof_tcp_hold_stop() are called with the socket lock held.
  */
@@ -25,7 +25,7 @@
 #define IDLE		(HZ / 20)		/* after that a peer may begin with a small window again */
 #define MIN_SEGMENTS	2			/* that TCP does not acknowledge at once, either */
 #define MIN_BYTES	1024			/* for less, TCP usually sends no acknowledgement by itself */
-#define FIRST_SHIFT	5			/* growth of the limit by 1/32 after the first cut */
+#define FIRST_SHIFT	7			/* above the threshold, the limit grows by 1/128, later by less */
 #define MAX_SHIFT	12
 
 static u32 unacknowledged(const struct tcp_sock *tp)
@@ -48,15 +48,19 @@ static bool has_room(struct sock *sk, const struct tcp_sock *tp)
 
 static void grow_limit(struct nof_tcp_hold *hold, u32 sent)
 {
-	u32 limit = hold->limit ? hold->limit + (hold->limit >> hold->shift) + 1 : sent;
-
-	hold->limit = min_t(u32, limit, NOF_TCP_HOLD);
+	if (hold->limit < hold->threshold) {
+		hold->limit = min(max(2 * hold->limit, sent), hold->threshold);
+		return;
+	}
+	hold->limit = min_t(u32, hold->limit + (hold->limit >> hold->shift) + 1, NOF_TCP_HOLD);
+	hold->threshold = hold->limit;
 }
 
 static void cut_limit(struct nof_tcp_hold *hold, u32 segment)
 {
 	hold->limit = max(hold->waited / 4, MIN_SEGMENTS * segment);
-	hold->shift = clamp(hold->shift + 1, FIRST_SHIFT, MAX_SHIFT);
+	hold->threshold = hold->limit;
+	hold->shift = min(hold->shift + 1, MAX_SHIFT);
 }
 
 /* Data have arrived after a release by the timer: did they wait for it? */
@@ -74,12 +78,10 @@ static void note_arrival(struct nof_tcp_hold *hold, const struct sock *sk)
 {
 	u32 now = jiffies;
 
-	if (unlikely(now - hold->last > IDLE)) {
+	if (unlikely(now - hold->last > IDLE))
 		hold->limit = 0;
-		hold->shift = 0;
-	} else if (unlikely(hold->waited)) {
+	else if (unlikely(hold->waited))
 		judge_wait(hold, sk);
-	}
 	hold->last = now;
 }
 
@@ -157,6 +159,8 @@ static enum hrtimer_restart hold_timer(struct hrtimer *timer)
 void nof_tcp_hold_init(struct nof_tcp_queue *q)
 {
 	memset(&q->hold, 0, sizeof(q->hold));
+	q->hold.threshold = NOF_TCP_HOLD;
+	q->hold.shift = FIRST_SHIFT;
 	hrtimer_setup(&q->hold.timer, hold_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
 }
 

@@ -829,9 +829,12 @@ static int __init nof_tcp_init(void)
 	nof_tcp_wq = alloc_workqueue("nvmeof_tcp", WQ_PERCPU | WQ_MEM_RECLAIM | WQ_HIGHPRI, 0);
 	if (!nof_tcp_wq)
 		return -ENOMEM;
-	err = memalloc_socket_init();
+	err = nof_tcp_pools_init();
 	if (err)
 		goto destroy_wq;
+	err = memalloc_socket_init();
+	if (err)
+		goto exit_pools;
 	err = nof_transport_register(&tcp_transport);
 	if (err)
 		goto exit_memalloc;
@@ -839,6 +842,8 @@ static int __init nof_tcp_init(void)
 
 exit_memalloc:
 	memalloc_socket_exit();
+exit_pools:
+	nof_tcp_pools_exit();
 destroy_wq:
 	destroy_workqueue(nof_tcp_wq);
 	return err;
@@ -849,6 +854,7 @@ static void __exit nof_tcp_exit(void)
 	nof_transport_unregister(&tcp_transport);
 	memalloc_socket_exit();
 	destroy_workqueue(nof_tcp_wq);
+	nof_tcp_pools_exit();
 	nof_tcp_batch_exit();
 }
 

@@ -57,89 +57,6 @@ static void batch_cache_put(struct nof_tcp_batch *batch)
 	kfree(this_cpu_xchg(batch_kept, batch));
 }
 
-static u32 chunk_size(struct page *chunk)
-{
-	return PAGE_SIZE << compound_order(chunk);
-}
-
-static void fill_chunk(struct nof_tcp_copies *copies, struct page *chunk)
-{
-	copies->chunk = chunk;
-	copies->used = 0;
-}
-
-/* Returns false without memory. Context: process, may sleep */
-static bool copies_init(struct nof_tcp_copies *copies, int node)
-{
-	struct page *kept = alloc_pages_node(node, GFP_KERNEL, 0);
-
-	INIT_LIST_HEAD(&copies->chunks);
-	if (!kept)
-		return false;
-	list_add(&kept->lru, &copies->chunks);
-	fill_chunk(copies, kept);
-	return true;
-}
-
-/* For a new batch: all chunks are free */
-static void copies_reset(struct nof_tcp_copies *copies)
-{
-	fill_chunk(copies, list_first_entry(&copies->chunks, struct page, lru));
-}
-
-/* All is sent: frees all chunks but the one that an idle queue keeps */
-static void copies_trim(struct nof_tcp_copies *copies)
-{
-	struct page *chunk, *next;
-
-	copies_reset(copies);
-	chunk = list_next_entry(copies->chunk, lru);
-	list_for_each_entry_safe_from(chunk, next, &copies->chunks, lru) {
-		list_del(&chunk->lru);
-		__free_pages(chunk, compound_order(chunk));
-	}
-}
-
-static void copies_exit(struct nof_tcp_copies *copies)
-{
-	copies_trim(copies);
-	__free_page(copies->chunk);
-}
-
-/* Takes a chunk left by an earlier batch, or allocates one */
-static bool next_chunk(struct nof_tcp_copies *copies)
-{
-	const gfp_t gfp = GFP_NOWAIT | __GFP_NOWARN | __GFP_COMP;
-	struct page *chunk;
-
-	if (!list_is_last(&copies->chunk->lru, &copies->chunks)) {
-		fill_chunk(copies, list_next_entry(copies->chunk, lru));
-		return true;
-	}
-	chunk = alloc_pages(gfp & ~__GFP_RECLAIM, NOF_TCP_CHUNK) ?: alloc_page(gfp);
-	if (!chunk)
-		return false;
-	list_add_tail(&chunk->lru, &copies->chunks);
-	fill_chunk(copies, chunk);
-	return true;
-}
-
-/*
- * Returns room for up to @len bytes and sets @len to its size. NULL: none now. An empty batch always has room, in the
- * chunk that the queue keeps.
- */
-static void *copies_room(struct nof_tcp_copies *copies, u32 *len)
-{
-	void *room;
-
-	if (copies->used == chunk_size(copies->chunk) && !next_chunk(copies))
-		return NULL;
-	room = page_address(copies->chunk) + copies->used;
-	*len = min(*len, chunk_size(copies->chunk) - copies->used);
-	copies->used += *len;
-	return room;
-}
-
 void nof_tcp_batch_exit(void)
 {
 	int cpu;
@@ -190,12 +107,27 @@ static void append_bvec(struct nof_tcp_tx *tx, const struct bio_vec *bv, bool sp
 {
 	struct nof_tcp_piece *p = open_piece(tx, splice);
 
-	tx->spliced |= splice;
 	tx->batch->bvecs[tx->nr_bvecs++] = *bv;
 	tx->bytes += bv->bv_len;
 	p->nr_bvecs++;
 	p->len += bv->bv_len;
 	tx->open_header = false;
+}
+
+/* Successive copies in a chunk share a bvec. */
+static void append_copy(struct nof_tcp_tx *tx, const struct bio_vec *bv, bool splice)
+{
+	struct nof_tcp_piece *p = tx->nr_pieces ? &tx->batch->pieces[tx->nr_pieces - 1] : NULL;
+	struct bio_vec *last = tx->nr_bvecs ? &tx->batch->bvecs[tx->nr_bvecs - 1] : NULL;
+
+	if (!last || p->splice != splice || last->bv_page != bv->bv_page ||
+	    last->bv_offset + last->bv_len != bv->bv_offset) {
+		append_bvec(tx, bv, splice);
+		return;
+	}
+	last->bv_len += bv->bv_len;
+	p->len += bv->bv_len;
+	tx->bytes += bv->bv_len;
 }
 
 /* Reserves @len bytes that the caller fills in. Successive headers share a bvec. */
@@ -230,14 +162,14 @@ static bool room_for_data(const struct nof_tcp_tx *tx)
 {
 	const struct nof_tcp_batch *b = tx->batch;
 
-	return tx->nr_bvecs + 1 < b->max_bvecs && tx->nr_pieces + 1 < b->max_pieces && tx->bytes < NOF_TCP_BYTES;
+	return tx->nr_bvecs + 1 < b->max_bvecs && tx->nr_pieces + 1 < b->max_pieces &&
+	       tx->bytes + PAGE_SIZE <= NOF_TCP_BYTES;
 }
 
 /* Nothing of the batch is in use any more */
 static void tx_release_batch(struct nof_tcp_tx *tx)
 {
-	if (tx->copies.chunk)
-		copies_trim(&tx->copies);
+	nof_tcp_copies_reset(&tx->copies);
 	if (tx->batch == tx->small)
 		return;
 	batch_cache_put(tx->batch);
@@ -252,8 +184,7 @@ static void reset_batch(struct nof_tcp_tx *tx)
 	tx->bytes = 0;
 	tx->open_header = false;
 	tx->piece = 0;
-	if (tx->copies.chunk)
-		copies_reset(&tx->copies);
+	nof_tcp_copies_reset(&tx->copies);
 }
 
 static void load_piece(struct nof_tcp_tx *tx, u32 first_bvec)
@@ -298,13 +229,17 @@ static void finish_header(struct nof_tcp_queue *q, struct nvme_tcp_hdr *hdr, u32
 static void begin_data(struct nof_tcp_queue *q, struct nof_cmd *cmd, u32 len)
 {
 	struct nof_tcp_tx *tx = &q->tx;
+	bool large = len >= (q->tls ? NOF_TCP_TLS_SPLICE_MIN : NOF_TCP_SPLICE_MIN);
 
 	tx->cmd = cmd;
 	tx->data_left = len;
 	tx->crc = NOF_TCP_CRC_INIT;
-	/* with protection information, of which no page can be spliced, each block would take two calls */
-	tx->splice = len >= (q->tls ? NOF_TCP_TLS_SPLICE_MIN : NOF_TCP_SPLICE_MIN) && !tx->copy &&
-		     !q->conf.data_digest && !cmd->pi_bytes;
+	tx->own = q->conf.data_digest || (large && tx->copy && !q->tls);
+	if (tx->own)
+		tx->splice = large && !q->tls; /* TLS encrypts into memory of its own */
+	else
+		/* with protection information, of which no page can be spliced, each block would take two calls */
+		tx->splice = large && !tx->copy && !cmd->pi_bytes;
 }
 
 /*
@@ -384,19 +319,42 @@ static bool may_splice(const struct bio_vec *bv)
 	return sendpages_ok(bv->bv_page + (bv->bv_offset >> PAGE_SHIFT), offset_in_page(bv->bv_offset) + bv->bv_len, 0);
 }
 
-/* Replaces @bv by a copy and adds the data to the digest. Returns false without memory */
-static bool copy_piece(struct nof_tcp_tx *tx, struct bio_vec *bv)
+static void copy_pages(void *to, struct page *page, u32 offset, u32 len)
 {
-	u32 from = offset_in_page(bv->bv_offset);
-	u32 n = min_t(u32, bv->bv_len, PAGE_SIZE - from);
-	void *to = copies_room(&tx->copies, &n);
+	u32 n;
 
-	if (!to)
-		return false;
-	memcpy_from_page(to, bv->bv_page + (bv->bv_offset >> PAGE_SHIFT), from, n);
-	tx->crc = nof_tcp_crc(tx->crc, to, n);
-	bvec_set_page(bv, virt_to_page(to), n, offset_in_page(to));
-	return true;
+	page += offset >> PAGE_SHIFT;
+	offset = offset_in_page(offset);
+	for (; len; page++, offset = 0, to += n, len -= n) {
+		n = min_t(u32, len, PAGE_SIZE - offset);
+		if (n == PAGE_SIZE && PAGE_ALIGNED(to)) {
+			void *from = kmap_local_page(page);
+
+			copy_page(to, from);
+			kunmap_local(from);
+		} else {
+			memcpy_from_page(to, page, offset, n);
+		}
+	}
+}
+
+/*
+ * Appends a copy of the beginning of @from, and adds the data to the digest. Returns the length of the copy; 0: there
+ * is no memory for it
+ */
+static u32 append_own(struct nof_tcp_queue *q, const struct bio_vec *from)
+{
+	struct nof_tcp_tx *tx = &q->tx;
+	bool splice = tx->splice;
+	struct bio_vec bv;
+
+	if (!nof_tcp_copies_room(&tx->copies, from->bv_len, &bv, &splice))
+		return 0;
+	copy_pages(bvec_virt(&bv), from->bv_page, from->bv_offset, bv.bv_len);
+	if (q->conf.data_digest)
+		tx->crc = nof_tcp_crc(tx->crc, bvec_virt(&bv), bv.bv_len);
+	append_copy(tx, &bv, splice);
+	return bv.bv_len;
 }
 
 static bool put_data_piece(struct nof_tcp_queue *q, struct nof_data *d)
@@ -407,12 +365,24 @@ static bool put_data_piece(struct nof_tcp_queue *q, struct nof_data *d)
 	u32 n;
 
 	n = min_t(size_t, from->bv_len - d->iter.iov_offset, iov_iter_count(&d->iter));
-	n = min3(n, tx->data_left, NOF_TCP_BYTES - tx->bytes);
+	/* the next batch begins with a whole page, which is copied faster */
+	n = min3(n, tx->data_left, (u32)round_down(NOF_TCP_BYTES - tx->bytes, PAGE_SIZE));
 	bv = (struct bio_vec){ from->bv_page, n, from->bv_offset + d->iter.iov_offset };
-	if (q->conf.data_digest && !copy_piece(tx, &bv))
-		return false;
-	n = bv.bv_len;
-	append_bvec(tx, &bv, tx->splice && may_splice(&bv));
+	if (tx->own) {
+		u32 copied = append_own(q, &bv);
+
+		if (!copied && q->conf.data_digest)
+			return false;
+		if (copied)
+			n = copied;
+		else
+			append_bvec(tx, &bv, false); /* TCP copies */
+	} else {
+		bool splice = tx->splice && may_splice(&bv);
+
+		tx->spliced |= splice;
+		append_bvec(tx, &bv, splice);
+	}
 
 	iov_iter_advance(&d->iter, n);
 	nof_data_consumed(d, n);
@@ -858,7 +828,7 @@ int nof_tcp_send_init(struct nof_tcp_queue *q)
 	/* kept while the queue is idle */
 	q->tx.small = batch_alloc(NOF_TCP_SMALL, NOF_TCP_SMALL_BVECS, NOF_TCP_SMALL_PIECES, GFP_KERNEL, node);
 	q->tx.batch = q->tx.small;
-	if (!q->tx.small || (q->q.ctrl->opts.data_digest && !copies_init(&q->tx.copies, node))) {
+	if (!nof_tcp_copies_init(&q->tx.copies, q->q.ctrl->opts.data_digest, node) || !q->tx.small) {
 		nof_tcp_send_exit(q);
 		return -ENOMEM;
 	}
@@ -873,9 +843,7 @@ void nof_tcp_send_exit(struct nof_tcp_queue *q)
 {
 	tx_release_batch(&q->tx);
 	kfree(q->tx.small);
-	if (q->tx.copies.chunk)
-		copies_exit(&q->tx.copies);
+	nof_tcp_copies_exit(&q->tx.copies);
 	q->tx.batch = NULL;
 	q->tx.small = NULL;
-	q->tx.copies.chunk = NULL;
 }

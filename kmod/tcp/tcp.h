@@ -73,13 +73,13 @@ enum {
 	NOF_TCP_SMALL_BVECS	= 16,		/* the same for the small batch that an idle queue keeps */
 	NOF_TCP_SMALL_PIECES	= 8,
 	NOF_TCP_SMALL		= 1024,
-	NOF_TCP_BYTES		= NOF_SOCK_BYTES, /* bytes in a batch, with headers, at which no data is added */
+	NOF_TCP_BYTES		= NOF_SOCK_BYTES, /* in a batch, with headers; no data is added to the last page */
 	NOF_TCP_CHUNK		= 3,		/* page order of the chunks that hold copies of data */
 	NOF_TCP_INLINE		= 4,		/* batches at most that a task sends after it has queued a command */
 	NOF_TCP_WORK_NS		= NSEC_PER_MSEC, /* time that send_work() sends before it yields */
-	NOF_TCP_SPLICE_MIN	= 4096,		/* data of a PDU from which on splicing is cheaper than copying */
+	NOF_TCP_SPLICE_MIN	= 8192,		/* data of a PDU from which on splicing is cheaper than copying */
 	NOF_TCP_TLS_SPLICE_MIN	= 16384,	/* the same over TLS: a record, which has to end with spliced data */
-	NOF_TCP_HOLD		= 524288,	/* received bytes that are held at most, see hold.c */
+	NOF_TCP_HOLD		= 1048576,	/* received bytes that are held at most, see hold.c */
 	NOF_TCP_TLS_READ	= 262144,	/* bytes that are decrypted under the socket lock in one go */
 	NOF_TCP_PDU_ROOM	= 256,		/* upper bound of header, padding and digests of one PDU */
 };
@@ -102,16 +102,16 @@ struct nof_tcp_batch {
 };
 
 /**
- * struct nof_tcp_copies - copies of the data in a batch, used with data digests
- * @chunks:	page allocations, linked by page.lru. The queue keeps the first, so the list is never empty
- * @chunk:	chunk being filled, up to @used
- *
- * The owner of a page may change it after the digest was calculated. The digest would then not match the data sent.
+ * struct nof_tcp_copies - copies of the data in a batch, see copies.c
+ * @chunks:	page allocations, linked by page.lru. The first is being filled, up to @used
+ * @kept:	page of a queue with data digests, filled up to @kept_used: an empty batch has room for some data even
+ *		without memory. Never spliced
  */
 struct nof_tcp_copies {
 	struct list_head	chunks;
-	struct page		*chunk;
 	u32			used;
+	u32			kept_used;
+	struct page		*kept;
 };
 
 /**
@@ -127,9 +127,10 @@ struct nof_tcp_copies {
  * @data_left:	bytes of data to add to the current PDU
  * @r2t_left:	bytes to send in further PDUs for the same R2T
  * @crc:	of the data added to the current PDU
- * @copies:	used with data digests only
- * @splice:	do not copy the data of the current PDU
- * @copy:	never splice: zero_copy is off, or the peer may be on this machine
+ * @copies:	used where @own is set
+ * @splice:	TCP does not copy the data of the current PDU
+ * @own:	what is sent of the current PDU's data is a copy in @copies
+ * @copy:	never splice pages of a command: zero_copy is off, or the peer may be on this machine
  * @spliced:	pages of commands may have been passed to the socket
  * @offset:	stream offset of the next PDU
  * @taken:	bytes that TLS has taken
@@ -154,6 +155,7 @@ struct nof_tcp_tx {
 	u32			r2t_left;
 	u32			crc;
 	bool			splice;
+	bool			own;
 	bool			spliced;
 	bool			copy;
 	bool			blocked;
@@ -207,7 +209,8 @@ struct nof_tcp_rx {
  * struct nof_tcp_hold - received bytes that were not yet reported to TCP as read, see hold.c
  * @bytes:	how many, from the socket's copied_seq on
  * @limit:	no more than these are left without an acknowledgement
- * @shift:	by how much @limit grows: by @limit >> @shift
+ * @threshold:	up to which @limit doubles
+ * @shift:	by how much @limit grows from there on: by @limit >> @shift
  * @last:	when data were received, in jiffies
  * @waited:	bytes that were unacknowledged when the timer released, until data arrive; 0 if it has not
  * @released:	when it did, ktime_get_ns()
@@ -217,6 +220,7 @@ struct nof_tcp_rx {
 struct nof_tcp_hold {
 	u32			bytes;
 	u32			limit;
+	u32			threshold;
 	u32			last;
 	u32			waited;
 	u64			released;
@@ -358,6 +362,19 @@ void nof_tcp_recv_init(struct nof_tcp_queue *q);
  */
 int nof_tcp_recv(struct nof_tcp_queue *q, struct nof_completed *done);
 int nof_tcp_recv_poll(struct nof_queue *queue, struct nof_completed *done);
+
+/* copies.c. Context: process. */
+/* @keep: copies are always needed, so one page is kept for progress without memory. False: no memory. May sleep */
+bool nof_tcp_copies_init(struct nof_tcp_copies *copies, bool keep, int node);
+void nof_tcp_copies_exit(struct nof_tcp_copies *copies);
+/* The batch has been sent, or will not be */
+void nof_tcp_copies_reset(struct nof_tcp_copies *copies);
+/*
+ * Sets @bv to room for up to @len bytes, and clears @splice if it must be copied by TCP. False: there is no memory now.
+ */
+bool nof_tcp_copies_room(struct nof_tcp_copies *copies, u32 len, struct bio_vec *bv, bool *splice);
+int nof_tcp_pools_init(void);
+void nof_tcp_pools_exit(void);
 
 /* hold.c */
 /* For a new connection */
