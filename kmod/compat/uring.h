@@ -5,10 +5,10 @@
 
 #include <linux/blk-mq.h>
 #include <linux/uio.h>
-#if __has_include(<linux/io_uring/cmd.h>)
-#include <linux/io_uring/cmd.h>
-#else
+#if NOF_HAVE_URING_CMD_CMD
 #include <linux/io_uring.h>
+#else
+#include <linux/io_uring/cmd.h>
 #endif
 
 #if NOF_HAVE_URING_CMD_SQE

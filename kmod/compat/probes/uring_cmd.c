@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* payload of a command of io_uring */
 #include <linux/uio.h>
-#if __has_include(<linux/io_uring/cmd.h>)
-#include <linux/io_uring/cmd.h>
-#else
-#include <linux/io_uring.h>
-#endif
 
 #ifdef SPELLING_SQE128	/* of a ring with large submission queue entries */
+#include <linux/io_uring/cmd.h>
+
 const u64 *probe(const struct io_uring_cmd *cmd);
 const u64 *probe(const struct io_uring_cmd *cmd)
 {
@@ -16,6 +13,8 @@ const u64 *probe(const struct io_uring_cmd *cmd)
 #endif
 
 #ifdef SPELLING_SQE
+#include <linux/io_uring/cmd.h>
+
 const void *probe(const struct io_uring_cmd *cmd);
 const void *probe(const struct io_uring_cmd *cmd)
 {
@@ -24,6 +23,8 @@ const void *probe(const struct io_uring_cmd *cmd)
 #endif
 
 #ifdef SPELLING_CMD
+#include <linux/io_uring.h>
+
 const void *probe(const struct io_uring_cmd *cmd);
 const void *probe(const struct io_uring_cmd *cmd)
 {
