@@ -58,7 +58,7 @@ static void grow_limit(struct nof_tcp_hold *hold, u32 sent)
 
 static void cut_limit(struct nof_tcp_hold *hold, u32 segment)
 {
-	hold->limit = max(hold->waited / 4, MIN_SEGMENTS * segment);
+	hold->limit = max(hold->waited / 2, MIN_SEGMENTS * segment);
 	hold->threshold = hold->limit;
 	hold->shift = min(hold->shift + 1, MAX_SHIFT);
 }
