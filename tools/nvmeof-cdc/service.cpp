@@ -441,8 +441,9 @@ void Service::reload(Rules rules)
 	rules_.registration = std::move(rules.registration);
 	rules_.advertise = std::move(rules.advertise);
 	rules_.advertiseNetworks = std::move(rules.advertiseNetworks);
-	rules_.security = std::move(rules.security);
-	if (Result<void> loaded = context_.security.load(rules_.security); !loaded)
+	if (Result<void> loaded = context_.security.load(rules.security); loaded)
+		rules_.security = std::move(rules.security);
+	else
 		say(LOG_ERR, loaded.error().message + "; the keys and rules that were loaded before stay in use");
 	if (rules_.views.unzoned != rules.views.unzoned)
 		say(LOG_NOTICE, "the new value of 'unzoned' takes effect after a restart");

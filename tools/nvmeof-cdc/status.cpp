@@ -407,8 +407,12 @@ Json stateJson(const Snapshot &snapshot)
 		Json line = hostLine(snapshot, visibility, i);
 		if (visibility.viewOf(i) != Visibility::npos)
 			line["view"] = visibility.viewOf(i);
-		if (!host.sessions.empty())
-			line["address"] = host.sessions.front()->address;
+		if (!host.sessions.empty()) {
+			const Json connection = connectionJson(*host.sessions.front());
+			for (const char *member : {"address", "authentication", "tls"})
+				if (connection.contains(member))
+					line[member] = connection[member];
+		}
 		if (host.registered)
 			putUnless(line, "name", host.registered->name, std::string());
 		json["hosts"].push_back(std::move(line));

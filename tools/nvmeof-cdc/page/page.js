@@ -299,6 +299,9 @@ function showService() {
 		['Admitted', `${count(counters.hosts)} hosts, ${count(counters.hosts_waited)} of them waited`],
 		['Refused', `${count(counters.hosts_busy)} busy, ${count(counters.hosts_refused)} failed, ` +
 			`${count(counters.connections_refused)} over a limit`],
+		['Identity', `${count(counters.authentications_failed + counters.tls_handshakes_failed)} wrong keys, ` +
+			`${count(counters.hosts_refused_no_key + counters.hosts_refused_bad_key)} without a usable key, ` +
+			`${count(counters.hosts_refused_plain)} without TLS`],
 		['Closed', `${count(counters.faults)} protocol errors, ${count(counters.late)} timeouts`],
 	];
 	byId('service').replaceChildren(...lines.flatMap(([name, text]) => [line('dt', '', name), line('dd', '', text)]));
@@ -322,10 +325,16 @@ function rows(name, list, row) {
 	byId(name).replaceChildren(...(open ? list.slice(0, mostRows).map(one => make('tr', {}, ...row(one))) : []));
 }
 
+// How the host of the first connection has proved its identity
+function proofOf({ address, authentication, tls }) {
+	const proofs = [authentication && `${authentication.hash} ${authentication.dhgroup}`, tls && tls.cipher];
+	return proofs.filter(Boolean).join(', ') || (address ? 'not proven' : '');
+}
+
 function showHosts(hosts) {
 	rows('hosts', hosts, host => [cell(host.nqn, 'code'), cell(host.address || ''), stateCell(host.state),
 		cell(host.generation ? count(host.generation) : '', 'number'), cell(host.persistent ? 'waits' : ''),
-		cell(host.first_choice ? 'here' : 'elsewhere'), cell(zoneName(host.view))]);
+		cell(host.first_choice ? 'here' : 'elsewhere'), cell(proofOf(host)), cell(zoneName(host.view))]);
 }
 
 function showTargets(targets) {
