@@ -86,9 +86,9 @@ Result<Json> targetsOf(const Args &args)
 Result<Json> zoneOf(const Args &args)
 {
 	Json zone{{"name", args.textOr("NAME", "")}, {"hosts", args.all("host")}, {"targets", args.all("target")}};
-	for (const char *demand : {"auth", "tls"})
-		if (args.has(demand))
-			zone[demand] = args.textOr(demand, "");
+	for (const auto &[option, member] : {std::pair("demand-auth", "auth"), std::pair("demand-tls", "tls")})
+		if (args.has(option))
+			zone[member] = args.textOr(option, "");
 	return Json{{"zones", {zone}}};
 }
 

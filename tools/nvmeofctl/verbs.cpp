@@ -341,10 +341,12 @@ Command cdcZone()
 			    repeated(value("", "--target", "NQN",
 					   "Subsystems that these hosts see: an NQN or a shell pattern. Repeat for "
 					   "more")),
-			    demandOption("--auth", "Whether these hosts must authenticate themselves: preferred, if "
-						   "the service has a key"),
-			    demandOption("--tls", "Whether these hosts must use TLS: preferred, if the service has a "
-						  "key")}),
+			    demandOption("--demand-auth",
+					 "Whether these hosts must authenticate themselves: preferred, if "
+					 "the service has a key"),
+			    demandOption("--demand-tls",
+					 "Whether these hosts must use TLS: preferred, if the service has a "
+					 "key")}),
 		 runCdcSetZone,
 		 {{"a rack of hosts, and the subsystems that they see",
 		   "nvmeofctl cdc zone set rack1 --host nqn.2014-08.org.nvmexpress:uuid:1111* --target "

@@ -115,6 +115,8 @@ TEST_CASE("'set' sends the records", "[cdc]")
 	      R"("state":"inaccessible"},{"nqn":"nqn.a","transport":"rdma","traddr":"fd00::1","trsvcid":"4421",)"
 	      R"("state":"inaccessible"}]})");
 	CHECK(askedBy({"target", "set", "nqn.a", "-a", "10.0.0.1"})["targets"][0]["nqn"] == "nqn.a");
+	CHECK(askedBy({"zone", "set", "rack1", "--demand-auth", "required", "--demand-tls", "off"}).dump() ==
+	      R"({"command":"set","zones":[{"name":"rack1","hosts":[],"targets":[],"auth":"required","tls":"off"}]})");
 	CHECK(askedBy({"zone", "set", "rack1", "--host", "nqn.h*", "--target", "nqn.a", "--target", "nqn.b"}).dump() ==
 	      R"({"command":"set","zones":[{"name":"rack1","hosts":["nqn.h*"],"targets":["nqn.a","nqn.b"]}]})");
 	CHECK(askedBy({"zone", "remove", "rack1", "--force"}).dump() ==
