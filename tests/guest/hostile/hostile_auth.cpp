@@ -201,7 +201,7 @@ TEST_CASE("where authentication is required, a controller that does not ask for 
 	CHECK(played == 3);
 	nvmeof::ConnectOptions keyless = required;
 	keyless.dhchapKey.clear();
-	const auto connects = stage.server.counters().adminConnects;
+	const std::uint64_t connects = stage.server.counters().adminConnects;
 	auto result = stage.host.client().connect(keyless, nvmeof::WaitFor::controller, scaled(5s));
 	REQUIRE_FALSE(result);
 	CHECK(result.error().message.find("/etc/nvmeof/nvmeof.toml:1") != std::string::npos);
