@@ -11,7 +11,7 @@ import time
 import unittest
 
 HARNESS = pathlib.Path(__file__).resolve().parent.parent
-KERNEL = "0-nvmeof-debug"  # a name that is looked up nowhere
+KERNEL = "0-nvmeof-debug"  # in the cache of the test
 
 # Plays the next prepared guest, a directory with its console and results. Peers have their own directories. The process
 # that creates the sockets is the host. A guest with the file "stays" does not end.
@@ -57,6 +57,7 @@ class RunTest(unittest.TestCase):
             (self.top / "qemu").mkdir(exist_ok=True)
             shutil.copy(HARNESS / name, self.top / "qemu")
         (self.top / "guests").mkdir()
+        (self.top / "cache/kernels" / KERNEL / "lib/modules" / KERNEL).mkdir(parents=True)
         self.script("bin/qemu-system-x86_64", EMULATOR)
         for name in ("mkinitramfs", "mkoverlay"):
             self.script("qemu/" + name, "#!/bin/sh\necho /dev/null\n")
@@ -85,6 +86,7 @@ class RunTest(unittest.TestCase):
     def run_it(self, *words, repeat="1", deadline="", seed=""):
         environment = os.environ | {"PATH": f"{self.top}/bin:{os.environ['PATH']}", "NVMEOF_REPEAT": repeat,
                                     "GUESTS": str(self.top / "guests"), "BUILD": str(self.top / "build"),
+                                    "NVMEOF_CACHE": str(self.top / "cache"),
                                     "CHECK_DEADLINE": str(deadline and int(deadline)), "NVMEOF_SEED": seed}
         return subprocess.run(words, cwd=self.top, env=environment, capture_output=True, text=True, check=False)
 
