@@ -22,6 +22,8 @@ using nvmeof::ErrorCode;
 namespace {
 
 constexpr const char *hostNqn = "nqn.2014-08.org.nvmexpress:uuid:3e4a0a4a-9c1f-4a1c-8a61-2f3c0a5d7b13";
+// A host for which no case inserts a key of its own
+constexpr const char *keylessNqn = "nqn.2014-08.org.nvmexpress:uuid:3e4a0a4a-9c1f-4a1c-8a61-2f3c0a5d7b14";
 constexpr unsigned proxyPort = 4430;
 
 // A target that requires TLS, and a key of this host
@@ -164,12 +166,12 @@ TEST_CASE("with TLS, a port without it is refused, and no data are sent in plain
 	CHECK(take(rig.host.client().controllers()).empty());
 	// [[security]] alone requires it, too
 	o.tlsKey.clear();
-	o.hostnqn = hostNqn;
+	o.hostnqn = keylessNqn;
 	o.security = {{}, nvmeof::SecurityUse::required, "/etc/nvmeof/nvmeof.toml:1"};
 	result = rig.host.client().connect(o, nvmeof::WaitFor::controller, scaled(6s));
 	REQUIRE_FALSE(result);
 	CHECK(namesIt(result.error().message, "the keyring .nvme has no TLS key"));
-	must("nvmeofctl key insert " + newTlsKey("other") + " -q " + hostNqn + " -n " + testNqn);
+	must("nvmeofctl key insert " + newTlsKey("other") + " -q " + keylessNqn + " -n " + testNqn);
 	result = rig.host.client().connect(o, nvmeof::WaitFor::controller, scaled(6s));
 	REQUIRE_FALSE(result);
 	INFO(result.error().message);
