@@ -9,6 +9,7 @@
 #include "mpath/path.h"
 #include "mpath/request.h"
 #include "mpath/selector.h"
+#include "mpath/subsys.h"
 
 /*
  * Compares the previous winner with one of the other paths, in turn. Each request inspects two paths only, and a path
