@@ -38,8 +38,8 @@ int errnoOf(int sslError)
 } // namespace
 
 TlsStream::TlsStream(std::shared_ptr<const Security::Current> security, const Identity &identity, int socket)
-	: security_(std::move(security)), identity_(identity),
-	  handshake_(*security_->tls, *this, nofctl::TlsRole::server, socket, {}, 0)
+	: security_(std::move(security)), contexts_(security_->tls), identity_(identity),
+	  handshake_(*contexts_, *this, nofctl::TlsRole::server, socket, {}, 0)
 {
 }
 

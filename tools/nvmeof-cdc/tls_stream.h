@@ -38,7 +38,8 @@ private:
 	nvmeof::Result<nofctl::Psk> read(nofctl::KeySerial serial, nofctl::KeySerial keyring) override;
 	nvmeof::Result<nofctl::Psk> find(std::string_view identity, nofctl::KeySerial keyring) override;
 
-	std::shared_ptr<const Security::Current> security_; // null after the handshake
+	std::shared_ptr<const Security::Current> security_;   // null after the handshake
+	std::shared_ptr<const nofctl::TlsContexts> contexts_; // the connection uses them until its end
 	const Identity &identity_;
 	nofctl::TlsHandshake handshake_;
 	TlsPeer peer_;

@@ -168,6 +168,10 @@ TEST_CASE("a host reads its log over TLS, with identities of both versions and b
 			CHECK(sessions[0].tls->identity == psk.identity);
 			CHECK(service.counters().tlsHandshakes == 1);
 			CHECK(service.front.context.handshakeLimit.taken() == 0);
+			// a reload without TLS leaves the connection
+			service.rules.tls = Demand::off;
+			service.load();
+			CHECK(client.readLog(1024 * 21) == st_ok);
 		}
 }
 
