@@ -776,12 +776,13 @@ TEST_CASE("delayed removal: a private namespace that returns gets its disk back"
 	CHECK(probe.moves());
 	expectGood(probe);
 	// An explicit disconnect removes the disk without the delay.
+	const Disk open(node);
 	server.stop();
 	REQUIRE(host.waitLost(name, 10s));
 	CHECK(exists(node));
 	const Output refused = run("nvmeofctl disconnect " + name);
 	INFO(refused.text);
-	CHECK(refused.status == 10); // the probe has it open
+	CHECK(refused.status == 10); // it is open
 	CHECK(exists(node));
 	must("nvmeofctl disconnect --force " + name);
 	CHECK(eventually([&] { return !exists(node); }, 5s));

@@ -206,6 +206,7 @@ if (err) S
     when != return x;
     when != sock_release(x)
     when != release(x)
+    when != nof_tls_prepare(x)
     when != socket_publish(..., x)
 }
 
