@@ -12,14 +12,14 @@
 #endif
 
 #if NOF_HAVE_URING_CMD_SQE
-#define io_uring_sqe128_cmd(sqe, type)	((const type *)io_uring_sqe_cmd(sqe))
+#define io_uring_sqe128_cmd(sqe, pdu_type)	((const pdu_type *)io_uring_sqe_cmd(sqe))
 #endif
 
-/* Returns the payload, of @type, of a command whose ring has large submission queue entries */
+/* Returns the payload, of @pdu_type, of a command whose ring has large submission queue entries */
 #if NOF_HAVE_URING_CMD_CMD
-#define nof_uring_payload(ioucmd, type)	((const type *)(ioucmd)->cmd)
+#define nof_uring_payload(ioucmd, pdu_type)	((const pdu_type *)(ioucmd)->cmd)
 #else
-#define nof_uring_payload(ioucmd, type)	io_uring_sqe128_cmd((ioucmd)->sqe, type)
+#define nof_uring_payload(ioucmd, pdu_type)	io_uring_sqe128_cmd((ioucmd)->sqe, pdu_type)
 #endif
 
 #if NOF_HAVE_URING_PDU_MEMBER
