@@ -6,12 +6,13 @@
  * several buffers are released together instead, and the next command usually carries their acknowledgement.
  *
  * A peer that has used up its congestion window waits for an acknowledgement. The limit keeps what is held below that
- * window: it begins at nothing and grows only when the peer has sent more than the limit without an acknowledgement,
- * so in slow start it stays behind the peer's window. Should the peer wait nevertheless, a timer releases. If data
- * follow within two round trips, they waited for the acknowledgement: then the limit is cut, and grows slowly from
- * there on. After an idle time it begins at nothing again, and doubles up to that threshold.
+ * window: it starts at zero and grows only when the peer has sent more than the limit without an acknowledgement, so in
+ * slow start it stays behind the peer's window. If the peer waits nevertheless, a timer releases the bytes. Data that
+ * follow within two round trips have waited for the acknowledgement: then the limit is cut, and grows slowly from there
+ * on. After an idle time it starts at zero again, and doubles up to that threshold.
  *
- * Context: all functions but nof_tcp_hold_init() and nof_tcp_hold_stop() are called with the socket lock held.
+ * The socket lock covers all fields: owned, or as a spinlock while no task owns the socket. The timer has the spinlock
+ * only, so it changes nothing while a task owns the socket.
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
@@ -20,7 +21,7 @@
 #include "compat/hrtimer.h"
 #include "tcp/tcp.h"
 
-#define SILENCE_NS	NSEC_PER_MSEC		/* nothing arrives for so long: release */
+#define SILENCE_NS	NSEC_PER_MSEC		/* time without new data, after which held bytes are released */
 #define TRIPS_NS	(100 * NSEC_PER_USEC)	/* shortest time of two round trips that is assumed */
 #define IDLE		(HZ / 20)		/* after that a peer may begin with a small window again */
 #define MIN_SEGMENTS	2			/* that TCP does not acknowledge at once, either */
@@ -116,17 +117,18 @@ void nof_tcp_hold(struct nof_tcp_queue *q, u32 n)
 	release(q);
 }
 
-/* Returns whether the timer goes on. Nothing was received since it was started: release */
+/* Releases the held bytes if nothing was received since the timer was started. Returns whether it goes on. */
 static bool release_after_silence(struct nof_tcp_queue *q)
 {
 	struct nof_tcp_hold *hold = &q->hold;
 	struct sock *sk = q->sock->sk;
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	if (!hold->bytes || q->phase < NOF_TCP_ICREQ)
-		return false;
+	/* the owner's backlog may run now, and counts on the timer as long as @timed is set */
 	if (sock_owned_by_user(sk))
 		return true;
+	if (!hold->bytes || q->phase < NOF_TCP_ICREQ)
+		return false;
 	if (hold->seen != tp->rcv_nxt) {
 		hold->seen = tp->rcv_nxt;
 		return true;
@@ -148,7 +150,8 @@ static enum hrtimer_restart hold_timer(struct hrtimer *timer)
 
 	bh_lock_sock(sk);
 	again = release_after_silence(q);
-	q->hold.timed = again;
+	if (!again)
+		q->hold.timed = false;
 	bh_unlock_sock(sk);
 	if (!again)
 		return HRTIMER_NORESTART;
