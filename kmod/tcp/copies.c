@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies of data to send, in chunks of pages that are spliced to the socket. Where a copy is necessary, TCP would make
- * it, too, but in new pages each time, which the kernel zeroes first. And a digest has to be calculated over a copy
- * that nobody changes.
+ * Copies of data to send, in chunks of pages that are spliced to the socket. Where a copy is necessary, TCP would copy
+ * as well, into newly allocated pages that the kernel zeroes first. And a digest has to be calculated over a copy that
+ * nobody changes.
  *
  * A chunk belongs to one queue while a batch refers to it, and then goes to the pool of its NUMA node. Socket buffers
  * hold references to its pages, also those of a receiver on this machine. It is used again only once the pool's
@@ -13,12 +13,13 @@
 #include <linux/gfp.h>
 #include <linux/list.h>
 #include <linux/mm.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/topology.h>
 #include "tcp/tcp.h"
 
-#define POOL_CHUNKS	256	/* a node's pool keeps 8 MiB at most */
+#define POOL_CHUNKS	(SZ_8M >> (PAGE_SHIFT + NOF_TCP_CHUNK))	/* that a node's pool keeps */
 #define POOL_TRIES	4	/* chunks that are looked at until one is free */
 
 struct pool {
@@ -80,7 +81,8 @@ static bool next_chunk(struct nof_tcp_copies *copies)
 	struct page *chunk = pool_take(&pools[numa_mem_id()]);
 
 	if (!chunk)
-		chunk = alloc_pages(gfp & ~__GFP_RECLAIM, NOF_TCP_CHUNK) ?: alloc_page(gfp);
+		/* the pool keeps chunks of several pages: these must not come from the reserves */
+		chunk = alloc_pages((gfp & ~__GFP_RECLAIM) | __GFP_NOMEMALLOC, NOF_TCP_CHUNK) ?: alloc_page(gfp);
 	if (!chunk)
 		return false;
 	list_add(&chunk->lru, &copies->chunks);
