@@ -427,7 +427,7 @@ static int recv_skb(struct run *run, struct sk_buff *skb, u32 offset, u32 len)
 
 #define RECORD_COST	1024	/* bytes that a short record counts for */
 
-/* As recv_actor(), for the data of a record */
+/* As recv_skb(), for the data of a record */
 static int record_actor(read_descriptor_t *desc, struct sk_buff *skb, unsigned int offset, size_t len)
 {
 	struct run *run = desc->arg.data;

@@ -24,7 +24,7 @@
 
 #define RETRY_DELAY	(HZ / 50)	/* before another request, while as many handshakes wait as the kernel allows */
 #define CONNECTS_MAX	16		/* connections that a subsystem gets at a time */
-#define CONNECT_DELAY	(HZ / 4)	/* then it is opened all the same: the others may lead nowhere */
+#define CONNECT_DELAY	(HZ / 4)	/* longest wait: the others may be to a dead target */
 #define TICKETS_MAX	16		/* records with session tickets that a target may send */
 #define CONTROL_MAX	1024		/* bytes of a record that is not data; session tickets have about 300 */
 #define SEND_VECS	16		/* copied pieces that go to the socket in one call */
