@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "authenticator.h"
 
-#include <algorithm>
-
 namespace cdc {
 
 using namespace nofctl::wire;
@@ -12,42 +10,16 @@ bool AuthenticationLimit::admit(const Peer &peer, SteadyMs now)
 {
 	std::lock_guard lock(mutex_);
 	while (!penalties_.empty() && penalties_.front().first <= now) {
-		release(penalties_.front().second);
+		places_.release(penalties_.front().second);
 		penalties_.pop_front();
 	}
-	const Peer network = peer.network();
-	const auto found = each_.find(network);
-	const std::size_t those = found == each_.end() ? 0 : found->second;
-	if (all_ >= limits_.all || those >= shareOf(limits_.all, limits_.each, all_))
-		return false;
-	each_[network]++;
-	all_++;
-	return true;
-}
-
-void AuthenticationLimit::release(const Peer &network)
-{
-	all_--;
-	if (auto found = each_.find(network); --found->second == 0)
-		each_.erase(found);
-}
-
-void AuthenticationLimit::succeeded(const Peer &peer)
-{
-	std::lock_guard lock(mutex_);
-	release(peer.network());
+	return places_.admit(peer);
 }
 
 void AuthenticationLimit::failed(const Peer &peer, SteadyMs now)
 {
 	std::lock_guard lock(mutex_);
-	penalties_.emplace_back(now + limits_.penaltyMs, peer.network());
-}
-
-std::size_t AuthenticationLimit::taken() const
-{
-	std::lock_guard lock(mutex_);
-	return all_;
+	penalties_.emplace_back(now + penaltyMs_, peer);
 }
 
 std::unique_ptr<Authenticator> Authenticator::begin(AuthenticationLimit &limit, Counters &counters, const Rules &rules,
@@ -76,7 +48,7 @@ Authenticator::~Authenticator()
 	limit_.failed(parties_.peer, until_ - rules_.maxMs);
 }
 
-// Takes note of what the last message has led to.
+// Updates the state after a message.
 void Authenticator::judge(SteadyMs now)
 {
 	if (dhchap_.step() == Dhchap::Step::done && takesPlace_) {

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,8 +25,8 @@ namespace cdc {
 using SteadyMs = std::int64_t;
 
 /*
- * Limits unfinished authentications, in total and per address. A failed authentication keeps its place for a while,
- * which limits the rate at which an address can try keys and make the service compute. Shared by all workers.
+ * Limits unfinished authentications, in total and per network. A failed authentication keeps its place for penaltyMs,
+ * which limits the rate at which a network can try keys and make the service compute. Shared by all workers.
  */
 class AuthenticationLimit {
 public:
@@ -36,20 +35,19 @@ public:
 		SteadyMs penaltyMs = 1000;
 	};
 
-	explicit AuthenticationLimit(Limits limits) : limits_(limits) {}
+	explicit AuthenticationLimit(Limits limits) : places_({limits.all, limits.each}), penaltyMs_(limits.penaltyMs)
+	{
+	}
 
 	bool admit(const Peer &peer, SteadyMs now); // false: the limit in all or for this network is reached
-	void succeeded(const Peer &peer);
+	void succeeded(const Peer &peer) { places_.release(peer); }
 	void failed(const Peer &peer, SteadyMs now);
-	std::size_t taken() const;
+	std::size_t taken() const { return places_.taken(); }
 
 private:
-	void release(const Peer &network);
-
-	const Limits limits_;
-	mutable std::mutex mutex_;
-	std::size_t all_ = 0;
-	std::map<Peer, std::size_t> each_;                // by network
+	ConnectionLimit places_;
+	const SteadyMs penaltyMs_;
+	std::mutex mutex_;
 	std::deque<std::pair<SteadyMs, Peer>> penalties_; // places that are released at that time
 };
 

@@ -135,6 +135,12 @@ void ConnectionLimit::release(const Peer &peer)
 		each_.erase(found);
 }
 
+std::size_t ConnectionLimit::taken() const
+{
+	std::lock_guard lock(mutex_);
+	return all_;
+}
+
 bool PeerRates::allow(const Peer &peer, Clock::time_point now)
 {
 	const Peer network = peer.network();

@@ -42,7 +42,7 @@ struct Prefix {
 // quarter, so that some addresses leave room for others, unless @each allows all.
 std::size_t shareOf(std::size_t all, std::size_t each, std::size_t taken);
 
-// Counts connections; shared by all workers
+// Counts connections, or other things that a peer may have some of; shared by all workers
 class ConnectionLimit {
 public:
 	struct Limits {
@@ -53,10 +53,11 @@ public:
 
 	bool admit(const Peer &peer); // false: the limit in all or for this network is reached
 	void release(const Peer &peer);
+	std::size_t taken() const;
 
 private:
 	const Limits limits_;
-	std::mutex mutex_;
+	mutable std::mutex mutex_;
 	std::size_t all_ = 0;
 	std::map<Peer, std::size_t> each_;
 };

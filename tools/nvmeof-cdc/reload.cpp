@@ -84,17 +84,19 @@ void tell(const std::vector<Loss> &losses)
 
 void reload(Service &service, Rules rules, ReloadMode mode, std::function<void(const Result<Reloaded> &)> done)
 {
-	if (const auto keys = HostKeys::read(rules.security.keys); !keys)
-		return done(keys.error());
+	Result<Security::Loaded> security = service.loadSecurity(rules);
+	if (!security)
+		return done(security.error());
 	if (!service.sharedViews()) { // no host is served yet
 		if (mode == ReloadMode::dryRun)
 			return done(nvmeof::errorFromErrno(EAGAIN, "the store has not loaded its records yet"));
-		service.reload(std::move(rules));
+		service.reload(std::move(rules), *std::move(security));
 		return done(Reloaded());
 	}
 	// each worker copies the callback
 	auto shared = std::make_shared<Rules>(std::move(rules));
-	service.knownHosts([&service, shared, mode, done = std::move(done)](const std::set<std::string> &hosts) {
+	service.knownHosts([&service, shared, security = *std::move(security), mode,
+			    done = std::move(done)](const std::set<std::string> &hosts) {
 		const Preview preview = previewOf(service, *shared);
 		Reloaded reloaded{preview.records, {}};
 		if (mode != ReloadMode::forced)
@@ -107,7 +109,7 @@ void reload(Service &service, Rules rules, ReloadMode mode, std::function<void(c
 							      "cdc reload --force' applies it"));
 		}
 		if (mode != ReloadMode::dryRun)
-			service.reload(*shared);
+			service.reload(*shared, security);
 		done(reloaded);
 	});
 }

@@ -41,7 +41,7 @@ std::string refusalText(Refusal refusal, const std::string &hostnqn)
 	return fmt::format("host {} is refused: {}", hostnqn, why);
 }
 
-nvmeof::Result<void> Security::load(const SecurityRules &rules)
+nvmeof::Result<Security::Loaded> Security::load(const SecurityRules &rules) const
 {
 	nvmeof::Result<HostKeys::Reading> reading = HostKeys::read(rules.keys);
 	if (!reading)
@@ -55,12 +55,16 @@ nvmeof::Result<void> Security::load(const SecurityRules &rules)
 			return made.error();
 		tls = std::make_shared<const nofctl::TlsContexts>(*std::move(made));
 	}
-	for (const std::string &problem : reading->problems)
+	return Loaded{std::make_shared<const Current>(Current{rules, reading->keys, std::move(tls)}),
+		      std::move(reading->problems)};
+}
+
+void Security::use(Loaded loaded)
+{
+	for (const std::string &problem : loaded.problems)
 		runtime::say(LOG_WARNING, problem);
-	auto loaded = std::make_shared<const Current>(Current{rules, reading->keys, std::move(tls)});
 	std::lock_guard lock(mutex_);
-	current_.swap(loaded); // the old one is released without the lock
-	return {};
+	current_.swap(loaded.current); // the old one is released without the lock
 }
 
 std::shared_ptr<const Security::Current> Security::current() const

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Who has to prove its identity: the rules of the configuration, and how they apply to a host that connects.
+// Rules and keys by which hosts must prove their identity, and their application to a host that connects
 #pragma once
 
 #include <memory>
@@ -38,14 +38,14 @@ enum class Refusal {
 	identity, // it used TLS with the key of another host or subsystem
 };
 
-// Whether a host may connect, and must authenticate itself then
+// The decision about a Connect command
 struct Access {
 	Refusal refusal = Refusal::none;
 	std::shared_ptr<const nofctl::DhchapSecrets>
 		secrets; // by which it has to authenticate itself; null: it need not
 };
 
-// "NQN is refused: ..., and what to do
+// The reason, and what to do; for the log
 std::string refusalText(Refusal refusal, const std::string &hostnqn);
 
 // The rules and keys that are in use. Shared by all workers.
@@ -57,9 +57,16 @@ public:
 		std::shared_ptr<const nofctl::TlsContexts> tls = {}; // null: TLS is off
 	};
 
-	// Reads the keys, and logs problems of single files. Errors: like HostKeys::read(), or OpenSSL has no TLS 1.3;
-	// nothing changes then.
-	nvmeof::Result<void> load(const SecurityRules &rules);
+	// Current, and problems of single key files
+	struct Loaded {
+		std::shared_ptr<const Current> current;
+		std::vector<std::string> problems;
+	};
+
+	// Reads the keys, and changes nothing. Errors: like HostKeys::read(), or OpenSSL has no TLS 1.3.
+	nvmeof::Result<Loaded> load(const SecurityRules &rules) const;
+	// From now on; logs the problems
+	void use(Loaded loaded);
 	std::shared_ptr<const Current> current() const;
 
 private:

@@ -103,8 +103,10 @@ Result<void> Service::listen()
 Result<void> Service::start(std::function<void()> serving)
 {
 	serving_ = std::move(serving);
-	if (Result<void> loaded = context_.security.load(rules_.security); !loaded)
-		return loaded;
+	Result<Security::Loaded> security = context_.security.load(rules_.security);
+	if (!security)
+		return security.error();
+	context_.security.use(*std::move(security));
 	if (Result<void> listening = listen(); !listening)
 		return listening;
 	return store_->start([this](const StoreUpdate &news) { applyUpdate(news); });
@@ -434,17 +436,15 @@ void Service::scheduleLeaseUpdate()
 	leaseTimer_.start(std::clamp<std::chrono::milliseconds>(part, 500ms, 60s));
 }
 
-void Service::reload(Rules rules)
+void Service::reload(Rules rules, Security::Loaded security)
 {
 	rules_.targets = std::move(rules.targets);
 	rules_.zones = std::move(rules.zones);
 	rules_.registration = std::move(rules.registration);
 	rules_.advertise = std::move(rules.advertise);
 	rules_.advertiseNetworks = std::move(rules.advertiseNetworks);
-	if (Result<void> loaded = context_.security.load(rules.security); loaded)
-		rules_.security = std::move(rules.security);
-	else
-		say(LOG_ERR, loaded.error().message + "; the keys and rules that were loaded before stay in use");
+	rules_.security = std::move(rules.security);
+	context_.security.use(std::move(security));
 	if (rules_.views.unzoned != rules.views.unzoned)
 		say(LOG_NOTICE, "the new value of 'unzoned' takes effect after a restart");
 	rules_.pulls = std::move(rules.pulls);

@@ -45,7 +45,12 @@ public:
 	// loaded and hosts are served.
 	nvmeof::Result<void> start(std::function<void()> serving);
 	// Applies a new configuration; logs which of its changes need a restart.
-	void reload(Rules rules);
+	void reload(Rules rules, Security::Loaded security);
+	// For reload(); errors: see Security::load()
+	nvmeof::Result<Security::Loaded> loadSecurity(const Rules &rules) const
+	{
+		return context_.security.load(rules.security);
+	}
 	// Author of a change, for the audit log, which has each record before and after the change
 	struct Author {
 		std::string who;                    // empty: no audit log

@@ -411,7 +411,9 @@ public:
 		for (const auto &file : std::filesystem::directory_iterator(dir.path()))
 			std::filesystem::permissions(file, std::filesystem::perms::owner_read);
 		rules.keys = dir.path();
-		REQUIRE(front.context.security.load(rules));
+		auto loaded = front.context.security.load(rules);
+		REQUIRE(loaded);
+		front.context.security.use(*std::move(loaded));
 	}
 	const Counters &counters() const { return front.context.counters; }
 

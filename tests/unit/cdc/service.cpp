@@ -207,7 +207,7 @@ TEST_CASE("the renewals of many leases are split into writes that every store ac
 	store.first = hosts;
 	Service service(loop, rules, {selfId, "nqn.self", "serial", "0.0"}, std::move(made));
 	REQUIRE(service.start([] {}).ok());
-	service.reload(rules);
+	service.reload(rules, *service.loadSecurity(rules));
 	CHECK(until(loop, [&] { return store.written >= 5000; }));
 	CHECK(store.largest <= 500);
 	CHECK(store.largestBytes <= 300 << 10);
@@ -230,10 +230,10 @@ TEST_CASE("the leases are renewed after a jump of the clock although the store r
 	REQUIRE(service.start([] {}).ok());
 	service.setWallClock([] { return wallSeconds() + 86400; });
 	store.refused = 1;
-	service.reload(rules);
+	service.reload(rules, *service.loadSecurity(rules));
 	REQUIRE(until(loop, [&] { return store.refused == 0; }));
 	CHECK(store.written == 0);
-	service.reload(rules);
+	service.reload(rules, *service.loadSecurity(rules));
 	CHECK(until(loop, [&] { return store.written == 1; }));
 	CHECK(store.removed == 0);
 }

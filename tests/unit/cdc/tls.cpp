@@ -120,7 +120,12 @@ public:
 		dir.write(file.filename(), std::string(psk.format().text()));
 		std::filesystem::permissions(file, std::filesystem::perms(0600));
 	}
-	void load() { REQUIRE(front.context.security.load(rules)); }
+	void load()
+	{
+		auto loaded = front.context.security.load(rules);
+		REQUIRE(loaded);
+		front.context.security.use(*std::move(loaded));
+	}
 	DerivedPsk derived(const std::string &nqn = hostnqn, unsigned version = 1,
 			   const std::string &subsysnqn = wellKnown) const
 	{
