@@ -10,22 +10,6 @@
 # shellcheck source=qemu/bench/stack.sh
 . /nvmeof/add/stack.sh
 
-connect_ours() {
-	load_driver ours
-	connect_to ours tcp 127.0.0.1
-}
-
-connect_intree() {
-	load_driver intree
-	connect_to intree tcp 127.0.0.1
-}
-
-connect_tuned() {
-	connect_tuned_to 127.0.0.1
-	find_disk tuned
-	no_scheduler tuned
-}
-
 # sample_commands CASE BLOCKSIZE DEPTH COUNT: reads by io_uring passthrough
 sample_commands() {
 	local driver
@@ -55,5 +39,4 @@ for round in $(seq 0 "$REPS"); do
 	sample single/randwrite/4k/qd16 write 4096 16 2000 random single
 	sample_commands passthru/randread/4k/qd16 4096 16 2000
 done
-cp /run/samples /results/samples
-grep -i ' [tw] ' /proc/kallsyms > /results/symbols
+end_samples

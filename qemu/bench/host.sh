@@ -9,13 +9,8 @@
 . /nvmeof/add/stack.sh
 
 modprobe null_blk nr_devices=3 gb=4 bs=4096 queue_mode=2 irqmode=0 completion_nsec=0 submit_queues=2 hw_queue_depth=256
-modprobe veth
-target_modules
 stacks=$(with_tuned)
-for stack in $stacks; do
-	make_target "$stack" 1 "/dev/nullb$(($(index "$stack") - 1))"
-	split_cpus "$stack"
-done
+make_alone
 connect_alone
 for round in $(seq 0 "$REPS"); do
 	echo "bench: round $round"
@@ -26,5 +21,4 @@ for round in $(seq 0 "$REPS"); do
 	sample_alone read/128k/qd1 read 131072 1 200 sequential batch
 	sample_alone read/128k/qd4 read 131072 4 400 sequential batch
 done
-cp /run/samples /results/samples
-grep -i ' [tw] ' /proc/kallsyms > /results/symbols
+end_samples

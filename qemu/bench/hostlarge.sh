@@ -8,13 +8,8 @@
 
 modprobe null_blk nr_devices=3 gb=4 bs=4096 queue_mode=2 irqmode=0 completion_nsec=0 submit_queues=2 \
 	hw_queue_depth=256 max_sectors=8192
-modprobe veth
-target_modules
 stacks=$(with_tuned)
-for stack in $stacks; do
-	make_target "$stack" 1 "/dev/nullb$(($(index "$stack") - 1))"
-	split_cpus "$stack"
-done
+make_alone
 connect_alone
 for round in $(seq 0 "$REPS"); do
 	echo "bench: round $round"
@@ -32,5 +27,4 @@ for round in $(seq 0 "$REPS"); do
 	sample_alone large/digest/read/128k/qd4 read 131072 4 400 sequential batch
 	sample_alone large/digest/write/128k/qd4 write 131072 4 400 sequential batch
 done
-cp /run/samples /results/samples
-grep -i ' [tw] ' /proc/kallsyms > /results/symbols
+end_samples

@@ -6,22 +6,6 @@
 # shellcheck source=qemu/bench/stack.sh
 . /nvmeof/add/stack.sh
 
-connect_ours() {
-	load_driver ours
-	connect_to ours tcp 127.0.0.1
-}
-
-connect_intree() {
-	load_driver intree
-	connect_to intree tcp 127.0.0.1
-}
-
-connect_tuned() {
-	connect_tuned_to 127.0.0.1
-	find_disk tuned
-	no_scheduler tuned
-}
-
 drivers=$(with_tuned)
 modprobe null_blk nr_devices=3 gb=4 bs=4096 queue_mode=2 irqmode=0 completion_nsec=0 submit_queues=1 \
 	hw_queue_depth=256 max_sectors=8192
@@ -40,5 +24,4 @@ for round in $(seq 0 "$REPS"); do
 	sample large/write/128k/qd4 write 131072 4 400 sequential batch
 	sample large/write/1m/qd4/huge write 1048576 4 120 sequential batch huge
 done
-cp /run/samples /results/samples
-grep -i ' [tw] ' /proc/kallsyms > /results/symbols
+end_samples

@@ -151,8 +151,24 @@ connect_stack() {
 	find_disk "$1"
 }
 
-# share_port STACK...: serves a null_blk device for each stack behind port 1, and connects it by the job's function
-# connect_STACK.
+# connect_STACK: over the loopback device. A job may define its own.
+connect_ours() {
+	load_driver ours
+	connect_to ours tcp 127.0.0.1
+}
+
+connect_intree() {
+	load_driver intree
+	connect_to intree tcp 127.0.0.1
+}
+
+connect_tuned() {
+	connect_tuned_to 127.0.0.1
+	find_disk tuned
+	no_scheduler tuned
+}
+
+# share_port STACK...: serves a null_blk device for each stack behind port 1, and connects it by connect_STACK.
 share_port() {
 	local stack n=0
 	for stack; do
@@ -200,6 +216,17 @@ split_cpus() {
 	umount /run/sys
 }
 
+# Targets of all of $stacks on null_blk devices, each behind its veth link
+make_alone() {
+	local stack
+	modprobe veth
+	target_modules
+	for stack in $stacks; do
+		make_target "$stack" 1 "/dev/nullb$(($(index "$stack") - 1))"
+		split_cpus "$stack"
+	done
+}
+
 # Connects all of $stacks by their veth links
 connect_alone() {
 	local stack
@@ -221,6 +248,12 @@ sample_alone() {
 		taskset -c 0 iocount "${device[$stack]}" "${@:2}" > /run/rate
 		echo "host/$1 $stack $5 $round" >> /run/samples
 	done
+}
+
+# Puts the samples, and the symbols of the kernel, where the report finds them
+end_samples() {
+	cp /run/samples /results/samples
+	grep -i ' [tw] ' /proc/kallsyms > /results/symbols
 }
 
 disconnect_stack() {
