@@ -40,7 +40,7 @@ Result<void> applyTls(ConnectOptions &options)
 			options.tls = TlsUse::preferred;
 		return {};
 	case SecurityUse::off:
-		if (wanted) // who asks for encryption must not get a connection without it
+		if (wanted) // an explicit request for TLS is not downgraded
 			return invalidError("tls: off for " + options.subsysnqn + by(rule) +
 					    ", and required by a setting, a key or the discovery log: set tls to off, "
 					    "or change the rule");

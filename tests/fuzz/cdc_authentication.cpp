@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Input: commands of authentication with their messages, as a host without the key may send them to the discovery
- * service. Whatever they are, it does not authenticate itself by them, what it receives is a message of the protocol,
- * and its place among unfinished authentications is released in the end.
+ * service. It never authenticates itself by them, receives only messages of the protocol, and its place among
+ * unfinished authentications is released in the end.
  */
 #include "input.h"
 

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What tools/packaging/deb and the programs in tools/packaging/rpm share; sourced, never run. They have set $top and
+# Functions of tools/packaging/deb and the programs in tools/packaging/rpm; sourced, never run. These have set $top and
 # $build: the tree, and where `make tool` has built it.
 
-# When the last commit was made: what is packed is of that time, so that the same build makes the same bytes.
+# Time of the last commit. Packed files get it, so that the same build makes the same bytes.
 time_of_tree() {
 	git -C "$top" log -1 --format=%ct 2> /dev/null || stat -c %Y "$top/VERSION"
 }
