@@ -8,8 +8,8 @@
  * A peer that has used up its congestion window waits for an acknowledgement. The limit keeps what is held below that
  * window: it starts at zero and grows only when the peer has sent more than the limit without an acknowledgement, so in
  * slow start it stays behind the peer's window. If the peer waits nevertheless, a timer releases the bytes. Data that
- * follow within two round trips have waited for the acknowledgement: then the limit is cut, and grows slowly from there
- * on. After an idle time it starts at zero again, and doubles up to that threshold.
+ * follow one to two round trips later have waited for the acknowledgement: then the limit is cut, and grows slowly from
+ * there on. After an idle time it starts at zero again, and doubles up to that threshold.
  *
  * The socket lock covers all fields: owned, or as a spinlock while no task owns the socket. The timer has the spinlock
  * only, so it changes nothing while a task owns the socket.
@@ -21,7 +21,8 @@
 #include "compat/hrtimer.h"
 #include "tcp/tcp.h"
 
-#define SILENCE_NS	NSEC_PER_MSEC		/* time without new data, after which held bytes are released */
+#define SILENCE_MIN	(200 * NSEC_PER_USEC)	/* without new data, after which held bytes are released */
+#define SILENCE_MAX	NSEC_PER_MSEC
 #define TRIPS_NS	(100 * NSEC_PER_USEC)	/* shortest time of two round trips that is assumed */
 #define IDLE		(HZ / 20)		/* after that a peer may begin with a small window again */
 #define MIN_SEGMENTS	2			/* that TCP does not acknowledge at once, either */
@@ -43,8 +44,17 @@ static void release(struct nof_tcp_queue *q)
 /* Without memory for it in the window and in the buffer, TCP would have to drop what comes next. */
 static bool has_room(struct sock *sk, const struct tcp_sock *tp)
 {
+	const struct sk_buff *last = skb_peek_tail(&sk->sk_receive_queue);
+
 	return unacknowledged(tp) <= tp->rcv_wnd / 4 &&
-	       atomic_read(&sk->sk_rmem_alloc) <= READ_ONCE(sk->sk_rcvbuf) / 4 && !tcp_under_memory_pressure(sk);
+	       atomic_read(&sk->sk_rmem_alloc) <= READ_ONCE(sk->sk_rcvbuf) / 4 && !tcp_under_memory_pressure(sk) &&
+	       !(last && skb_pfmemalloc(last));
+}
+
+/* A round trip with the time that the peer takes, within bounds; srtt_us is in eighths */
+static u64 silence_ns(const struct tcp_sock *tp)
+{
+	return clamp_t(u64, (u64)(tp->srtt_us >> 3) * NSEC_PER_USEC, SILENCE_MIN, SILENCE_MAX);
 }
 
 static void grow_limit(struct nof_tcp_hold *hold, u32 sent)
@@ -64,13 +74,18 @@ static void cut_limit(struct nof_tcp_hold *hold, u32 segment)
 	hold->shift = min(hold->shift + 1, MAX_SHIFT);
 }
 
-/* Data have arrived after a release by the timer: did they wait for it? */
+/*
+ * Data have arrived after a release by the timer. If they waited for it, they come a round trip later: earlier ones were
+ * on their way already, much later ones had another reason.
+ */
 static void judge_wait(struct nof_tcp_hold *hold, const struct sock *sk)
 {
+	const struct tcp_sock *tp = tcp_sk(sk);
 	/* srtt_us is in eighths */
-	u64 trips = max_t(u64, (tcp_sk(sk)->srtt_us >> 2) * NSEC_PER_USEC, TRIPS_NS);
+	u64 longest = max_t(u64, (tp->srtt_us >> 2) * NSEC_PER_USEC, TRIPS_NS);
+	u64 after = ktime_get_ns() - hold->released;
 
-	if (ktime_get_ns() - hold->released < trips)
+	if (after >= (u64)tcp_min_rtt(tp) * NSEC_PER_USEC && after < longest)
 		cut_limit(hold, inet_csk(sk)->icsk_ack.rcv_mss);
 	hold->waited = 0;
 }
@@ -86,13 +101,13 @@ static void note_arrival(struct nof_tcp_hold *hold, const struct sock *sk)
 	hold->last = now;
 }
 
-static void start_timer(struct nof_tcp_hold *hold, u32 rcv_nxt)
+static void start_timer(struct nof_tcp_hold *hold, const struct tcp_sock *tp)
 {
 	if (hold->timed)
 		return;
 	hold->timed = true;
-	hold->seen = rcv_nxt;
-	hrtimer_start(&hold->timer, ns_to_ktime(SILENCE_NS), HRTIMER_MODE_REL_PINNED_SOFT);
+	hold->seen = tp->rcv_nxt;
+	hrtimer_start(&hold->timer, ns_to_ktime(silence_ns(tp)), HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
 void nof_tcp_hold(struct nof_tcp_queue *q, u32 n)
@@ -109,7 +124,7 @@ void nof_tcp_hold(struct nof_tcp_queue *q, u32 n)
 	/* TCP calls without new data where it lacks memory */
 	if (n && hold->bytes > MIN_BYTES && hold->bytes < NOF_TCP_HOLD && unacknowledged(tp) <= hold->limit &&
 	    has_room(sk, tp) && !test_bit(NOF_Q_POLLED, &q->q.flags)) {
-		start_timer(hold, tp->rcv_nxt);
+		start_timer(hold, tp);
 		return;
 	}
 	if (unacknowledged(tp) > hold->limit)
@@ -146,16 +161,19 @@ static enum hrtimer_restart hold_timer(struct hrtimer *timer)
 {
 	struct nof_tcp_queue *q = container_of(timer, struct nof_tcp_queue, hold.timer);
 	struct sock *sk = q->sock->sk;
+	u64 silence = 0;
 	bool again;
 
 	bh_lock_sock(sk);
 	again = release_after_silence(q);
-	if (!again)
+	if (again)
+		silence = silence_ns(tcp_sk(sk));
+	else
 		q->hold.timed = false;
 	bh_unlock_sock(sk);
 	if (!again)
 		return HRTIMER_NORESTART;
-	hrtimer_forward_now(timer, ns_to_ktime(SILENCE_NS));
+	hrtimer_forward_now(timer, ns_to_ktime(silence));
 	return HRTIMER_RESTART;
 }
 
