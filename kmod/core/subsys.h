@@ -36,6 +36,8 @@ struct nof_policy {
 	u8	fencing;
 };
 
+enum { NOF_TLS_CONNECTS = 16 };	/* that a subsystem gets at a time */
+
 /**
  * struct nof_subsys - one per (subsystem NQN, host NQN, host ID)
  * @dev:	/sys/class/nvmeof-subsystem/nvmeof0; its reference count is the subsystem's. Each controller and head
@@ -56,6 +58,7 @@ struct nof_policy {
  * @fences:	associations whose requests are held, see mpath/fence.c; under @fence_lock
  * @changing:	outstanding commands that may change namespaces, under @lock; @changing_nsid: of which, 0 for any
  * @waiting:	tags of requests that wait for a path or are held by a fence
+ * @tls_connects: when the places end that connections with TLS have while they are set up, in jiffies; see tcp/tls.c
  * @tags:	tag set of all heads, allocated by the first connect
  */
 struct nof_subsys {
@@ -94,7 +97,7 @@ struct nof_subsys {
 	u32			changing;
 	u32			changing_nsid;
 	atomic_t		waiting;
-	atomic_t		tls_connects;	/* connections being set up that will use TLS */
+	atomic_long_t		tls_connects[NOF_TLS_CONNECTS];
 	u32			nr_default;	/* hardware contexts that are not polled */
 	u32			nr_poll;
 

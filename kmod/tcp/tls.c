@@ -23,8 +23,7 @@
 #include "tcp/tls.h"
 
 #define RETRY_DELAY	(HZ / 50)	/* before another request, while as many handshakes wait as the kernel allows */
-#define CONNECTS_MAX	16		/* connections that a subsystem gets at a time */
-#define CONNECT_DELAY	(HZ / 4)	/* longest wait: the others may be to a dead target */
+#define CONNECT_TIME	(HZ / 4)	/* after that, another connection may take the place */
 #define TICKETS_MAX	16		/* records with session tickets that a target may send */
 #define CONTROL_MAX	1024		/* bytes of a record that is not data; session tickets have about 300 */
 #define SEND_VECS	16		/* copied pieces that go to the socket in one call */
@@ -48,20 +47,49 @@ void nof_tls_release(struct socket *sock)
  * Handshake
  */
 
+/* Takes the place @i of a subsystem until @end, if it is free or its time is over. */
+static bool place_take(struct nof_subsys *subsys, u32 i, long end)
+{
+	long old = atomic_long_read(&subsys->tls_connects[i]);
+
+	return (!old || time_after_eq(jiffies, (unsigned long)old)) &&
+	       atomic_long_try_cmpxchg(&subsys->tls_connects[i], &old, end);
+}
+
+/* jiffies + CONNECT_TIME if a place was free, or 0 */
+static long place_find(struct nof_subsys *subsys, u32 *place)
+{
+	long end = (jiffies + CONNECT_TIME) ?: 1;
+
+	for (*place = 0; *place < NOF_TLS_CONNECTS; ++*place) {
+		if (place_take(subsys, *place, end))
+			return end;
+	}
+	return 0;
+}
+
+/*
+ * A target may close the connections that exceed its limit of handshakes. So each connection needs one of the places of
+ * its subsystem. It keeps it for CONNECT_TIME at most: those to a dead target must not delay the others for long.
+ */
 void nof_tls_connect_begin(struct nof_tcp_queue *q)
 {
-	atomic_t *connects = &q->q.ctrl->subsys->tls_connects;
-	unsigned long end = jiffies + CONNECT_DELAY;
-
-	/* a race leads to a few connections more */
-	while (atomic_read(connects) >= CONNECTS_MAX && !nof_tcp_given_up(q) && time_before(jiffies, end))
+	while (!nof_tcp_given_up(q) && time_before(jiffies, q->q.deadline)) {
+		q->tls_setup.place_end = place_find(q->q.ctrl->subsys, &q->tls_setup.place);
+		if (q->tls_setup.place_end)
+			return;
 		wait_event_idle_timeout(q->wait, nof_tcp_given_up(q), RETRY_DELAY);
-	atomic_inc(connects);
+	}
 }
 
 void nof_tls_connect_end(struct nof_tcp_queue *q)
 {
-	atomic_dec(&q->q.ctrl->subsys->tls_connects);
+	long end = q->tls_setup.place_end;
+
+	/* after that time it may be another's */
+	if (end)
+		atomic_long_try_cmpxchg(&q->q.ctrl->subsys->tls_connects[q->tls_setup.place], &end, 0);
+	q->tls_setup.place_end = 0;
 }
 
 /* Kernels differ in the sign of @status. The completion comes last: then the queue may be freed. */
