@@ -368,6 +368,8 @@ const Misbehaviour commonTable[] = {
 				for (int i = 0; i < 4; i++)
 					raw[4 + i] = static_cast<std::uint8_t>(plen >> 8 * i);
 				raw.insert(raw.begin() + sizeof(DataPdu), 40, 0x5a); }); }},
+	{"c2h-urgent", 6, Hook::wire, io, Expect::reset, nothing,
+		[](S &s) { return verdict(s.ioRead() && header(s).type == pdu_c2h_data, s, Verdict::urgent); }},
 	{"c2h-missing-last-part", 7, Hook::c2hData, io, Expect::retried, nothing,
 		[](S &s) { return verdict(notFirst(s) && (data(s).h.flags & f_last), s, Verdict::drop); }},
 	{"c2h-missing-first-part", 6, Hook::c2hData, io, Expect::reset, nothing,

@@ -44,6 +44,7 @@ enum class Verdict {
 	drop,          // not done or not sent
 	twice,         // sent twice
 	close,         // sent, then the connection is closed with FIN
+	urgent,        // sent as urgent data of TCP
 	abort,         // half of it is sent, then the connection is reset
 	slow,          // sent byte by byte, 200 ms apart
 	crawl,         // sent byte by byte, 1 s apart

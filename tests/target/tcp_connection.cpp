@@ -278,6 +278,9 @@ void TcpConnection::applyVerdict(Verdict verdict, Bytes &raw)
 		sendBytes(raw);
 		end();
 		break;
+	case Verdict::urgent:
+		::send(socket_.get(), raw.data(), raw.size(), MSG_OOB | MSG_NOSIGNAL);
+		break;
 	case Verdict::abort:
 		sendBytes(std::span(raw).first(raw.size() / 2));
 		end(true);
