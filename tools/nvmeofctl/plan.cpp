@@ -14,7 +14,7 @@
 #include "libctl/base/file.h"
 #include "libctl/sizing/sizing.h"
 #include "machine.h"
-#include "map.h"
+#include "svg.h"
 #include "table.h"
 
 using namespace nvmeof;
