@@ -127,7 +127,7 @@ patiently() {
 	local until=$((SECONDS + $1))
 	shift
 	until "$@"; do
-		((SECONDS < until)) || fail "waited in vain for: $*"
+		((SECONDS < until)) || fail "timed out waiting for: $*"
 		sleep 0.3
 	done
 }

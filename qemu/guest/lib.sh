@@ -25,7 +25,7 @@ wait_for() {
 	local until=$((SECONDS + $1))
 	shift
 	until "$@"; do
-		((SECONDS < until)) || fail "waited in vain for: $*"
+		((SECONDS < until)) || fail "timed out waiting for: $*"
 		sleep 0.05
 	done
 }
