@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "context.h"
-#include "gds.h"
+#include "gpu_documents.h"
 #include "libctl/base/file.h"
 #include "libctl/base/text.h"
 #include "libctl/gpu/rails.h"
@@ -31,15 +31,9 @@ struct MachineMap {
 std::string mapText(const MachineMap &map);
 std::string mapSvg(const MachineMap &map);
 
-int runMap(Context &context)
+static int drawMap(Context &context, const Tree &tree)
 {
-	Result<std::unique_ptr<Tree>> tree = openMachine(context.args());
-	if (!tree)
-		return context.fail("", tree.error(),
-				    tree.error().code == ErrorCode::invalid
-					    ? ""
-					    : "give another directory or recording with --root");
-	const Node node = readMachine(context.args(), **tree);
+	const Node node = readMachine(context.args(), tree);
 	Result<std::vector<std::string>> named = gpusOf(context.args(), node);
 	if (!named)
 		return context.fail("", named.error());
@@ -57,6 +51,11 @@ int runMap(Context &context)
 	else
 		context.out() << mapText(map);
 	return 0;
+}
+
+int runMap(Context &context)
+{
+	return withMachine(context, drawMap);
 }
 
 // ---- output

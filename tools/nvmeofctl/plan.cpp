@@ -10,7 +10,7 @@
 #include <nvmeof/snapshot.h>
 
 #include "context.h"
-#include "gds.h"
+#include "gpu_documents.h"
 #include "libctl/base/file.h"
 #include "libctl/sizing/sizing.h"
 #include "machine.h"

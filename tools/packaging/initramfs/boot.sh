@@ -157,8 +157,8 @@ nvmeof_connect() {
 	echo "nvmeof: $out"
 }
 
-# nvmeof_await_address SECONDS: waits until an interface has a global address, whichever program configures it. A connect
-# without an address fails, and the delay grows with each retry.
+# nvmeof_await_address SECONDS: waits until an interface has a global address, whichever program configures it. A
+# connect without an address fails, and the delay grows with each retry.
 nvmeof_await_address() {
 	local tries=$(($1 * 5))
 	while [ -z "$(ip -o address show up scope global)" ]; do
