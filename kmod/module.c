@@ -8,9 +8,9 @@
 #include "core/subsys.h"
 #include "core/upcalls.h"
 #include "core/work.h"
+#include "mpath/discard_ranges.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
-#include "mpath/ranges.h"
 #include "mpath/subsys.h"
 #include "mpath/zones.h"
 

@@ -7,7 +7,7 @@
 #include "control/genl.h"
 #include "control/genl_attrs.h"
 #include "control/genl_policy.h"
-#include "control/opts.h"
+#include "control/options.h"
 #include "core/auth.h"
 #include "core/ctrl.h"
 #include "core/subsys.h"

@@ -12,8 +12,8 @@
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
+#include "mpath/path_stats.h"
 #include "mpath/selector.h"
-#include "mpath/stats.h"
 #include "wire/identify.h"
 
 /*

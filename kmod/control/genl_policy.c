@@ -2,13 +2,19 @@
 /* Netlink policy tables. */
 #include <linux/cache.h>
 #include "control/genl_policy.h"
-#include "core/ctrl.h"
+#include "core/options.h"
 
 #define NOF_NAME_POLICY(max)	{ .type = NLA_NUL_STRING, .len = (max) }
 
 static struct netlink_range_validation nof_range_kato __ro_after_init = { .max = NOF_MAX_TIME_MS };
-static struct netlink_range_validation nof_range_delay __ro_after_init = { .min = 1, .max = NOF_MAX_TIME_MS };
-static struct netlink_range_validation nof_range_connect __ro_after_init = { .min = 100, .max = NOF_MAX_TIME_MS };
+static struct netlink_range_validation nof_range_delay __ro_after_init = {
+	.min = NOF_MIN_RECONNECT_DELAY_MS,
+	.max = NOF_MAX_TIME_MS,
+};
+static struct netlink_range_validation nof_range_connect __ro_after_init = {
+	.min = NOF_MIN_CONNECT_TMO_MS,
+	.max = NOF_MAX_TIME_MS,
+};
 static struct netlink_range_validation nof_range_stall __ro_after_init = { .max = NOF_MAX_TIME_MS };
 static struct netlink_range_validation nof_range_spill __ro_after_init = { .max = NVMEOF_SPILL_US_MAX };
 static struct netlink_range_validation nof_range_removal __ro_after_init = { .max = NVMEOF_DELAYED_REMOVAL_MAX };

@@ -6,9 +6,6 @@
 #include <net/netlink.h>
 #include <uapi/linux/nvmeof.h>
 
-/* One day: above any useful timeout, and far below an overflow of jiffies. */
-#define NOF_MAX_TIME_MS		(24 * 60 * 60 * 1000)
-
 /* Each array ends with the highest attribute of its command. The do and dump of a command share one table. */
 extern const struct nla_policy nof_policy_subsys_get[NVMEOF_A_SUBSYS_ID + 1];
 extern const struct nla_policy nof_policy_subsys_set[NVMEOF_A_QUIESCE_TMO + 1];

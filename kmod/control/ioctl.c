@@ -7,7 +7,6 @@
 #include <linux/ptrace.h>
 #include <linux/uaccess.h>
 #include "compat/uring.h"
-#include "control/ioctl.h"
 #include "control/passthru.h"
 #include "control/rights.h"
 #include "core/ctrl.h"

@@ -9,10 +9,10 @@
 #include <linux/idr.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include "compat/uring.h"
 #include "control/control.h"
-#include "control/ioctl.h"
+#include "control/passthru.h"
 #include "control/rights.h"
-#include "control/uring.h"
 #include "core/ctrl.h"
 #include "core/subsys.h"
 #include "mpath/head.h"

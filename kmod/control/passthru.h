@@ -4,10 +4,13 @@
 #define NOF_CONTROL_PASSTHRU_H
 
 #include <linux/blk-mq.h>
+#include <linux/blkdev.h>
 #include <linux/nvme_ioctl.h>
 
+struct io_comp_batch;
 struct io_uring_cmd;
 struct iov_iter;
+struct nof_caller;
 struct nof_ctrl;
 struct nof_grant;
 struct nof_head;
@@ -55,5 +58,31 @@ struct nof_passthru_io {
 struct request *nof_passthru_request(struct nof_head *head, const struct nof_passthru_io *io);
 /* Allocates, executes and frees a request. Return value and @result as in nof_passthru_admin(). */
 int nof_passthru_execute(struct nof_head *head, const struct nof_passthru_io *io, u64 *result);
+
+/*
+ * The standard NVMe ioctls (ioctl.c). Each returns 0, a negative errno, or the NVMe status of the command as a positive
+ * number.
+ */
+
+/* ioctl of a controller's device node */
+long nof_ctrl_ioctl(struct nof_ctrl *ctrl, unsigned int cmd, void __user *arg);
+/* The head_ioctl of struct nof_control_ops */
+int nof_head_ioctl(struct block_device *bdev, blk_mode_t mode, unsigned int cmd, unsigned long arg);
+/* ioctl of a disk's block device node or generic node */
+int nof_disk_ioctl(struct nof_head *head, const struct nof_caller *who, unsigned int cmd, void __user *arg);
+
+/*
+ * Passthrough by io_uring (uring.c). The CQE has 0, a negative errno or the NVMe status in res, and dwords 0 and 1 of
+ * the NVMe completion in big_cqe. On -EAGAIN io_uring issues the command again from a context that may sleep. Context:
+ * process.
+ */
+
+/* NVME_URING_CMD_ADMIN and _ADMIN_VEC, at a controller's node */
+int nof_uring_admin(struct io_uring_cmd *ioucmd, unsigned int issue_flags, struct nof_ctrl *ctrl);
+/* NVME_URING_CMD_IO and _IO_VEC, at a disk's generic node; the open file keeps @head */
+int nof_uring_io(struct io_uring_cmd *ioucmd, unsigned int issue_flags, struct nof_head *head,
+		 const struct nof_caller *who);
+/* Polls the queues to which nof_uring_io() has sent @ioucmd. Returns the number of completions found. */
+int nof_uring_poll(struct io_uring_cmd *ioucmd, struct nof_head *head, struct io_comp_batch *iob);
 
 #endif

@@ -8,11 +8,11 @@
 #include <linux/sysfs.h>
 #include <linux/uuid.h>
 #include "control/control.h"
-#include "control/genl_policy.h"
-#include "control/opts.h"
+#include "control/options.h"
 #include "control/rights.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
+#include "core/options.h"
 #include "core/state.h"
 #include "core/upcalls.h"
 

@@ -5,7 +5,7 @@
 #include "core/ctrl.h"
 #include "core/state.h"
 #include "mpath/path.h"
-#include "mpath/stats.h"
+#include "mpath/path_stats.h"
 
 #define PATH_ATTR(name, fmt, value)									\
 static ssize_t name##_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)		\

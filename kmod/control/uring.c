@@ -2,9 +2,9 @@
 #include <linux/blk-mq.h>
 #include <linux/nvme.h>
 #include <linux/slab.h>
+#include "compat/uring.h"
 #include "control/passthru.h"
 #include "control/rights.h"
-#include "control/uring.h"
 #include "core/ctrl.h"
 #include "core/subsys.h"
 #include "mpath/complete.h"

@@ -19,7 +19,7 @@
 #include "mpath/latency.h"
 #include "mpath/outlier.h"
 #include "mpath/path.h"
-#include "mpath/stats.h"
+#include "mpath/path_stats.h"
 
 #define LOOK		msecs_to_jiffies(100)
 #define FRESH		HZ			/* older averages are ignored */

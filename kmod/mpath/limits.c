@@ -11,10 +11,10 @@
 #include "core/subsys.h"
 #include "core/upcalls.h"
 #include "core/work.h"
+#include "mpath/discard_ranges.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
-#include "mpath/ranges.h"
 #include "wire/identify.h"
 
 /*

@@ -5,10 +5,10 @@
 #include "compat/blk.h"
 #include "core/subsys.h"
 #include "core/work.h"
+#include "mpath/discard_ranges.h"
 #include "mpath/failover.h"
 #include "mpath/head.h"
 #include "mpath/park.h"
-#include "mpath/ranges.h"
 #include "mpath/request.h"
 #include "mpath/requeue.h"
 

@@ -18,8 +18,8 @@
 #include "mpath/head.h"
 #include "mpath/park.h"
 #include "mpath/path.h"
+#include "mpath/path_stats.h"
 #include "mpath/request.h"
-#include "mpath/stats.h"
 #include "wire/identify.h"
 
 static void path_release(struct kobject *kobj)

@@ -15,7 +15,7 @@
 #include "mpath/head.h"
 #include "mpath/health.h"
 #include "mpath/latency.h"
-#include "mpath/stats.h"
+#include "mpath/path_stats.h"
 #include "wire/identify.h"
 
 struct nof_ctrl;

@@ -63,7 +63,7 @@ enum nof_cmd_retry {
  * @retry:	enum nof_cmd_retry, of a command of the driver (REQ_DRV), see mpath/command.h
  * @trial:	chosen as the probe of a path that is degraded or on probation, see choose_probe()
  * @maybe_ran:	passthrough: it was sent and lost without an answer, at least once
- * @ranges:	of a discard with several, see mpath/ranges.h
+ * @ranges:	of a discard with several, see mpath/discard_ranges.h
  * @gpu:	its data are in GPU memory, even if the provider of the pages has left since
  * @failover:	of the path it left first, NULL for none
  * @gen:	subsys->selector_gen when selector->start() was called, 0 when it was not

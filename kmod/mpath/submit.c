@@ -15,18 +15,18 @@
 #include "core/transport.h"
 #include "mpath/choose.h"
 #include "mpath/complete.h"
+#include "mpath/discard_ranges.h"
 #include "mpath/hctx.h"
 #include "mpath/head.h"
 #include "mpath/park.h"
 #include "mpath/path.h"
-#include "mpath/ranges.h"
 #include "mpath/request.h"
 #include "mpath/requeue.h"
 #include "mpath/selector.h"
 #include "mpath/zones.h"
 #include "wire/identify.h"
 
-/* blk-mq warns about more contexts than CPUs; control/opts.c limits both numbers to the possible CPUs. */
+/* blk-mq warns about more contexts than CPUs; control/options.c limits both numbers to the possible CPUs. */
 static void hctx_spread(struct blk_mq_queue_map *map, u32 nr, u32 offset)
 {
 	map->nr_queues = nr;

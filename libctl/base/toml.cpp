@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include <nvmeof/address.h>
 #include <nvmeof/suggest.h>
 
 #include "invalid_error.h"
@@ -100,6 +101,15 @@ Result<std::vector<std::string>> textsOf(const toml::node &node)
 	if (texts.empty())
 		return invalidError("the list is empty");
 	return texts;
+}
+
+Result<std::string> nqnOf(const toml::node &node)
+{
+	Result<std::string> text = textOf(node);
+	if (!text)
+		return text;
+	Result<void> good = checkNqn(*text);
+	return good ? text : Result<std::string>(good.error());
 }
 
 Result<bool> flagOf(const toml::node &node)

@@ -27,6 +27,7 @@ namespace nofctl {
 // Each fails with invalid; the message covers the value only.
 nvmeof::Result<std::string> textOf(const toml::node &node);               // not empty, no blanks or control characters
 nvmeof::Result<std::vector<std::string>> textsOf(const toml::node &node); // one text, or a list of texts
+nvmeof::Result<std::string> nqnOf(const toml::node &node);                // checkNqn()
 nvmeof::Result<bool> flagOf(const toml::node &node);
 nvmeof::Result<std::int64_t> numberOf(const toml::node &node, std::int64_t min, std::int64_t max);
 // A number of seconds, or a text for parseSeconds().

@@ -32,15 +32,6 @@ const std::vector<std::string> &ownSelectors()
 	return names;
 }
 
-Result<std::string> nqnOf(const toml::node &node)
-{
-	Result<std::string> text = textOf(node);
-	if (!text)
-		return text;
-	Result<void> good = checkNqn(*text);
-	return good ? text : Result<std::string>(good.error());
-}
-
 Result<std::string> patternOf(const toml::node &node)
 {
 	Result<std::string> text = textOf(node);

@@ -9,7 +9,7 @@
 
 #include <nvmeof/foreign.h>
 
-#include "users.h"
+#include "disk_users.h"
 
 namespace nofctl::volume {
 

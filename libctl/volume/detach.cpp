@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "users.h"
+#include "disk_users.h"
 
 namespace nofctl::volume {
 

@@ -19,7 +19,7 @@
 #include <nvmeof/client.h>
 
 #include "attachment_store.h"
-#include "users.h"
+#include "disk_users.h"
 
 namespace nofctl::volume {
 

@@ -124,12 +124,7 @@ live() {
 # patiently SECONDS COMMAND...: wait_for with longer pauses: a reconnect takes seconds, and polling costs emulation
 # time.
 patiently() {
-	local until=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		((SECONDS < until)) || fail "waited in vain for: $*"
-		sleep 0.3
-	done
+	pause=0.3 wait_for "$@"
 }
 
 # find_disk STACK: sets device[STACK]

@@ -7,23 +7,11 @@
 # The target half of the machine is in a network namespace: nic2 and nic3, and the drives exported by nvmet. Lines that
 # begin with "demo: " are the output for the user.
 
-step=0
+# shellcheck source=qemu/demo/steps.sh
+. /nvmeof/add/steps.sh
+
 jbof=nqn.2024-01.io.example:jbof
 config=/run/demo/nvmeof.toml
-
-say() {
-	echo "demo: $*"
-}
-
-begin_step() {
-	step=$((step + 1))
-	say
-	say "$step. $*"
-}
-
-indent() {
-	sed 's/^/demo:      /'
-}
 
 # Shows a command that a user might type, and its output; its exit status is in $status.
 show_any() {

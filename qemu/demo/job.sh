@@ -6,26 +6,14 @@
 # a target is found through a discovery service; another one demands proof of identity and encryption. Lines that begin
 # with "demo: " are the output for the user; everything else is in the log. A command that fails ends the job (set -e).
 
+# shellcheck source=qemu/demo/steps.sh
+. /nvmeof/add/steps.sh
+
 nqn=nqn.2024-01.io.example:demo
 uuid1=00000000-0000-4000-8000-000000000001
 uuid2=00000000-0000-4000-8000-000000000002
 uuid3=00000000-0000-4000-8000-000000000003
 uuid4=00000000-0000-4000-8000-000000000004
-step=0
-
-say() {
-	echo "demo: $*"
-}
-
-begin_step() {
-	step=$((step + 1))
-	say
-	say "$step. $*"
-}
-
-indent() {
-	sed 's/^/demo:      /'
-}
 
 # Shows a command that a user might type, runs it, and shows its output.
 show() {

@@ -20,13 +20,13 @@ drive() {
 	return 1
 }
 
-# wait_for SECONDS COMMAND...: repeats the command until it succeeds.
+# wait_for SECONDS COMMAND...: repeats the command until it succeeds, with a pause of $pause seconds.
 wait_for() {
 	local until=$((SECONDS + $1))
 	shift
 	until "$@"; do
-		((SECONDS < until)) || fail "waited in vain for: $*"
-		sleep 0.05
+		((SECONDS < until)) || fail "timed out waiting for: $*"
+		sleep "${pause:-0.05}"
 	done
 }
 

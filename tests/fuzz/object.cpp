@@ -7,6 +7,7 @@
 #include "tests/unit/exposition_checker.h"
 #include "doctor.h"
 #include "format.h"
+#include "list.h"
 #include "libctl/netlink/decode.h"
 #include "prometheus.h"
 #include "stats.h"

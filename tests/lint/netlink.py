@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The netlink interface has three definitions: the specification in YAML, the uapi header, and the tables of the kernel
-module. Check that they agree on names, values, types, and the attributes of each command's request and reply."""
+module. Check that they agree on names, values, types, and the attributes of each command's request and reply, and that
+they, the library, the command and the documents state the defaults of the kernel module."""
 
 import re
 import sys
@@ -15,7 +16,20 @@ HEADER = TOP / "include/uapi/linux/nvmeof.h"
 POLICY = TOP / "kmod/control/genl_policy.c"
 OPS = TOP / "kmod/control/genl.c"
 PUT = TOP / "kmod/control/genl_attrs.c"
+OPTIONS = TOP / "kmod/core/options.h"
 
+# Where else the default of an option is stated: NAME is the option's name, the group is the default
+STATED = {
+    "libctl/config/connect_settings.cpp": r'\{"NAME", &[^,]+, [^,]+, [^,]+, [^,]+, "([^"]*)"',
+    "tools/nvmeofctl/setting_texts.cpp": r'\{"NAME", "[^"]*", "([^"]*)"',
+    "tools/nvmeofctl/nvmeof.toml": r'^#NAME = "?([\w.-]+)',
+    "Documentation/operations.md": r"^\| [^|]*`--NAME` \| [^|]* \| ([^|]*) \|",
+}
+OPTION = {"KATO": "keep-alive-tmo", "ACK_TMO": "ack-tmo-ms"}
+NOT_IN = {  # options without an entry in that file
+    "tools/nvmeofctl/setting_texts.cpp": {"queue-size", "tags", "keep-alive-tmo", "connect-tmo", "ack-tmo-ms",
+                                          "retry-count"},
+}
 KERNEL_TYPE = {"NUL_STRING": "string", "BINARY": "binary", "FLAG": "flag"}
 
 errors = []
@@ -156,6 +170,33 @@ def check_references(ops, attrs):
                     errors.append(f"{o['name']}: no attribute {a}")
 
 
+def numbers(text):
+    """All numbers, times as seconds: "5 or 2", "300ms" """
+    return [float(n) / (1000 if unit else 1) for n, unit in re.findall(r"(?<![\w.])(-?\d+(?:\.\d+)?)(ms)?\b", text)]
+
+
+def check_defaults(attrs, header):
+    docs = {header_name(a["name"]): a.get("doc", "") for a in attrs}
+    comments = dict(re.findall(r"^\tNVMEOF_A_(\w+),\s*/\* (.*?) \*/", header, re.M))
+    found = re.findall(r'#define NOF_DEF_(\w+?)(_MS)?\s+\(?"?(-?\d+)', OPTIONS.read_text())
+    expect("defaults were found", len(found) > 8, True)
+    for name, in_ms, value in found:
+        for where, texts in (("specification", docs), ("header", comments)):
+            told = re.search(r"default(?: fits 16 MiB, max)? (-?\d+)", texts[name])
+            expect(f"default of {name} in the {where}", told and told.group(1), value)
+        if name == "TRSVCID":
+            continue
+        option = OPTION.get(name, name.lower().replace("_", "-"))
+        wanted = float(value)  # -1: off
+        if in_ms and wanted > 0 and not option.endswith("-ms"):
+            wanted /= 1000
+        for file, pattern in STATED.items():
+            if option not in NOT_IN.get(file, ()):
+                told = re.search(pattern.replace("NAME", option), (TOP / file).read_text(), re.M)
+                if not told or wanted not in numbers(told.group(1)):
+                    errors.append(f"{file}: default of {option}: {told and told.group(1)} is not {wanted:g}")
+
+
 def main():
     spec = yaml.safe_load(SPEC.read_text())
     header = HEADER.read_text()
@@ -171,6 +212,7 @@ def main():
     check_references(ops, attrs)
     check_tables(ops, attrs)
     check_objects(ops)
+    check_defaults(attrs, header)
     for e in errors:
         print(f"netlink: {e}", file=sys.stderr)
     return 1 if errors else 0

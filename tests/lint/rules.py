@@ -17,7 +17,7 @@ WIDTH = 120
 TAB = 8
 KERNEL_FILE_LINES = 900
 SKIPPED = ("build/", "LICENSES/", ".git/", ".cache/")
-SOURCES = {".c", ".cocci", ".h", ".cpp", ".py", ".sh", ".yaml", ".cmake", ".map", ".in"}
+SOURCES = {".c", ".cocci", ".h", ".cpp", ".py", ".sh", ".yaml", ".toml", ".cmake", ".map", ".in"}
 NAMED = {"Kbuild", "Makefile", "CMakeLists.txt", ".clang-format", ".editorconfig"}
 VERSIONS = re.compile(r"\b(LINUX_VERSION_CODE|KERNEL_VERSION|RHEL_RELEASE_CODE)\b")
 FOUR_KIB = re.compile(r"\b(4096|4095|0x1000|0xfff|SZ_4K)[UuLl]*\b|(<<|>>)=?\s*12\b")

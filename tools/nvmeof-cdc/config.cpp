@@ -99,15 +99,6 @@ Result<std::vector<Address>> addressesOf(const toml::node &node)
 	return addresses;
 }
 
-Result<std::string> nqnOf(const toml::node &node)
-{
-	Result<std::string> text = textOf(node);
-	if (!text)
-		return text;
-	Result<void> good = checkNqn(*text);
-	return good ? text : Result<std::string>(good.error());
-}
-
 Result<Unzoned> unzonedOf(const toml::node &node)
 {
 	Result<std::string> word = wordOf(node, {"unless-zoned", "all", "none"});

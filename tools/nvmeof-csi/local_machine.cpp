@@ -27,7 +27,7 @@
 
 #include <nvmeof/config.h>
 
-#include "libctl/volume/users.h"
+#include "libctl/volume/disk_users.h"
 
 namespace csi {
 

@@ -55,6 +55,15 @@ const std::vector<Option> &commonOptions(); // of every command that is not hidd
 // Own and common options.
 const std::vector<Option> &optionsOf(const Command &command);
 
+// The commands with verbs (verbs.cpp)
+Command volumeCommand();
+Command daemonCommand();
+Command cdcCommand();
+Command gdsCommand();
+Command stripeCommand();
+Command configCommand();
+Command keyCommand();
+
 int runConnect(Context &context);
 int runConnectAll(Context &context);
 int runConnectNbft(Context &context);

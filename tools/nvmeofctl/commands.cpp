@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "options.h"
-#include "verbs.h"
 
 using namespace opt;
 

@@ -178,6 +178,13 @@ static std::string authenticationStep(const Error &error, const ConnectOptions &
 					     : "compare both keys with those that the target has for this host, if any";
 }
 
+NetworkInterface networkInterfaceOf(const Controller &controller)
+{
+	const nofctl::gpu::FolderTree tree;
+	const std::string interface = interfaceOf(tree, controller.hostIface, controller.hostTraddr, controller.traddr);
+	return {interface, interfaceTrouble(tree, interface)};
+}
+
 std::string connectNextStep(const Error &error, const ConnectOptions &options, const nofctl::gpu::Tree &tree)
 {
 	const std::string &file = error.object.kind == ErrorObject::Kind::file ? error.object.name : "";

@@ -49,6 +49,13 @@ std::string nameStep(const nvmeof::Error &error);
 std::string connectNextStep(const nvmeof::Error &error, const nvmeof::ConnectOptions &options,
 			    const nofctl::gpu::Tree &tree = nofctl::gpu::FolderTree());
 
+struct NetworkInterface {
+	std::string name, trouble; // trouble: "eth0 has no carrier"
+};
+
+// The network interface of a controller's connections, and what is wrong with it
+NetworkInterface networkInterfaceOf(const nvmeof::Controller &controller);
+
 nvmeof::Error asError(std::string message); // without a code
 
 // Takes the settings of the configuration for the NQN of @plan, where the command line gives none. Reports an error in

@@ -9,7 +9,7 @@
 
 #include <nvmeof/client.h>
 
-#include "libctl/volume/users.h"
+#include "libctl/volume/disk_users.h"
 #include "parse.h"
 
 // A controller that disconnect-all does not disconnect

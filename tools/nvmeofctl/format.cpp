@@ -93,30 +93,6 @@ std::string keyNote(std::int32_t serial, const std::string &description, std::ch
 	return since.count() ? note + fmt::format(", set {} ago", formatAge(now - since)) : note;
 }
 
-// "no", or "host, 5 min ago, by SHA-256 and DH group ffdhe2048, key 123456, set 5 min ago"
-std::string authenticationNote(const Controller &controller, std::chrono::nanoseconds now)
-{
-	std::string note = controller.authRequired ? "no, required" : "no";
-	if (const auto &is = controller.authentication)
-		note = fmt::format("{}, {} ago, by {} and DH group {}", is->mutual ? "host and controller" : "host",
-				   formatAge(now - is->at), is->hash, is->dhGroup);
-	const auto &key = controller.authKey;
-	return key ? note + keyNote(key->serial, key->description, key->since, now) : note;
-}
-
-// "no", or "AES-GCM-128, 5 min ago, key 123456 (NVMe1R01 ...), set 5 min ago"
-std::string tlsNote(const Controller &controller, std::chrono::nanoseconds now)
-{
-	if (!controller.tls)
-		return "no";
-	const Tls &tls = *controller.tls;
-	std::string note = tls.cipher.empty() ? "not connected yet" : tls.cipher;
-	if (tls.at.count())
-		note += fmt::format(", {} ago", formatAge(now - tls.at));
-	return note + keyNote(tls.keyUsed ? tls.keyUsed : tls.key,
-			      tls.identity.empty() ? "identity not known" : tls.identity, tls.keySince, now);
-}
-
 // @object: a controller, or a path, which has the values of its controller
 template <typename T> void addFailure(Fields &fields, const T &object)
 {
@@ -150,42 +126,6 @@ void addLatency(Fields &fields, const char *key, const Histogram &histogram)
 	if (summary.count)
 		fields.emplace_back(
 			key, fmt::format("p50 {}, p99 {}", formatLatency(summary.p50), formatLatency(summary.p99)));
-}
-
-using Paths = std::vector<const Path *>;
-
-// @key: &Path::nameSpace or &Path::controller
-std::map<std::string, Paths> pathsBy(std::string Path::*key, const std::vector<Path> &paths)
-{
-	std::map<std::string, Paths> groups;
-	for (const Path &path : paths)
-		groups[path.*key].push_back(&path);
-	return groups;
-}
-
-// Those of live controllers that are slow or left out, by condition: "suspect", "slow", ...
-std::map<std::string, Paths> remarkablePaths(const Paths &paths, const SlowPaths &slow)
-{
-	std::map<std::string, Paths> found;
-	for (const Path *path : paths) {
-		if (path->controllerState != ControllerState::live)
-			continue;
-		const std::string condition = conditionOf(*path, slow);
-		if (condition != toString(ControllerState::live))
-			found[condition].push_back(path);
-	}
-	return found;
-}
-
-// "2/4": usable of existing paths; "2/3 of 4" if more are expected than exist; "2/2, 1 slow"
-std::string pathsCell(const Namespace &ns, const Paths &own, const SlowPaths &slow)
-{
-	std::string text = fmt::format("{}/{}", ns.usablePaths, ns.paths);
-	if (ns.expectedPaths > ns.paths)
-		text += fmt::format(" of {}", ns.expectedPaths);
-	for (const auto &[condition, those] : remarkablePaths(own, slow))
-		text += fmt::format(", {} {}", those.size(), condition);
-	return text;
 }
 
 std::string latencyCell(const Histogram &histogram)
@@ -241,35 +181,29 @@ struct EventDetail {
 	}
 };
 
-// " optimized" if all paths are in one state, else the state of each; " was optimized" if that is not current; empty if
-// the target does not report ANA.
-std::string formatAnaOf(const Paths &own)
-{
-	auto state = [](const Path *path) { return path->anaState; };
-	if (std::all_of(own.begin(), own.end(), [&](const Path *path) { return state(path) == AnaState::none; }))
-		return {};
-	if (std::all_of(own.begin(), own.end(), [&](const Path *path) { return state(path) == state(own.front()); }))
-		return " " + formatAna(*own.front());
-	std::string text = anaIsCurrent(*own.front()) ? "" : " was";
-	for (const Path *path : own)
-		text += fmt::format(" {}={}", path->nameSpace, toString(path->anaState));
-	return text;
-}
-
-// ", degraded" if that is all paths, else the disks: ", nvmeof0n1 slow"
-std::string formatConditions(const Paths &own, const SlowPaths &slow)
-{
-	std::string text;
-	for (const auto &[condition, those] : remarkablePaths(own, slow)) {
-		if (those.size() == own.size())
-			return ", " + condition;
-		for (const Path *path : those)
-			text += fmt::format(", {} {}", path->nameSpace, condition);
-	}
-	return text;
-}
-
 } // namespace
+
+std::string authenticationNote(const Controller &controller, std::chrono::nanoseconds now)
+{
+	std::string note = controller.authRequired ? "no, required" : "no";
+	if (const auto &is = controller.authentication)
+		note = fmt::format("{}, {} ago, by {} and DH group {}", is->mutual ? "host and controller" : "host",
+				   formatAge(now - is->at), is->hash, is->dhGroup);
+	const auto &key = controller.authKey;
+	return key ? note + keyNote(key->serial, key->description, key->since, now) : note;
+}
+
+std::string tlsNote(const Controller &controller, std::chrono::nanoseconds now)
+{
+	if (!controller.tls)
+		return "no";
+	const Tls &tls = *controller.tls;
+	std::string note = tls.cipher.empty() ? "not connected yet" : tls.cipher;
+	if (tls.at.count())
+		note += fmt::format(", {} ago", formatAge(now - tls.at));
+	return note + keyNote(tls.keyUsed ? tls.keyUsed : tls.key,
+			      tls.identity.empty() ? "identity not known" : tls.identity, tls.keySince, now);
+}
 
 std::string hexText(std::span<const std::uint8_t> bytes)
 {
@@ -601,62 +535,4 @@ std::string formatPaths(const std::vector<Path> &paths, std::chrono::nanoseconds
 			   std::to_string(path.failoversFrom), std::to_string(path.failoversTo),
 			   describeFailure(path.lastError, path.lastErrno)});
 	return table.render();
-}
-
-std::string formatNamespaces(const std::vector<Namespace> &namespaces, const std::vector<Subsystem> &subsystems,
-			     const std::vector<Path> &paths)
-{
-	Table table({{"Node"},
-		     {"NSID", Align::right},
-		     {"Size", Align::right},
-		     {"Format", Align::right},
-		     {"Paths", Align::right},
-		     {"Model"},
-		     {"Serial"},
-		     {"Subsystem"}});
-	const SlowPaths slow = slowPaths(paths);
-	std::map<std::string, Paths> pathsOf = pathsBy(&Path::nameSpace, paths);
-	for (const Namespace &ns : namespaces) {
-		auto of = std::find_if(subsystems.begin(), subsystems.end(),
-				       [&](const Subsystem &s) { return s.id == ns.subsystem; });
-		Subsystem subsystem = of == subsystems.end() ? Subsystem() : *of;
-		bool generic = genericOnly(ns);
-		table.add({deviceOf(ns), std::to_string(ns.nsid), generic ? "-" : formatSize(ns.size),
-			   generic ? "generic only" : fmt::format("{} B", ns.lbaSize),
-			   pathsCell(ns, pathsOf[ns.name], slow), subsystem.model, subsystem.serial, subsystem.nqn});
-	}
-	return table.render();
-}
-
-std::string formatSubsystems(const std::vector<Subsystem> &subsystems, const std::vector<Controller> &controllers,
-			     const std::vector<Path> &paths, Detail detail, std::chrono::nanoseconds now)
-{
-	std::string text;
-	const SlowPaths slow = slowPaths(paths);
-	std::map<std::string, Paths> pathsOf = pathsBy(&Path::controller, paths);
-	auto security = [&](Controller controller) {
-		readKeyNames(controller);
-		for (const auto &[key, note] : {std::pair{"authenticated", authenticationNote(controller, now)},
-						{"tls", tlsNote(controller, now)}})
-			text += nofctl::printable(fmt::format("     {}: {}", key, note)) + "\n";
-	};
-	for (const Subsystem &subsystem : subsystems) {
-		std::string indent(subsystem.name.size() + 3, ' ');
-		text += nofctl::printable(fmt::format("{} - NQN={}", subsystem.name, subsystem.nqn)) + "\n";
-		text += nofctl::printable(fmt::format("{}hostnqn={}", indent, subsystem.hostnqn)) + "\n";
-		text += nofctl::printable(fmt::format("{}iopolicy={}", indent, subsystem.iopolicy)) + "\n\\\n";
-		for (const Controller &controller : controllers) {
-			if (controller.subsystem != subsystem.id)
-				continue;
-			const bool live = controller.state == ControllerState::live;
-			text += nofctl::printable(
-					fmt::format(" +- {} {} {}{}{}", controller.name, formatAddress(controller),
-						    toString(controller.state), formatAnaOf(pathsOf[controller.name]),
-						    live ? formatConditions(pathsOf[controller.name], slow) : "")) +
-				"\n";
-			if (detail == Detail::verbose)
-				security(controller);
-		}
-	}
-	return text;
 }

@@ -51,6 +51,12 @@ std::string formatAna(const nvmeof::Path &path);
 // Time since the path entered its ANA state, "-" if not known, or not current. @now: CLOCK_BOOTTIME
 std::string formatSince(const nvmeof::Path &path, std::chrono::nanoseconds now);
 
+// How the host is authenticated: "no", or "host, 5 min ago, by SHA-256 and DH group ffdhe2048, key 123456, set 5 min
+// ago". @now: CLOCK_BOOTTIME
+std::string authenticationNote(const nvmeof::Controller &controller, std::chrono::nanoseconds now);
+// "no", or "AES-GCM-128, 5 min ago, key 123456 (NVMe1R01 ...), set 5 min ago". @now: CLOCK_BOOTTIME
+std::string tlsNote(const nvmeof::Controller &controller, std::chrono::nanoseconds now);
+
 // One line without newline.
 std::string formatEvent(const nvmeof::Event &event, const std::optional<nvmeof::AnaBefore> &before = {});
 
@@ -68,14 +74,3 @@ Fields shownFields(const nvmeof::Namespace &ns, const nvmeof::Snapshot &related)
 Fields shownFields(const nvmeof::Path &path, const nvmeof::Snapshot &related);
 // A table with one line per path.
 std::string formatPaths(const std::vector<nvmeof::Path> &paths, std::chrono::nanoseconds now = nvmeof::bootTime());
-
-// Output of "list": the cell of the paths also has the number of those that are slow or left out.
-std::string formatNamespaces(const std::vector<nvmeof::Namespace> &namespaces,
-			     const std::vector<nvmeof::Subsystem> &subsystems,
-			     const std::vector<nvmeof::Path> &paths = {});
-enum class Detail { brief, verbose }; // verbose: how each controller is authenticated and encrypted, too
-
-// Output of "list-subsys": ANA states and conditions of paths are those of live controllers.
-std::string formatSubsystems(const std::vector<nvmeof::Subsystem> &subsystems,
-			     const std::vector<nvmeof::Controller> &controllers, const std::vector<nvmeof::Path> &paths,
-			     Detail detail = Detail::brief, std::chrono::nanoseconds now = nvmeof::bootTime());

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // gds: checks whether data can move between disks and GPU memory directly, and why not.
-#include "gds.h"
-
 #include <array>
 #include <filesystem>
 #include <ostream>
@@ -9,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "context.h"
+#include "gpu_documents.h"
 #include "libctl/base/file.h"
 #include "libctl/gpu/cufile.h"
 #include "libctl/gpu/finding.h"
@@ -119,17 +118,6 @@ int recordGds(Context &context, const Tree &tree)
 		context.out() << fmt::format("{}: {} files and links\n", file,
 					     keeping.kept().files().size() + keeping.kept().links().size());
 	return 0;
-}
-
-int withMachine(Context &context, int (*run)(Context &, const Tree &))
-{
-	Result<std::unique_ptr<Tree>> tree = openMachine(context.args());
-	if (!tree)
-		return context.fail("", tree.error(),
-				    tree.error().code == ErrorCode::invalid
-					    ? ""
-					    : "give another directory or recording with --root");
-	return run(context, **tree);
 }
 
 } // namespace
@@ -263,198 +251,4 @@ int configureGds(Context &context, const Tree &tree)
 								 : "; the old file, with its comments, is " +
 									   outcome.file + ".before-nvmeof");
 	return outcome.problems.empty() ? 0 : 1;
-}
-
-// ---- JSON documents
-
-using namespace nofctl::sizing;
-using namespace nofctl::stripe;
-
-namespace {
-
-const char *word(Level level)
-{
-	return level == Level::pass ? "pass" : level == Level::warn ? "warn" : "fail";
-}
-
-void putGpuText(Json &json, const char *key, const std::string &text)
-{
-	if (!text.empty())
-		json[key] = text;
-}
-
-Json toJson(const Finding &one)
-{
-	Json json{{"level", word(one.level)}, {"check", one.check}, {"subject", one.subject}, {"what", one.what}};
-	putGpuText(json, "step", one.step);
-	putGpuText(json, "row", one.row);
-	putGpuText(json, "source", one.source);
-	return json;
-}
-
-Json toJson(const Pair &pair)
-{
-	Json redirects = Json::array();
-	for (const PciDevice *bridge : pair.redirects)
-		redirects.push_back(bridge->address);
-	return {{"gpu", pair.gpu->address},
-		{"peer", pair.peer->address},
-		{"distance", toString(pair.state.distance)},
-		{"acs_redirects", redirects},
-		{"iommu", toString(pair.state.translation)},
-		{"host_bridge_known", pair.state.hostBridge},
-		{"row", pair.row->id},
-		{"level", word(pair.level)}};
-}
-
-Json toJson(const PciDevice &device)
-{
-	Json json{{"address", device.address}, {"root", device.root}, {"above", device.above}};
-	if (device.numa >= 0)
-		json["numa_node"] = device.numa;
-	if (device.socket >= 0)
-		json["socket"] = device.socket;
-	putGpuText(json, "driver", device.driver);
-	json["interfaces"] = device.nets;
-	json["rdma_devices"] = device.rdmas;
-	return json;
-}
-
-Json addressesOf(const std::vector<const PciDevice *> &devices)
-{
-	Json array = Json::array();
-	for (const PciDevice *one : devices)
-		array.push_back(one->address);
-	return array;
-}
-
-const char *word(Verdict verdict)
-{
-	return verdict == Verdict::enough ? "enough" : "short";
-}
-
-} // namespace
-
-Json gdsDocument(const CheckReport &answer)
-{
-	Json findings = Json::array(), pairs = Json::array(), disks = Json::array();
-	for (const Finding &one : answer.findings)
-		findings.push_back(toJson(one));
-	for (const Pair &one : answer.pairs)
-		pairs.push_back(toJson(one));
-	for (const Disk *disk : answer.disks)
-		disks.push_back(disk->name);
-	return {{"level", word(worst(answer.findings))},
-		{"gpus", addressesOf(answer.gpus)},
-		{"cards", addressesOf(answer.cards)},
-		{"disks", disks},
-		{"pairs", pairs},
-		{"findings", findings}};
-}
-
-Json cufileDocument(const std::string &file, const CufilePlan &plan, const std::vector<std::string> &problems,
-		    const std::string &text, bool written)
-{
-	Json settings = Json::array(), mounts = Json::array();
-	for (const CufileSetting &one : plan.settings)
-		settings.push_back({{"key", one.path.substr(1)}, {"value", one.value}, {"why", one.why}});
-	for (const MountMode &one : plan.mounts)
-		mounts.push_back({{"mount", one.point}, {"mode", one.mode}, {"why", one.why}});
-	Json failed = Json::array();
-	for (const Finding &one : plan.failed)
-		failed.push_back(toJson(one));
-	return {{"file", file}, {"settings", settings},   {"mounts", mounts},  {"problems", problems},
-		{"text", text}, {"check_failed", failed}, {"written", written}};
-}
-
-Json mapDocument(const Node &node, const std::vector<Rail> &rails, const std::vector<const PciDevice *> &cards)
-{
-	Json gpus = Json::array(), all = Json::array();
-	for (const Rail &rail : rails) {
-		Json json{{"gpu", toJson(*rail.gpu)}, {"card", rail.card->address}};
-		putGpuText(json, "interface", rail.interface);
-		json["distance"] = toString(rail.pair.state.distance);
-		json["row"] = rail.pair.row->id;
-		json["level"] = word(rail.pair.level);
-		gpus.push_back(json);
-	}
-	for (const PciDevice *card : cards) {
-		Json json = toJson(*card), paths = Json::array();
-		for (const CardUse &use : usesOf(node, *card))
-			for (const DiskPath *path : use.paths)
-				paths.push_back(
-					{{"disk", use.disk->name}, {"path", path->name}, {"usable", path->usable}});
-		json["paths"] = paths;
-		all.push_back(json);
-	}
-	return {{"rails", gpus}, {"cards", all}};
-}
-
-Json sizingDocument(const Sizing &sizing, const std::vector<Shortage> &shortages)
-{
-	Json stages = Json::array(), lines = Json::array(), compared = Json::array();
-	for (const Stage &one : sizing.stages)
-		stages.push_back({{"name", one.name}, {"read", one.read}, {"write", one.write}});
-	for (const Line &one : sizing.lines) {
-		Json json{{"group", one.group},
-			  {"name", one.name},
-			  {"value", one.value},
-			  {"unit", one.unit},
-			  {"formula", one.formula}};
-		putGpuText(json, "source", one.source);
-		if (one.emulated)
-			json["emulated"] = true;
-		if (one.verdict != Verdict::none)
-			json["verdict"] = word(one.verdict);
-		lines.push_back(json);
-	}
-	for (const Shortage &one : shortages) {
-		Json json{{"name", one.what}, {"wanted", one.wanted}, {"verdict", one.enough ? "enough" : "short"}};
-		if (one.there)
-			json["there"] = *one.there;
-		putGpuText(json, "step", one.step);
-		compared.push_back(json);
-	}
-	return {{"stages", stages},
-		{"narrowest", sizing.stages[sizing.narrowest].name},
-		{"lines", lines},
-		{"compared", compared}};
-}
-
-Json layoutDocument(const std::string &name, const Layout &layout, const std::string &text, const char *done)
-{
-	Json members = Json::array();
-	for (const Member &one : layout.members) {
-		Json json{{"disk", one.disk},
-			  {"wwid", one.wwid},
-			  {"size", one.bytes},
-			  {"nqn", one.subsystem},
-			  {"usable_paths", one.usable}};
-		putGpuText(json, "owner", one.owner);
-		members.push_back(json);
-	}
-	return {{"name", name},
-		{"done", done},
-		{"members", members},
-		{"chunk", layout.chunk},
-		{"full_stripe", layout.fullStripe()},
-		{"size", layout.bytes},
-		{"unused", layout.unused},
-		{"notes", layout.notes},
-		{"text", text}};
-}
-
-Json stripesDocument(const std::vector<StripeState> &stripes)
-{
-	Json array = Json::array();
-	for (const StripeState &one : stripes)
-		array.push_back({{"name", one.name},
-				 {"state", one.state},
-				 {"configured", one.configured},
-				 {"chunk", one.chunk},
-				 {"size", one.bytes},
-				 {"users", one.users},
-				 {"members", one.members},
-				 {"missing", one.missing}});
-	return {{"stripes", array}};
 }

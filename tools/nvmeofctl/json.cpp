@@ -11,13 +11,6 @@ using namespace nvmeof;
 
 namespace {
 
-// Omits an empty text, so that programs need not distinguish "" from an absent member.
-void putText(Json &json, const char *key, const std::string &text)
-{
-	if (!text.empty())
-		json[key] = text;
-}
-
 // @object: a controller, or a path, which has the values of its controller
 template <typename T> void putFailure(Json &json, const T &object)
 {
@@ -125,6 +118,12 @@ struct KindOf {
 
 } // namespace
 
+void putText(Json &json, const char *key, const std::string &text)
+{
+	if (!text.empty())
+		json[key] = text;
+}
+
 Json withSchema(const Json &document)
 {
 	Json whole{{"schema_version", schemaVersion}};
@@ -216,8 +215,7 @@ Json toJson(const Namespace &ns)
 	json["held"] = ns.held;
 	if (ns.hold) {
 		json["hold"] = {{"of", ns.hold->controller}, {"left_ms", ns.hold->left.count()}};
-		if (!ns.hold->asked.empty())
-			json["hold"]["asked"] = ns.hold->asked;
+		putText(json["hold"], "asked", ns.hold->asked);
 	}
 	json["openers"] = ns.openers;
 	json["p2p"] = ns.p2p;

@@ -13,6 +13,9 @@ using Json = nlohmann::ordered_json;
 
 inline constexpr int schemaVersion = 1;
 
+// Omits an empty text, so that programs need not distinguish "" from an absent member.
+void putText(Json &json, const char *key, const std::string &text);
+
 Json withSchema(const Json &document);
 // Text from a target may be invalid UTF-8; invalid bytes are replaced. @indent -1: one line
 std::string dump(const Json &document, int indent);

@@ -57,6 +57,17 @@ Result<std::unique_ptr<Tree>> openMachine(const Args &args)
 	return std::unique_ptr<Tree>(std::make_unique<FolderTree>(root));
 }
 
+int withMachine(Context &context, int (*run)(Context &, const Tree &))
+{
+	Result<std::unique_ptr<Tree>> tree = openMachine(context.args());
+	if (!tree)
+		return context.fail("", tree.error(),
+				    tree.error().code == ErrorCode::invalid
+					    ? ""
+					    : "give another directory or recording with --root");
+	return run(context, **tree);
+}
+
 Node readMachine(const Args &args, const Tree &tree)
 {
 	Node node = readNode(tree);

@@ -8,11 +8,11 @@
 #include <fmt/ranges.h>
 
 #include <nvmeof/address.h>
+#include <nvmeof/suggest.h>
 #include <nvmeof/uuid.h>
 
 #include "libctl/config/config_parse.h"
 #include "libctl/keys/source.h"
-#include "suggest.h"
 #include "when.h"
 
 using namespace nvmeof;

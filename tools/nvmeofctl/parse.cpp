@@ -15,11 +15,11 @@
 #include <fmt/ranges.h>
 
 #include <nvmeof/client.h>
+#include <nvmeof/suggest.h>
 
 #include "context.h"
 #include "libctl/keys/source.h"
 #include "setting_texts.h"
-#include "suggest.h"
 #include "table.h"
 #include "when.h"
 
@@ -196,7 +196,7 @@ std::string unknownOption(const Command *command, const std::string &word)
 	for (const Option &option : command ? optionsOf(*command) : everyOption())
 		if (!option.positional() && !option.old)
 			names.push_back(option.longName);
-	std::optional<std::string> meant = name.starts_with("--") ? closest(name, names) : std::nullopt;
+	std::optional<std::string> meant = name.starts_with("--") ? nvmeof::closest(name, names) : std::nullopt;
 	return fmt::format("there is no option {}{}", name, meant ? fmt::format("; did you mean {}?", *meant) : "");
 }
 
@@ -207,7 +207,7 @@ CommandLine unknownName(const Command *command, const std::string &word)
 	Words names = namesOf(command ? command->verbs : commands());
 	if (command && command->hidden) // an old spelling, whose verbs are hidden as well
 		std::ranges::transform(command->verbs, std::back_inserter(names), &Command::name);
-	const std::optional<std::string> meant = closest(word, names);
+	const std::optional<std::string> meant = nvmeof::closest(word, names);
 	const std::string what = command ? fmt::format("none of {}", fmt::join(names, ", ")) : "not a command";
 	return usage(command,
 		     fmt::format("'{}' is {}{}", word, what, meant ? fmt::format("; did you mean '{}'?", *meant) : ""));

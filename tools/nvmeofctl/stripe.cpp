@@ -19,7 +19,6 @@
 #include "configuration.h"
 #include "context.h"
 #include "format.h"
-#include "gds.h"
 #include "libctl/base/file.h"
 #include "libctl/stripe/mapper.h"
 #include "libctl/stripe/plan.h"
@@ -586,4 +585,44 @@ int runStripeGrow(Context &context)
 	if (context.json())
 		context.print(layoutDocument(name, *layout, "", "planned"));
 	return 0;
+}
+
+// ---- JSON documents
+
+Json layoutDocument(const std::string &name, const Layout &layout, const std::string &text, const char *done)
+{
+	Json members = Json::array();
+	for (const Member &one : layout.members) {
+		Json json{{"disk", one.disk},
+			  {"wwid", one.wwid},
+			  {"size", one.bytes},
+			  {"nqn", one.subsystem},
+			  {"usable_paths", one.usable}};
+		putText(json, "owner", one.owner);
+		members.push_back(json);
+	}
+	return {{"name", name},
+		{"done", done},
+		{"members", members},
+		{"chunk", layout.chunk},
+		{"full_stripe", layout.fullStripe()},
+		{"size", layout.bytes},
+		{"unused", layout.unused},
+		{"notes", layout.notes},
+		{"text", text}};
+}
+
+Json stripesDocument(const std::vector<StripeState> &stripes)
+{
+	Json array = Json::array();
+	for (const StripeState &one : stripes)
+		array.push_back({{"name", one.name},
+				 {"state", one.state},
+				 {"configured", one.configured},
+				 {"chunk", one.chunk},
+				 {"size", one.bytes},
+				 {"users", one.users},
+				 {"members", one.members},
+				 {"missing", one.missing}});
+	return {{"stripes", array}};
 }

@@ -2,6 +2,7 @@
 // Common parts of the verbs of "stripe".
 #pragma once
 
+#include "json.h"
 #include "libctl/stripe/mapper.h"
 #include "libctl/stripe/plan.h"
 #include "parse.h"
@@ -27,3 +28,18 @@ nvmeof::Result<void> makeFileSystem(Context &context, const std::string &type, c
 				    const nofctl::stripe::Layout &layout);
 
 nvmeof::Error stripeAbsent(const std::string &name);
+
+// Of "stripe plan" and "stripe create"
+Json layoutDocument(const std::string &name, const nofctl::stripe::Layout &layout, const std::string &text,
+		    const char *done);
+// Of "stripe show"
+struct StripeState {
+	std::string name;
+	std::string state; // "active", "moving...", "members missing", "not made", "another device"
+	std::uint64_t chunk = 0, bytes = 0;
+	std::vector<std::string> members; // wwids; empty if not configured
+	std::vector<std::string> missing;
+	bool configured = false;
+	int users = 0;
+};
+Json stripesDocument(const std::vector<StripeState> &stripes);

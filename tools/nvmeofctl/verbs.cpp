@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "verbs.h"
+#include "command.h"
 
 #include <utility>
 

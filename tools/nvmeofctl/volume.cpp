@@ -130,12 +130,6 @@ int runVolumeList(Context &context)
 
 namespace {
 
-void putVolumeText(Json &json, const char *key, const std::string &text)
-{
-	if (!text.empty())
-		json[key] = text;
-}
-
 Json usersJson(const std::vector<User> &users)
 {
 	Json array = Json::array();
@@ -147,7 +141,7 @@ Json usersJson(const std::vector<User> &users)
 Json attachedPathJson(const AttachedPath &path)
 {
 	Json json{{"transport", path.transport}, {"address", path.address}};
-	putVolumeText(json, "controller", path.controller);
+	putText(json, "controller", path.controller);
 	if (path.error)
 		json["error"] = toJson(*path.error);
 	return json;
@@ -166,7 +160,7 @@ Json attachedDocument(const Attached &volume)
 	const Json ns = toJson(volume.ns);
 	json["subsystem"] = volume.subsystem.name;
 	json["disk"] = "/dev/" + volume.ns.name;
-	putVolumeText(json, "by_id", volume.byId);
+	putText(json, "by_id", volume.byId);
 	for (const char *key : {"uuid", "nguid", "eui64", "nsid", "size", "read_only"})
 		if (ns.contains(key))
 			json[key] = ns[key];
@@ -193,7 +187,7 @@ Json volumesDocument(const std::vector<Listed> &volumes)
 		Json json = entryJson(volume.entry);
 		if (volume.ns) {
 			json["disk"] = "/dev/" + volume.ns->name;
-			putVolumeText(json, "by_id", volume.byId);
+			putText(json, "by_id", volume.byId);
 			json["users"] = usersJson(volume.users);
 		}
 		array.push_back(json);

@@ -301,7 +301,7 @@ std::optional<bool> Daemon::hold(const std::string &key) const
 
 void Daemon::makeService(const PlannedService &planned)
 {
-	Service::Callbacks callbacks{
+	DiscoveryService::Callbacks callbacks{
 		.told = [this, key = planned.key](DiscoveryLog log) { told(key, std::move(log)); },
 		.failed =
 			[this, key = planned.key] {
@@ -309,8 +309,9 @@ void Daemon::makeService(const PlannedService &planned)
 				reconcileSoon();
 			},
 	};
-	auto service = std::make_unique<Service>(loop_, client_, planned, hold(planned.key), std::move(callbacks));
-	Service &made = *service;
+	auto service =
+		std::make_unique<DiscoveryService>(loop_, client_, planned, hold(planned.key), std::move(callbacks));
+	DiscoveryService &made = *service;
 	services_[planned.key] = std::move(service);
 	made.begin();
 }

@@ -19,6 +19,7 @@
 #include <nvmeof/topology.h>
 
 #include "connections.h"
+#include "discovery_service.h"
 #include "event_log.h"
 #include "key_updates.h"
 #include "last_known.h"
@@ -27,7 +28,6 @@
 #include "mdns_services.h"
 #include "reload.h"
 #include "resolver.h"
-#include "service.h"
 #include "status.h"
 #include "stripes.h"
 
@@ -58,7 +58,7 @@ public:
 	Status status() const;
 
 private:
-	using Services = std::map<std::string, std::unique_ptr<Service>>; // by key
+	using Services = std::map<std::string, std::unique_ptr<DiscoveryService>>; // by key
 
 	void prepare(nvmeof::Config config);
 	void follow();

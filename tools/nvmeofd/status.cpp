@@ -51,7 +51,7 @@ Json serviceJson(const Status &status, std::size_t index)
 		json["state"] = toString(planned.state);
 		return json;
 	}
-	const Service &service = *there->second;
+	const DiscoveryService &service = *there->second;
 	json["state"] = toString(service.state());
 	if (!service.controller().empty())
 		json["controller"] = service.controller();

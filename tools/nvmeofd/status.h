@@ -13,9 +13,9 @@
 #include <nvmeof/snapshot.h>
 
 #include "connections.h"
+#include "discovery_service.h"
 #include "mdns.h"
 #include "mdns_services.h"
-#include "service.h"
 #include "stripes.h"
 
 namespace nvmeofd {
@@ -24,7 +24,7 @@ namespace nvmeofd {
 struct Status {
 	const nvmeof::Config &config;
 	const nvmeof::Plan &plan;
-	const std::map<std::string, std::unique_ptr<Service>> &services;
+	const std::map<std::string, std::unique_ptr<DiscoveryService>> &services;
 	const Connections &connections;
 	const nvmeof::KnownServices &known;
 	const MdnsServices &found;

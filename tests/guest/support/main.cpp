@@ -7,14 +7,16 @@
 #include "selection.h"
 #include "host.h"
 #include "kernel_log.h"
-#include "program.h"
+#include "program_table.h"
 #include "run.h"
 #include "transport.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
+#include <string>
 
 namespace {
 
@@ -137,6 +139,19 @@ private:
 };
 
 CATCH_REGISTER_LISTENER(Listener)
+
+// One executable contains the test cases of all guest programs; a program is a link to it. Whether this program
+// contains those of the source file: /nvmeof/tests/recovery contains those of the files that CMakeLists.txt lists for
+// it; the executable itself contains all.
+bool inThisProgram(const std::string &sourceFile)
+{
+	static const std::string name = program_invocation_short_name;
+	static const bool ownName = std::filesystem::read_symlink("/proc/self/exe").filename() == name;
+
+	return ownName || std::ranges::any_of(programTable, [&](auto &entry) {
+		       return name == entry.program && sourceFile.ends_with(std::string("/") + entry.file);
+	       });
+}
 
 // Selects the test cases of this program. Those for the other transport are skipped and named in the log.
 bool keep(const TestCaseFacts &test)

@@ -7,6 +7,7 @@
 #include "format.h"
 #include "latency.h"
 #include "json.h"
+#include "list.h"
 #include "terminal.h"
 #include "table.h"
 

@@ -7,11 +7,11 @@
 #include <sstream>
 
 #include <nvmeof/settings.h>
+#include <nvmeof/suggest.h>
 
 #include "context.h"
 #include "parse.h"
 #include "setting_texts.h"
-#include "suggest.h"
 
 using namespace nvmeof;
 

@@ -11,7 +11,7 @@
 #include "tests/unit/scratch.h"
 #include "libctl/volume/fence.h"
 #include "libctl/volume/grpc_code.h"
-#include "libctl/volume/users.h"
+#include "libctl/volume/disk_users.h"
 #include "libctl/volume/volume.h"
 
 using namespace nvmeof;

@@ -77,8 +77,8 @@ nvmeof_without_keys() {
 		echo "nvmeof: ${1##*/}: dhchap-key is not at the beginning of a line: the initramfs may fail to connect"
 }
 
-# nvmeof_start_tls: runs the agent for TLS, if it is there, until nvmeof_stop_tls or the end of the initramfs. Without
-# it, a first attempt would be in vain, and the next one comes late.
+# nvmeof_start_tls: runs the agent for TLS, if it is installed, until nvmeof_stop_tls or the end of the initramfs. Waits
+# until it is ready: a connect without an agent fails, and is retried only after the reconnect delay.
 nvmeof_start_tls() {
 	local tries=50
 	command -v nvmeof-tlsd > /dev/null || return 0
@@ -157,8 +157,8 @@ nvmeof_connect() {
 	echo "nvmeof: $out"
 }
 
-# nvmeof_await_address SECONDS: whoever sets up the network. Without one, first attempts are in vain, and each further
-# one comes later.
+# nvmeof_await_address SECONDS: waits until an interface has a global address, whichever program configures it. A
+# connect without an address fails, and the delay grows with each retry.
 nvmeof_await_address() {
 	local tries=$(($1 * 5))
 	while [ -z "$(ip -o address show up scope global)" ]; do

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Memory for the ranges of a discard with several (Dataset Management, NVM Command Set 1.0, 3.2.3). */
-#ifndef NOF_MPATH_RANGES_H
-#define NOF_MPATH_RANGES_H
+#ifndef NOF_MPATH_DISCARD_RANGES_H
+#define NOF_MPATH_DISCARD_RANGES_H
 
 #include <linux/types.h>
 

@@ -10,11 +10,11 @@
 #include <nvmeof/snapshot.h>
 
 #include "context.h"
-#include "gds.h"
+#include "gpu_documents.h"
 #include "libctl/base/file.h"
 #include "libctl/sizing/sizing.h"
 #include "machine.h"
-#include "map.h"
+#include "svg.h"
 #include "table.h"
 
 using namespace nvmeof;

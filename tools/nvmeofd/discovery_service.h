@@ -21,7 +21,7 @@
 
 namespace nvmeofd {
 
-class Service {
+class DiscoveryService {
 public:
 	enum class State {
 		waiting,    // waits for the next attempt
@@ -38,8 +38,8 @@ public:
 	};
 
 	// @hold: whether to keep a connection; absent: unless the service refuses
-	Service(runtime::Loop &loop, nvmeof::Client &client, nvmeof::PlannedService planned, std::optional<bool> hold,
-		Callbacks callbacks);
+	DiscoveryService(runtime::Loop &loop, nvmeof::Client &client, nvmeof::PlannedService planned,
+			 std::optional<bool> hold, Callbacks callbacks);
 
 	void begin();
 	// For events of all controllers
@@ -93,6 +93,6 @@ private:
 	HostRegistration registration_;
 };
 
-const char *toString(Service::State state);
+const char *toString(DiscoveryService::State state);
 
 } // namespace nvmeofd

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Parses the attributes of CTRL_NEW into struct nof_opts: syntax and defaults. */
+/* Parses the attributes of CTRL_NEW into struct nof_opts: checks syntax, fills in the defaults of core/options.h. */
 #include <linux/cpumask.h>
 #include <linux/ctype.h>
 #include "control/genl.h"
-#include "control/opts.h"
+#include "control/options.h"
 #include "core/ctrl.h"
+#include "core/options.h"
 #include "core/subsys.h"
 
 /* An attribute, its member of struct nof_opts, and the bits of opts->given that it sets. */
@@ -53,13 +54,13 @@ static const struct field numbers[] = {
 static void set_defaults(struct nof_opts *opts)
 {
 	*opts = (struct nof_opts) {
-		.trsvcid		= "4420",	/* IANA: NVMe over Fabrics */
+		.trsvcid		= NOF_DEF_TRSVCID,
 		.nr_io_queues		= min_t(u32, num_online_cpus(), NOF_MAX_IO_QUEUES),
 		.queue_size		= NOF_DEF_QUEUE_SIZE,
 		.kato_ms		= NOF_DEF_KATO_MS,
 		.reconnect_delay_ms	= NOF_DEF_RECONNECT_DELAY_MS,
 		.ctrl_loss_tmo_ms	= NOF_DEF_CTRL_LOSS_TMO_MS,
-		.fast_io_fail_tmo_ms	= -1,
+		.fast_io_fail_tmo_ms	= NOF_DEF_FAST_IO_FAIL_TMO_MS,
 		.connect_tmo_ms		= NOF_DEF_CONNECT_TMO_MS,
 		.stall_tmo_ms		= NOF_DEF_STALL_TMO_MS,
 		.ack_tmo_ms		= NOF_DEF_ACK_TMO_MS,

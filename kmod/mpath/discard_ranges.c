@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/mempool.h>
 #include <linux/nvme.h>
+#include "mpath/discard_ranges.h"
 #include "mpath/head.h"
-#include "mpath/ranges.h"
 #include "mpath/request.h"
 
 /* One element in reserve: without other memory, one such discard at a time is still possible */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Path statistics. Updated per CPU on the fast path without locks, summed by readers. */
-#ifndef NOF_MPATH_STATS_H
-#define NOF_MPATH_STATS_H
+#ifndef NOF_MPATH_PATH_STATS_H
+#define NOF_MPATH_PATH_STATS_H
 
 #include <linux/atomic.h>
 #include <linux/cache.h>

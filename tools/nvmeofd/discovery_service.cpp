@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "service.h"
+#include "discovery_service.h"
 
 #include <syslog.h>
 
@@ -29,24 +29,25 @@ constexpr std::uint8_t discoveryLogPage = 0x70; // NVMe Base 2.0, figure 202
 
 } // namespace
 
-const char *toString(Service::State state)
+const char *toString(DiscoveryService::State state)
 {
 	switch (state) {
-	case Service::State::waiting:
+	case DiscoveryService::State::waiting:
 		return "waiting";
-	case Service::State::connecting:
+	case DiscoveryService::State::connecting:
 		return "connecting";
-	case Service::State::reading:
+	case DiscoveryService::State::reading:
 		return "reading";
-	case Service::State::watching:
+	case DiscoveryService::State::watching:
 		return "watching";
-	case Service::State::polling:
+	case DiscoveryService::State::polling:
 		return "polling";
 	}
 	return "unknown";
 }
 
-Service::Service(Loop &loop, Client &client, PlannedService planned, std::optional<bool> hold, Callbacks callbacks)
+DiscoveryService::DiscoveryService(Loop &loop, Client &client, PlannedService planned, std::optional<bool> hold,
+				   Callbacks callbacks)
 	: client_(client), planned_(std::move(planned)), callbacks_(std::move(callbacks)),
 	  persistent_(hold.value_or(true)), mayPoll_(!hold), backoff_(1s, 60s), retry_(loop, [this] { connect(); }),
 	  readTimer_(loop, [this] { readIfLive(); }), registration_(loop, planned_.key, [this] {
@@ -55,12 +56,12 @@ Service::Service(Loop &loop, Client &client, PlannedService planned, std::option
 {
 }
 
-void Service::begin()
+void DiscoveryService::begin()
 {
 	connect();
 }
 
-ConnectOptions Service::options() const
+ConnectOptions DiscoveryService::options() const
 {
 	ConnectOptions options = planned_.options;
 	if (options.subsysnqn.empty())
@@ -76,7 +77,7 @@ ConnectOptions Service::options() const
 	return options;
 }
 
-void Service::connect()
+void DiscoveryService::connect()
 {
 	if (!persistent_) {
 		read();
@@ -95,21 +96,21 @@ void Service::connect()
 	retryLater();
 }
 
-void Service::adopt(const Controller &controller)
+void DiscoveryService::adopt(const Controller &controller)
 {
 	controller_ = controller.name;
 	if (controller.state == ControllerState::live)
 		read();
 }
 
-void Service::retryLater()
+void DiscoveryService::retryLater()
 {
 	state_ = State::waiting;
 	retry_.start(backoff_.next());
 }
 
 // Logs only the first failure since the last successful read
-void Service::fail(const Error &error)
+void DiscoveryService::fail(const Error &error)
 {
 	if (lastError_.empty())
 		say(LOG_WARNING, fmt::format("discovery service {}: {}", key(), error.message),
@@ -118,7 +119,7 @@ void Service::fail(const Error &error)
 	callbacks_.failed();
 }
 
-void Service::readSoon()
+void DiscoveryService::readSoon()
 {
 	if (state_ == State::reading)
 		readAgain_ = true;
@@ -128,7 +129,7 @@ void Service::readSoon()
 		retry_.start(0ms);
 }
 
-std::chrono::milliseconds Service::untilNextRead()
+std::chrono::milliseconds DiscoveryService::untilNextRead()
 {
 	auto now = std::chrono::steady_clock::now();
 	while (!recent_.empty() && now - recent_.front() > 1s)
@@ -139,7 +140,7 @@ std::chrono::milliseconds Service::untilNextRead()
 }
 
 // While the kernel is reconnecting, waits for its event instead.
-void Service::readIfLive()
+void DiscoveryService::readIfLive()
 {
 	if (persistent_ && !controller_.empty()) {
 		Result<Controller> there = client_.controller(controller_);
@@ -151,7 +152,7 @@ void Service::readIfLive()
 	read();
 }
 
-void Service::read()
+void DiscoveryService::read()
 {
 	if (state_ == State::reading)
 		return;
@@ -165,7 +166,7 @@ void Service::read()
 	pending_.then([this] { got(pending_.take()); });
 }
 
-void Service::got(Result<DiscoveryLog> log)
+void DiscoveryService::got(Result<DiscoveryLog> log)
 {
 	if (!log) {
 		fail(log.error());
@@ -191,13 +192,13 @@ void Service::got(Result<DiscoveryLog> log)
 	callbacks_.told(*std::move(log));
 }
 
-void Service::disconnected()
+void DiscoveryService::disconnected()
 {
 	pending_.cancel();
 	registration_.end();
 }
 
-void Service::event(const Event &event)
+void DiscoveryService::event(const Event &event)
 {
 	if (controller_.empty() || event.name() != controller_)
 		return;
@@ -208,7 +209,7 @@ void Service::event(const Event &event)
 		controllerEvent(event);
 }
 
-void Service::controllerEvent(const Event &event)
+void DiscoveryService::controllerEvent(const Event &event)
 {
 	const Controller &controller = *event.controller();
 	if (event.type == EventType::removed)
@@ -227,7 +228,7 @@ void Service::controllerEvent(const Event &event)
 }
 
 // The controller was removed: by a user, or by the kernel after the service refused it with DNR.
-void Service::gone(const Controller &controller)
+void DiscoveryService::gone(const Controller &controller)
 {
 	disconnected();
 	controller_.clear();
@@ -243,13 +244,13 @@ void Service::gone(const Controller &controller)
 	retryLater();
 }
 
-void Service::abandon()
+void DiscoveryService::abandon()
 {
 	if (state_ == State::reading && !controller_.empty())
 		(void)client_.reset(controller_);
 }
 
-void Service::leave()
+void DiscoveryService::leave()
 {
 	disconnected();
 	retry_.stop();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "users.h"
+#include "disk_users.h"
 
 #include <algorithm>
 #include <cerrno>

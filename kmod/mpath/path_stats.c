@@ -3,7 +3,7 @@
 #include <linux/cpumask.h>
 #include <linux/slab.h>
 #include "mpath/path.h"
-#include "mpath/stats.h"
+#include "mpath/path_stats.h"
 
 bool nof_path_stats_alloc(struct nof_path *path)
 {
