@@ -472,6 +472,9 @@ TEST_CASE("a controller that breaks a rule of [[security]] is neither accepted a
 		Background daemon("exec nvmeofd --state " + state + "/state --lock " + state + "/lock > " + state +
 				  "/log 2>&1");
 		CHECK(eventually([&] { return namesIt(readFile(state + "/log"), words); }));
+		// keys are in its memory
+		CHECK(namesIt(readFile("/proc/" + std::to_string(daemon.pid()) + "/limits"),
+			      "Max core file size        0                    0 "));
 		daemon.signal(SIGTERM);
 		CHECK(daemon.wait(scaled(5s)).status == 0);
 		INFO(readFile(state + "/log"));
