@@ -66,16 +66,23 @@ Result<void> applySecurity(ConnectOptions &options)
 	return rule.tls ? applyTls(options) : Result<void>();
 }
 
+std::string missingSecurity(const SecurityRule &rule, const Controller &controller)
+{
+	if (rule.tls == SecurityUse::required && !controller.tls)
+		return "tls";
+	if (rule.auth == SecurityUse::required && !controller.authRequired && !controller.authentication)
+		return "dhchap-key";
+	return {};
+}
+
 Result<void> checkSecurity(const SecurityRule &rule, const Controller &controller)
 {
-	const bool auth = rule.auth == SecurityUse::required && !controller.authRequired && !controller.authentication;
-	const bool tls = rule.tls == SecurityUse::required && !controller.tls;
-	if (!auth && !tls)
+	const std::string lacking = missingSecurity(rule, controller);
+	if (lacking.empty())
 		return {};
 	Error error =
-		missing(std::string(tls ? "tls" : "dhchap-key") + ": required for " + controller.subsysnqn + by(rule) +
-			", and " + controller.name + " is connected without it: 'nvmeofctl disconnect " +
-			controller.name + "', then connect again");
+		missing(lacking + ": required for " + controller.subsysnqn + by(rule) + ", and " + controller.name +
+			" is connected without it: 'nvmeofctl disconnect " + controller.name + "', then connect again");
 	error.object = ErrorObject::named(controller.name);
 	return error;
 }

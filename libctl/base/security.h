@@ -2,6 +2,8 @@
 // Applies the [[security]] rule of a connection.
 #pragma once
 
+#include <string>
+
 #include <nvmeof/connect.h>
 #include <nvmeof/result.h>
 
@@ -18,6 +20,9 @@ inline nvmeof::TlsUse tlsUseOf(const std::optional<nvmeof::TlsUse> &tls, bool ha
  * authentication with ENOKEY, if a key has to be given. The message names the rule and the next step.
  */
 nvmeof::Result<void> applySecurity(nvmeof::ConnectOptions &options);
+
+// The key setting by which a controller that exists would be what the rule demands: "tls", "dhchap-key"; empty: it is
+std::string missingSecurity(const nvmeof::SecurityRule &rule, const nvmeof::Controller &controller);
 
 // Whether a controller that exists already may be used for such a connection. Errors: authentication.
 nvmeof::Result<void> checkSecurity(const nvmeof::SecurityRule &rule, const nvmeof::Controller &controller);

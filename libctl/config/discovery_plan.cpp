@@ -6,6 +6,7 @@
 
 #include <nvmeof/rendezvous.h>
 
+#include "libctl/base/security.h"
 #include "libctl/base/text.h"
 #include "libctl/discovery/plan_entry.h"
 
@@ -24,6 +25,12 @@ std::string addressKey(const ConnectOptions &options)
 	       Address{normalTraddr(options.address.traddr), options.address.trsvcid}.toString();
 }
 
+const std::string &nqnOf(const ConnectOptions &service)
+{
+	static const std::string wellKnown = discoveryNqn;
+	return service.subsysnqn.empty() ? wellKnown : service.subsysnqn;
+}
+
 class Planner {
 public:
 	Planner(const PlanRules &rules, const KnownServices &known) : rules_(rules), known_(known) {}
@@ -39,6 +46,7 @@ private:
 	const DiscoveryLog *logOf(const PlannedService &service) const;
 	bool failed(std::size_t index) const;
 	void takeRule(ConnectOptions &options) const;
+	std::string takeKeys(ConnectOptions &options) const;
 	std::size_t add(const ConnectOptions &options, std::optional<std::size_t> toldBy);
 	std::string referralLimit(std::size_t from) const;
 	std::optional<std::size_t> refer(std::size_t from, const DiscoveryEntry &entry);
@@ -99,6 +107,25 @@ void Planner::takeRule(ConnectOptions &options) const
 {
 	if (rules_.settings)
 		options.security = rules_.settings(options.subsysnqn).security.value_or(SecurityRule());
+}
+
+// A referral to another NQN does not get the keys of the service that refers to it, only those that are configured for
+// its own. Returns why it cannot be read then; empty: it can.
+std::string Planner::takeKeys(ConnectOptions &options) const
+{
+	const ConnectSettings own = rules_.settings ? rules_.settings(options.subsysnqn) : ConnectSettings();
+	const bool tls = nofctl::tlsUseOf(options.tls, !options.tlsKey.empty()) == TlsUse::required;
+	const std::string had = !options.dhchapKey.empty() && !own.dhchapKey           ? "dhchap-key"
+				: !options.dhchapCtrlKey.empty() && !own.dhchapCtrlKey ? "dhchap-ctrl-key"
+										       : "";
+	options.dhchapKey = own.dhchapKey.value_or("");
+	options.dhchapCtrlKey = own.dhchapCtrlKey.value_or("");
+	options.tlsKey = own.tlsKey.value_or("");
+	options.tls = tls ? TlsUse::required : own.tls ? own.tls : options.tls;
+	if (had.empty() || options.security.auth == SecurityUse::off)
+		return {};
+	return "it has another NQN than the service that refers to it, whose " + had +
+	       " it does not get: set that in [[defaults]] for " + nofctl::shown(options.subsysnqn);
 }
 
 std::size_t Planner::add(const ConnectOptions &options, std::optional<std::size_t> toldBy)
@@ -182,6 +209,12 @@ std::optional<std::size_t> Planner::refer(std::size_t from, const DiscoveryEntry
 	takeRule(options);
 	if (auto found = services_.find(serviceKey(options)); found != services_.end())
 		return found->second;
+	if (options.subsysnqn != nqnOf(plan_.services[from].options))
+		if (const std::string reason = takeKeys(options); !reason.empty()) {
+			refuse(from, "referral to " + nofctl::planText(options), reason);
+			plan_.complete = plan_.complete && entry.duplicate; // otherwise, its log may list more
+			return std::nullopt;
+		}
 	std::string reason = nofctl::refusalOf(entry, options, plan_.services[from].options, rules_);
 	if (reason.empty())
 		reason = excluded(options).value_or("");

@@ -50,8 +50,10 @@ void fuzz(Input in)
 	if (!registration)
 		return;
 	Model model("self");
-	const auto changes = registrationChanges(model, rulesFor(*registration), task, *registration,
-						 *Peer::parse("10.0.0.1"), 1000);
+	const auto changes = registrationChanges(
+		model, rulesFor(*registration), task, *registration,
+		{*Peer::parse("10.0.0.1"), registration->nqn, rest.size() % 2 == 0},
+		[](const std::string &) { return false; }, 1000);
 	if (!changes)
 		return expect(changes.error().nvmeStatus && !changes.error().message.empty(), "a refusal says why");
 	for (const std::string &line : auditLines(model, *changes))

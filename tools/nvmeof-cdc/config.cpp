@@ -307,6 +307,7 @@ private:
 		RegistrationRules::Ddc ddc;
 		Keys keys;
 		keys.add("nqn", nqnOf, into(ddc.nqn))
+			.add("hostnqn", nqnOf, into(ddc.hostnqn))
 			.add("sources", prefixesOf, into(ddc.sources))
 			.add("join", flagOf, into(ddc.join));
 		keys.read(table, file_, problems_);

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "libctl/base/jitter.h"
 #include "libctl/runtime/journal.h"
 #include "libctl/wire/dhchap.h"
 #include "libctl/wire/pdu.h"
@@ -70,6 +71,8 @@ Counter &counterOf(Refusal refusal, Counters &counters)
 		return counters.refusedPlain;
 	case Refusal::identity:
 		return counters.refusedIdentity;
+	case Refusal::unproved: // sessions only
+	case Refusal::revoked:
 	case Refusal::none:
 	case Refusal::noKey:
 		break;
@@ -411,12 +414,12 @@ bool Connection::takeAuthentication(const Command &cmd, std::span<const std::uin
 	if (cmd.fctype() == fc_auth_send) {
 		const Authenticator::Parties &parties = authenticator_->parties();
 		const Access access = accessFor(parties.hostnqn, parties.subsysnqn);
-		if (access.refusal != Refusal::none) { // its key was removed
+		auto secrets = secretsOf(*context.security.current(), parties.hostnqn);
+		if (access.refusal != Refusal::none || !secrets) { // its key was removed
 			complete(cmd.cid, st_connect_host | st_dnr);
 			return leave();
 		}
-		if (access.secrets)
-			authenticator_->renew(access.secrets);
+		authenticator_->renew(std::move(secrets));
 		complete(cmd.cid, authenticator_->send(cmd, data, now));
 	} else {
 		answer(cmd, authenticator_->receive(cmd, now));
@@ -428,6 +431,21 @@ bool Connection::takeAuthentication(const Command &cmd, std::span<const std::uin
 				 controller_->hostnqn(), authenticator_->why()),
 		     {.nqn = controller_->hostnqn(), .address = peer_.text()});
 	return leave();
+}
+
+bool Connection::review(SteadyMs now)
+{
+	if (state_ != State::live || !admits()) // it is decided upon later
+		return false;
+	const std::string &hostnqn = controller_->hostnqn();
+	revocation_ = sessionRefusal(*worker_.context().security.current(), *worker_.views()->zonesOf(hostnqn), hostnqn,
+				     tls_ ? &tls_->peer() : nullptr, proof().has_value());
+	if (revocation_ == Refusal::none)
+		revokedAt_ = 0;
+	else if (!revokedAt_)
+		revokedAt_ =
+			now + nofctl::jittered(std::chrono::milliseconds(worker_.context().rules.reviewMs)).count();
+	return revocation_ != Refusal::none;
 }
 
 void Connection::admit()
@@ -625,7 +643,12 @@ bool Connection::takeRegistration(const Command &cmd, std::span<const std::uint8
 	const auto task = DimTask(cmd.cdw10 & 0xf);
 	registering_ =
 		std::make_unique<Registering>(Registering{task == dim_deregister ? "" : registration->nqn, received_});
-	worker_.submit({id_, cmd.cid, task, *std::move(registration), peer_, std::move(reservation)});
+	worker_.submit({id_,
+			cmd.cid,
+			task,
+			*std::move(registration),
+			{peer_, controller_->hostnqn(), tls_ || proof()},
+			std::move(reservation)});
 	return true;
 }
 

@@ -94,6 +94,11 @@ public:
 	// Whether the connection has used its admission for long enough without reading the log
 	bool admissionExpired(SteadyMs now) const { return admittedUntil_ && now > admittedUntil_; }
 	void releaseAdmission();
+	// Decides anew whether the session may stay, after a change of rules or keys. If not, it ends within the time
+	// of FrontRules. Whether it has to
+	bool review(SteadyMs now);
+	// Why the session has to end now; none: it has not
+	Refusal revoked(SteadyMs now) const { return revokedAt_ && now > revokedAt_ ? revocation_ : Refusal::none; }
 
 	std::uint64_t id() const { return id_; }
 	const Controller *controller() const { return controller_.get(); }
@@ -184,6 +189,8 @@ private:
 	SteadyMs outputSince_ = 0;            // since when no output could be sent; 0: no output is pending
 	Latency::Clock::time_point received_; // last input
 	SteadyMs admittedUntil_ = 0;          // when the admission ends at the latest; 0: not admitted
+	SteadyMs revokedAt_ = 0;              // when the session has to end, because of @revocation_; 0: it may stay
+	Refusal revocation_ = Refusal::none;
 	std::unique_ptr<nofctl::wire::Bytes> pendingInput_; // incomplete PDU
 	std::unique_ptr<Output> pendingOutput_;
 	std::unique_ptr<Transfer> transfer_;

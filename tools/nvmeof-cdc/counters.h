@@ -31,6 +31,7 @@ struct Counters {
 	Counter tlsHandshakes{0}, tlsFailed{0};  // the latter with those that did not end
 	Counter tlsBusy{0};                      // connections closed because of too many handshakes
 	Counter authBusy{0};                     // Connect commands completed with busy: too many authentications
+	Counter revoked{0};                      // sessions ended: changed rules or keys do not allow them
 	Counter unauthenticated{0};              // commands refused until the host has authenticated itself
 	Counter late{0};                         // connections closed for a missed time limit
 	Counter open{0};                         // open connections

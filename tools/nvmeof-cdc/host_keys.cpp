@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dirent.h>
+#include <map>
 #include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -92,6 +93,44 @@ Result<Directory> directoryOf(const std::string &where)
 	return Directory{folder, name + "_", true};
 }
 
+bool isFolder(const std::string &path)
+{
+	struct stat is {};
+	return ::stat(path.c_str(), &is) == 0 && S_ISDIR(is.st_mode);
+}
+
+// The keys that the files of a directory are by their names
+Result<std::map<std::string, KeyFile>> keyFilesIn(const Directory &directory, const std::vector<std::string> &names)
+{
+	std::map<std::string, KeyFile> files; // by path
+	std::map<std::pair<std::string, Use>, std::string> known;
+	std::string first;
+	std::size_t more = 0;
+	auto fault = [&](std::string message) {
+		if (first.empty())
+			first = std::move(message);
+		else
+			more++;
+	};
+	for (const std::string &name : names) {
+		const std::string path = directory.path + "/" + directory.prefix + name;
+		auto file = keyFileOf(name);
+		if (file) {
+			auto [other, fresh] = known.try_emplace({file->hostnqn, file->use}, path);
+			if (!fresh)
+				fault(fmt::format("{} and {} are the same key of host {}: remove one of them",
+						  other->second, path, file->hostnqn));
+			files.emplace(path, *std::move(file));
+		} else if (!isFolder(path)) {
+			fault(path + ": its name is not HOSTNQN.dhchap, HOSTNQN.dhchap-ctrl or HOSTNQN.tls, so the key "
+				     "of a host may be missing: rename or remove it");
+		}
+	}
+	if (!first.empty())
+		return invalidError(more ? fmt::format("{}; {} more of these files are faulty", first, more) : first);
+	return files;
+}
+
 nvmeof::Error systemError(const std::string &path, int error)
 {
 	return nvmeof::errorFromErrno(error, fmt::format("{}: {}", path, std::strerror(error)));
@@ -161,20 +200,17 @@ Result<HostKeys::Reading> HostKeys::read(const std::string &where)
 		if (problems++ < maxProblems)
 			reading.problems.push_back(message);
 	};
-	for (const std::string &name : *names) {
-		const std::string path = directory->path + "/" + directory->prefix + name;
-		const auto file = keyFileOf(name);
-		if (!file) {
-			problem(path + ": it is ignored: its name is not HOSTNQN.dhchap, HOSTNQN.dhchap-ctrl or "
-				       "HOSTNQN.tls");
-			continue;
-		}
-		Key &key = keys->keys_[file->hostnqn];
+	Result<std::map<std::string, KeyFile>> files = keyFilesIn(*directory, *names);
+	if (!files)
+		return files.error();
+	for (const auto &[path, file] : *files) {
+		Key &key = keys->keys_[file.hostnqn];
 		Result<KeySource> source = KeySource::parse(
-			directory->credentials ? std::string(credentialPrefix) + directory->prefix + name : path);
+			directory->credentials ? std::string(credentialPrefix) + path.substr(directory->path.size() + 1)
+					       : path);
 		Result<SecretBytes> text = source ? readSecret(*source) : Result<SecretBytes>(source.error());
 		Result<void> good = text ? Result<void>() : Result<void>(text.error());
-		if (good && file->use != Use::tls)
+		if (good && file.use != Use::tls)
 			good = checkDhchapSecret(*source, *text);
 		else if (good)
 			if (Result<TlsPsk> psk = TlsPsk::parse(text->text()); !psk)
@@ -184,9 +220,9 @@ Result<HostKeys::Reading> HostKeys::read(const std::string &where)
 			problem(good.error().message);
 			continue;
 		}
-		(file->use == Use::tls      ? key.tls
-		 : file->use == Use::dhchap ? key.dhchap.host
-					    : key.dhchap.ctrl) = keys->keep(*text);
+		(file.use == Use::tls      ? key.tls
+		 : file.use == Use::dhchap ? key.dhchap.host
+					   : key.dhchap.ctrl) = keys->keep(*text);
 	}
 	for (auto &[nqn, key] : keys->keys_)
 		if (key.dhchap.host.empty() && !key.dhchap.ctrl.empty() && !key.unusable) {

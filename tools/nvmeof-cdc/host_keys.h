@@ -32,7 +32,8 @@ public:
 	};
 
 	// @where: an absolute path, or "credential:NAME" for the files "NAME_..." among the credentials of the unit.
-	// Errors: the directory cannot be read, or others than its owner can write to it.
+	// Errors: the directory cannot be read, others than its owner can write to it, or a file is not clearly the
+	// key of a host, which could be served without a proof then.
 	static nvmeof::Result<Reading> read(const std::string &where);
 
 	// Null: the host has none

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <csignal>
 #include <exception>
-#include <sys/resource.h>
 #include <syslog.h>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +13,7 @@
 #include "libctl/base/invalid_error.h"
 #include "libctl/runtime/journal.h"
 #include "libctl/runtime/loop.h"
+#include "libctl/runtime/process.h"
 #include "service.h"
 #include "stores.h"
 
@@ -37,16 +37,6 @@ int failWith(const Error &error)
 {
 	say(LOG_ERR, error.message);
 	return failed;
-}
-
-// Each connection needs a descriptor.
-void raiseLimits()
-{
-	rlimit files{};
-	if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		::setrlimit(RLIMIT_NOFILE, &files);
-	}
 }
 
 int checkConfig(const Options &options)
@@ -96,7 +86,7 @@ int serve(const Options &options)
 	Result<Identity> identity = readIdentity(*rules);
 	if (!identity)
 		return failWith(identity.error());
-	raiseLimits();
+	raiseFileLimit();
 	Loop loop;
 	Result<std::unique_ptr<Store>> store = makeStore(loop, rules->store, options.rebuild);
 	if (!store)
@@ -183,6 +173,7 @@ int main(int argc, char **argv)
 		->required();
 	moving->add_option("--to", options.to, "configuration of the destination store")->required();
 	app.add_subcommand("check-config", "check the configuration, and list its problems");
+	protectMemory();
 	try {
 		app.parse(argc, argv);
 		if (serving->parsed())

@@ -126,6 +126,7 @@ public:
 		text("owner", to.owner);
 		number("ends", to.ends);
 		text("registered_from", to.from);
+		flag("proved", to.proved);
 	}
 	void fail(const std::string &why)
 	{
@@ -177,6 +178,7 @@ void addOrigin(Json &json, const Origin &origin)
 	addUnless(json, "owner", origin.owner, std::string());
 	addUnless(json, "ends", origin.ends, std::int64_t(0));
 	addUnless(json, "registered_from", origin.from, std::string());
+	addUnless(json, "proved", origin.proved, false);
 }
 
 std::string keyOf(Kind kind, std::string_view name)

@@ -105,6 +105,21 @@ const Ddc *ddcOf(const RegistrationRules &rules, const std::string &nqn)
 	return found == rules.ddcs.end() ? nullptr : &*found;
 }
 
+// Whether @who may be the one who connects as @hostnqn
+Result<void> checkIdentity(const std::string &nqn, const std::string &hostnqn, const Registrant &who,
+			   const MustProve &mustProve)
+{
+	if (who.proved && who.hostnqn != hostnqn)
+		return refusal(st_denied, fmt::format("host {} may not register {}: that is up to host {} "
+						      "('hostnqn' in [[registration.ddc]])",
+						      who.hostnqn, nqn, hostnqn));
+	if (!who.proved && mustProve(hostnqn))
+		return refusal(st_denied, fmt::format("{} may be registered only by host {} after it has proved that "
+						      "NQN, by authentication or TLS",
+						      nqn, hostnqn));
+	return {};
+}
+
 bool mayComeFrom(const Ddc &ddc, const Peer &from)
 {
 	return std::ranges::any_of(ddc.sources, [&](const Prefix &prefix) { return prefix.holds(from); });
@@ -170,12 +185,15 @@ Result<void> mayAdd(const Model &model, const RegistrationRules &rules, const Dd
 }
 
 Result<std::vector<Change>> ddcChanges(const Model &model, const RegistrationRules &rules, DimTask task,
-				       const Registration &registration, const Origin &origin, const Peer &from)
+				       const Registration &registration, const Origin &origin, const Registrant &who,
+				       const MustProve &mustProve)
 {
 	const Ddc *ddc = ddcOf(rules, registration.nqn);
-	if (!ddc || !mayComeFrom(*ddc, from))
+	if (!ddc || !mayComeFrom(*ddc, who.from))
 		return refusal(st_denied, fmt::format("{} may not register from {}: no [[registration.ddc]] allows it",
 						      registration.nqn, origin.from));
+	if (Result<void> same = checkIdentity(registration.nqn, ddc->connectsAs(), who, mustProve); !same)
+		return same.error();
 	Result<std::vector<Target>> targets = targetsOf(registration, origin);
 	if (!targets)
 		return targets.error();
@@ -189,19 +207,21 @@ Result<std::vector<Change>> ddcChanges(const Model &model, const RegistrationRul
 
 class LeaseUpdater {
 public:
-	LeaseUpdater(const Model &model, const RegistrationRules &rules, const Connected &connected, std::int64_t now)
-		: model_(model), rules_(rules), connected_(connected), now_(now)
+	LeaseUpdater(const Model &model, const RegistrationRules &rules, const Connected &connected, std::int64_t now,
+		     const MayStayRegistered &mayStay)
+		: model_(model), rules_(rules), connected_(connected), now_(now), isAllowed_(mayStay)
 	{
 	}
 
 	LeaseChanges leaseChanges()
 	{
 		for (const auto &[key, host] : model_.hosts())
-			look(host, rules_.hosts, connected_.hosts.contains(host.nqn));
+			look(host, rules_.hosts, connected_.hosts.contains(host.nqn), host.nqn);
 		for (const auto &[key, port] : model_.targets())
 			if (port.target.origin.source == "push")
 				look(port.target, mayStay(port.target),
-				     connected_.ddcs.contains(port.target.origin.owner));
+				     connected_.ddcs.contains(port.target.origin.owner),
+				     connectsAs(rules_, port.target.origin.owner));
 		return std::move(changes_);
 	}
 
@@ -215,8 +235,23 @@ private:
 			defined_ = definedElsewhere(model_);
 		return !defined_->contains(target.nqn);
 	}
-	template <typename T> void look(const T &record, bool allowed, bool connected)
+	// Ends soon, unless its owner registers again and proves its NQN
+	template <typename T> void expire(const T &record)
 	{
+		if (record.origin.ends != 0 && record.origin.ends <= now_) {
+			changes_.ended.push_back({record.key(), {}});
+			changes_.unproved.insert(record.origin.owner);
+		} else if (record.origin.ends == 0 || record.origin.ends - now_ > unprovedSeconds) {
+			T shortened = record;
+			shortened.origin.ends = now_ + unprovedSeconds;
+			changes_.renewed.push_back(changeOf(shortened));
+		}
+	}
+	// @hostnqn: of its owner
+	template <typename T> void look(const T &record, bool allowed, bool connected, const std::string &hostnqn)
+	{
+		if (allowed && isAllowed_ && !isAllowed_(hostnqn, record.origin.proved))
+			return expire(record);
 		const std::int64_t left = record.origin.ends - now_;
 		const bool endless = record.origin.ends == 0; // record of an earlier version
 		const std::int64_t grace = std::clamp<std::int64_t>(rules_.leaseSeconds / 4, 2, maxGrace);
@@ -236,27 +271,37 @@ private:
 	const RegistrationRules &rules_;
 	const Connected &connected_;
 	const std::int64_t now_;
+	const MayStayRegistered &isAllowed_;
 	std::optional<std::set<std::string_view>> defined_;
 	LeaseChanges changes_;
 };
 
 } // namespace
 
-Result<std::vector<Change>> registrationChanges(const Model &model, const RegistrationRules &rules, DimTask task,
-						const Registration &registration, const Peer &from, std::int64_t now)
+const std::string &connectsAs(const RegistrationRules &rules, const std::string &owner)
 {
-	const Origin origin{"push", registration.nqn, now + rules.leaseSeconds, from.text()};
+	const Ddc *ddc = ddcOf(rules, owner);
+	return ddc ? ddc->connectsAs() : owner;
+}
+
+Result<std::vector<Change>> registrationChanges(const Model &model, const RegistrationRules &rules, DimTask task,
+						const Registration &registration, const Registrant &who,
+						const MustProve &mustProve, std::int64_t now)
+{
+	const Origin origin{"push", registration.nqn, now + rules.leaseSeconds, who.from.text(), who.proved};
 	if (registration.entity != dim_host)
-		return ddcChanges(model, rules, task, registration, origin, from);
+		return ddcChanges(model, rules, task, registration, origin, who, mustProve);
 	if (!rules.hosts)
 		return refusal(st_denied, "hosts may not register: 'hosts' is off in [registration]");
+	if (Result<void> same = checkIdentity(registration.nqn, registration.nqn, who, mustProve); !same)
+		return same.error();
 	return hostChanges(model, rules, task, registration, origin);
 }
 
 LeaseChanges leaseChanges(const Model &model, const RegistrationRules &rules, const Connected &connected,
-			  std::int64_t now)
+			  std::int64_t now, const MayStayRegistered &mayStay)
 {
-	return LeaseUpdater(model, rules, connected, now).leaseChanges();
+	return LeaseUpdater(model, rules, connected, now, mayStay).leaseChanges();
 }
 
 } // namespace cdc

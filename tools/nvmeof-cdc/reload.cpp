@@ -54,12 +54,30 @@ std::vector<Change> registrationRemovals(const Service &service, const Model &ch
 	return changes;
 }
 
+// Targets of discovery controllers that cannot prove their NQN as the new rules and keys demand, and need not yet
+std::vector<Change> unprovableRemovals(const Service &service, const Model &changed, const Rules &rules,
+				       const Security::Current &security)
+{
+	const ZoneTable zones(changed.zones(), rules.views.unzoned, nullptr);
+	const auto before = service.security();
+	std::vector<Change> changes;
+	for (const auto &[key, port] : changed.targets()) {
+		if (port.target.origin.source != "push")
+			continue;
+		const std::string &nqn = connectsAs(rules.registration, port.target.origin.owner);
+		if (!mayStayRegistered(security, *zones.of(nqn), nqn, true) &&
+		    mayStayRegistered(*before, *service.views().zonesOf(nqn), nqn, port.target.origin.proved))
+			changes.push_back({key, {}});
+	}
+	return changes;
+}
+
 struct Preview {
 	Model model;
 	std::size_t records = 0; // changed
 };
 
-Preview previewOf(const Service &service, const Rules &rules)
+Preview previewOf(const Service &service, const Rules &rules, const Security::Current &security)
 {
 	Preview preview{service.model()};
 	auto apply = [&](const std::vector<Change> &changes) {
@@ -69,6 +87,7 @@ Preview previewOf(const Service &service, const Rules &rules)
 	apply(pullRemovals(preview.model, service.rules().pulls, rules.pulls));
 	apply(fileChanges(preview.model, service.identity().id, rules.targets, rules.zones));
 	apply(registrationRemovals(service, preview.model, rules.registration));
+	apply(unprovableRemovals(service, preview.model, rules, security));
 	return preview;
 }
 
@@ -97,7 +116,7 @@ void reload(Service &service, Rules rules, ReloadMode mode, std::function<void(c
 	auto shared = std::make_shared<Rules>(std::move(rules));
 	service.knownHosts([&service, shared, security = *std::move(security), mode,
 			    done = std::move(done)](const std::set<std::string> &hosts) {
-		const Preview preview = previewOf(service, *shared);
+		const Preview preview = previewOf(service, *shared, *security.current);
 		Reloaded reloaded{preview.records, {}};
 		if (mode != ReloadMode::forced)
 			reloaded.losses = lossesBy(service.model(), preview.model, service.rules().views, hosts,

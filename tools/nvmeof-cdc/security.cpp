@@ -11,10 +11,29 @@ namespace cdc {
 
 namespace {
 
-bool demands(Demand demand, bool hasKey)
-{
-	return demand == Demand::required || (demand == Demand::preferred && hasKey);
-}
+// The demands on a host, and the keys that are there for it
+struct Demands {
+	Demands(const Security::Current &security, const ZoneSet &zones, const std::string &hostnqn)
+		: key(security.keys ? security.keys->of(hostnqn) : nullptr), auth(zones.auth.with(security.rules.auth)),
+		  tls(security.rules.tls == Demand::required ? Demand::required : zones.tls.with(security.rules.tls))
+	{
+	}
+
+	bool hasAuthKey() const { return key && !key->dhchap.host.empty(); }
+	bool hasTlsKey() const { return key && !key->tls.empty(); }
+	bool unusable() const { return key && key->unusable; }
+	bool wantsAuth() const { return wants(auth, hasAuthKey()); }
+	bool wantsTls() const { return wants(tls, hasTlsKey()); }
+
+	const HostKeys::Key *key; // null: none
+	Demand auth, tls;
+
+private:
+	static bool wants(Demand demand, bool hasKey)
+	{
+		return demand == Demand::required || (demand == Demand::preferred && hasKey);
+	}
+};
 
 } // namespace
 
@@ -36,6 +55,12 @@ std::string refusalText(Refusal refusal, const std::string &hostnqn)
 		break;
 	case Refusal::identity:
 		why = "the key that it used for TLS is for another host or subsystem NQN: give it one of its own";
+		break;
+	case Refusal::unproved:
+		why = "it must authenticate itself, and has connected without: set dhchap-key on the host";
+		break;
+	case Refusal::revoked:
+		why = "the key that it has used was removed: give the host and the service another one";
 		break;
 	}
 	return fmt::format("host {} is refused: {}", hostnqn, why);
@@ -73,25 +98,64 @@ std::shared_ptr<const Security::Current> Security::current() const
 	return current_;
 }
 
+bool mustProve(const Security::Current &security, const ZoneSet &zones, const std::string &hostnqn)
+{
+	const Demands demands(security, zones, hostnqn);
+	return demands.wantsAuth() || demands.wantsTls() ||
+	       (demands.unusable() && (demands.auth != Demand::off || demands.tls != Demand::off));
+}
+
+bool mayStayRegistered(const Security::Current &security, const ZoneSet &zones, const std::string &hostnqn, bool proved)
+{
+	const Demands demands(security, zones, hostnqn);
+	if (demands.unusable())
+		return true;
+	const bool auth = demands.wantsAuth(), tls = demands.wantsTls();
+	if ((auth && !demands.hasAuthKey()) || (tls && !demands.hasTlsKey()))
+		return false;
+	return proved || (!auth && !tls);
+}
+
+Refusal sessionRefusal(const Security::Current &security, const ZoneSet &zones, const std::string &hostnqn,
+		       const TlsPeer *tls, bool proved)
+{
+	const Demands demands(security, zones, hostnqn);
+	if (demands.unusable())
+		return Refusal::none;
+	if (!tls && demands.wantsTls())
+		return Refusal::plain;
+	if (tls && demands.tls != Demand::off && !demands.hasTlsKey())
+		return Refusal::revoked;
+	if (proved)
+		return demands.auth == Demand::off || demands.hasAuthKey() ? Refusal::none : Refusal::revoked;
+	if (!demands.wantsAuth())
+		return Refusal::none;
+	return demands.hasAuthKey() ? Refusal::unproved : Refusal::noKey;
+}
+
+std::shared_ptr<const nofctl::DhchapSecrets> secretsOf(const Security::Current &security, const std::string &hostnqn)
+{
+	const HostKeys::Key *key = security.keys ? security.keys->of(hostnqn) : nullptr;
+	if (!key || key->dhchap.host.empty())
+		return nullptr;
+	return {security.keys, &key->dhchap}; // the keys live as long as the secrets
+}
+
 Access accessOf(const Security::Current &security, const ZoneSet &zones, const std::string &hostnqn,
 		const std::string &subsysnqn, const TlsPeer *tls)
 {
-	const HostKeys::Key *key = security.keys ? security.keys->of(hostnqn) : nullptr;
-	const Demand auth = zones.auth.value_or(security.rules.auth);
-	const Demand secure =
-		security.rules.tls == Demand::required ? Demand::required : zones.tls.value_or(security.rules.tls);
+	const Demands demands(security, zones, hostnqn);
 	if (tls && (tls->hostnqn != hostnqn || tls->subsysnqn != subsysnqn))
 		return {Refusal::identity, {}};
-	if (key && key->unusable && (auth != Demand::off || (!tls && secure != Demand::off)))
+	if (demands.unusable() && (demands.auth != Demand::off || (!tls && demands.tls != Demand::off)))
 		return {Refusal::badKey, {}};
-	if (!tls && demands(secure, key && !key->tls.empty()))
+	if (!tls && demands.wantsTls())
 		return {Refusal::plain, {}};
-	const bool hasKey = key && !key->dhchap.host.empty();
-	if (!demands(auth, hasKey))
+	if (!demands.wantsAuth())
 		return {};
-	if (!hasKey)
+	if (!demands.hasAuthKey())
 		return {Refusal::noKey, {}};
-	return {Refusal::none, {security.keys, &key->dhchap}}; // the keys live as long as the secrets
+	return {Refusal::none, secretsOf(security, hostnqn)};
 }
 
 } // namespace cdc

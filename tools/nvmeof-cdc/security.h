@@ -22,8 +22,9 @@ struct SecurityRules {
 	// Of the ports, and of hosts whose zones say nothing
 	Demand tls = Demand::off;
 	// DH-HMAC-CHAP: identifiers, the most preferred first. Without the NULL group, in which a recorded exchange can
-	// be searched for weak keys.
-	std::vector<std::uint8_t> hashes{1, 2, 3}, groups{1, 2, 3, 4, 5};
+	// be searched for weak keys, and without ffdhe6144 and ffdhe8192, by which a client without a key could make
+	// the service compute two to five times as long.
+	std::vector<std::uint8_t> hashes{1, 2, 3}, groups{1, 2, 3};
 
 	Authenticator::Rules authentication(SteadyMs maxMs) const { return {{hashes, groups}, maxMs}; }
 	bool operator==(const SecurityRules &) const = default;
@@ -36,6 +37,8 @@ enum class Refusal {
 	badKey,   // its key cannot be used
 	plain,    // it must use TLS
 	identity, // it used TLS with the key of another host or subsystem
+	unproved, // of a session: it must authenticate itself now, and has connected without
+	revoked,  // of a session: the key that it has used was removed
 };
 
 // The decision about a Connect command
@@ -79,6 +82,21 @@ struct TlsPeer {
 	std::string hostnqn, subsysnqn; // that it has proved by its key
 	std::string cipher, identity;
 };
+
+// Whether a host with that NQN has to prove it, by authentication or by TLS
+bool mustProve(const Security::Current &security, const ZoneSet &zones, const std::string &hostnqn);
+
+// Whether a registration of a host with that NQN may stay. @proved: whether it had proved its NQN then
+bool mayStayRegistered(const Security::Current &security, const ZoneSet &zones, const std::string &hostnqn,
+		       bool proved);
+
+// Why a session that earlier rules or keys have allowed has to end; none: it may stay, as do those whose key was only
+// replaced, or cannot be read. @proved: the host has authenticated itself
+Refusal sessionRefusal(const Security::Current &security, const ZoneSet &zones, const std::string &hostnqn,
+		       const TlsPeer *tls, bool proved);
+
+// Those for an authentication of a session; null: there is no key for the host any more
+std::shared_ptr<const nofctl::DhchapSecrets> secretsOf(const Security::Current &security, const std::string &hostnqn);
 
 // @tls: null without TLS
 Access accessOf(const Security::Current &security, const ZoneSet &zones, const std::string &hostnqn,

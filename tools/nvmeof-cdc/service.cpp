@@ -300,17 +300,19 @@ void Service::write(std::vector<Change> changes, Done done, Author author)
 
 void Service::refuse(Worker &worker, const RegistrationRequest &request, std::uint16_t status, const std::string &why)
 {
-	say(refusals_, LOG_WARNING, fmt::format("a registration from {} is refused: {}", request.from.text(), why),
-	    {.nqn = request.registration.nqn, .address = request.from.text()});
+	say(refusals_, LOG_WARNING, fmt::format("a registration from {} is refused: {}", request.who.from.text(), why),
+	    {.nqn = request.registration.nqn, .address = request.who.from.text()});
 	worker.registered(request.connection, request.cid, status);
 }
 
 void Service::take(Worker &worker, const RegistrationRequest &request)
 {
-	if (registering_ >= maxRegistering || !rates_.allow(request.from))
+	if (registering_ >= maxRegistering || !rates_.allow(request.who.from))
 		return worker.registered(request.connection, request.cid, st_interrupted | st_crd1);
-	auto changes = registrationChanges(model_, rules_.registration, request.task, request.registration,
-					   request.from, static_cast<std::int64_t>(wallSeconds()));
+	const auto security = context_.security.current();
+	auto proves = [&](const std::string &nqn) { return mustProve(*security, *views_->zonesOf(nqn), nqn); };
+	auto changes = registrationChanges(model_, rules_.registration, request.task, request.registration, request.who,
+					   proves, static_cast<std::int64_t>(wallSeconds()));
 	if (!changes)
 		return refuse(worker, request, changes.error().nvmeStatus.value_or(st_invalid_field) | st_dnr,
 			      changes.error().message);
@@ -329,7 +331,7 @@ void Service::take(Worker &worker, const RegistrationRequest &request)
 		worker.registered(connection, cid, written ? st_ok : st_internal); // a status to retry
 	};
 	write(*std::move(changes), std::move(done),
-	      {fmt::format("a registration from {}", request.from.text()), &audit_});
+	      {fmt::format("a registration from {}", request.who.from.text()), &audit_});
 }
 
 // Renews leases of connected owners and ends expired ones. Rendezvous hashing selects the instance that ends a lease.
@@ -361,7 +363,12 @@ void Service::renew(Connected connected)
 		renewAll_ = true;
 	}
 	connected.renewAll = renewAll_;
-	LeaseChanges changes = leaseChanges(model_, rules_.registration, connected, static_cast<std::int64_t>(now));
+	const auto security = context_.security.current();
+	auto mayStay = [&](const std::string &nqn, bool proved) {
+		return mayStayRegistered(*security, *views_->zonesOf(nqn), nqn, proved);
+	};
+	LeaseChanges changes =
+		leaseChanges(model_, rules_.registration, connected, static_cast<std::int64_t>(now), mayStay);
 	const auto skipped =
 		std::erase_if(changes.renewed, [this](const Change &change) { return writing_.contains(change.key); });
 	std::erase_if(changes.ended, [&](const Change &change) {
@@ -371,6 +378,12 @@ void Service::renew(Connected connected)
 	for (const std::string &owner : changes.refused)
 		say(failures_, LOG_WARNING,
 		    fmt::format("the registrations of {} end: [registration] does not allow them", owner));
+	for (const std::string &owner : changes.unproved)
+		say(failures_, LOG_WARNING,
+		    fmt::format(
+			    "the registrations of {} end: rules and keys demand a proof of its NQN, which it has not "
+			    "given",
+			    owner));
 	std::function<void(bool)> renewed;
 	if (renewAll_) {
 		const auto underWay = std::make_shared<bool>(true); // released with the last write
@@ -426,7 +439,7 @@ void Service::watchWorkers()
 		if (worker->runs(maxMissedHeartbeats))
 			continue;
 		say(LOG_CRIT, "a worker thread has not responded for 30 s: aborting for a restart");
-		std::abort(); // the core dump shows where it hangs
+		std::abort(); // with NVMEOF_CORE_DUMPS=1, the core dump shows where it hangs
 	}
 }
 

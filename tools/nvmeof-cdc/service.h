@@ -51,6 +51,7 @@ public:
 	{
 		return context_.security.load(rules.security);
 	}
+	std::shared_ptr<const Security::Current> security() const { return context_.security.current(); }
 	// Author of a change, for the audit log, which has each record before and after the change
 	struct Author {
 		std::string who;                    // empty: no audit log

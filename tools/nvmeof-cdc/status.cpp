@@ -37,6 +37,7 @@ constexpr CounterText counterTable[] = {
 	 "Hosts that were refused as busy because of too many authentications, in all or of one address"},
 	{"commands_unauthenticated", &Counters::unauthenticated,
 	 "Commands that were refused because the host had not authenticated itself"},
+	{"sessions_revoked", &Counters::revoked, "Sessions that ended because changed rules or keys do not allow them"},
 	{"hosts_waited", &Counters::waited, "Hosts that waited for admission"},
 	{"hosts_busy", &Counters::busy, "Hosts that were refused as busy, to connect again later"},
 	{"log_reads", &Counters::logReads, "Reads of the discovery log"},

@@ -201,8 +201,8 @@ namespace {
 
 void demand(ZoneSet &set, const Zone &zone)
 {
-	set.auth = std::max(set.auth, zone.auth);
-	set.tls = std::max(set.tls, zone.tls);
+	set.auth.add(zone.auth);
+	set.tls.add(zone.tls);
 }
 
 } // namespace

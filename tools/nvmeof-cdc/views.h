@@ -5,9 +5,11 @@
  */
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -24,12 +26,30 @@ namespace cdc {
 // The targets that a host without a zone sees; unlessZoned: all targets if no zone is defined, else none
 enum class Unzoned { unlessZoned, all, none };
 
+// A demand that the zones of a host make
+struct ZoneDemand {
+	std::optional<Demand> strictest; // of the zones with a demand
+	bool inherits = false;           // a zone has none: that of the configuration counts for it
+
+	void add(const std::optional<Demand> &demand)
+	{
+		strictest = std::max(strictest, demand);
+		inherits = inherits || !demand;
+	}
+	// The effective one, where the configuration has @general
+	Demand with(Demand general) const
+	{
+		if (!strictest)
+			return general;
+		return inherits ? std::max(*strictest, general) : *strictest;
+	}
+};
+
 // A set of zones that some hosts share. One object per distinct set, valid as long as the table.
 struct ZoneSet {
-	std::set<std::string> zones; // by name
-	bool all = false;            // the host is in no zone and sees everything
-	// The strictest demand of the zones; absent: none has one. They follow from the zones, and are not compared.
-	std::optional<Demand> auth = {}, tls = {};
+	std::set<std::string> zones;    // by name
+	bool all = false;               // the host is in no zone and sees everything
+	ZoneDemand auth = {}, tls = {}; // follow from the zones, and are not compared
 	// Counters of log reads, one per zone; not compared
 	std::vector<std::shared_ptr<Counter>> reads = {};
 

@@ -5,7 +5,10 @@
 #include <cerrno>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <syslog.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
 
 #include <nvmeof/uuid.h>
 
@@ -94,9 +97,10 @@ SteadyMs Worker::now()
 }
 
 Worker::Worker(ServerContext &context, std::vector<int> sockets, std::shared_ptr<const Views> views)
-	: context_(context), views_(std::move(views)), admission_(context.rules.admission), buffer_(4 * receiveSpace),
-	  sweep_(loop_, [this] { sweep(); }), deferredTimer_(loop_, [this] { runDeferred(); }),
-	  acceptTimer_(loop_, [this] { listen(); }), leaving_(loop_, [this] { disconnectGradually(); })
+	: context_(context), views_(std::move(views)), reviewed_(context.security.current()),
+	  admission_(context.rules.admission), buffer_(4 * receiveSpace), sweep_(loop_, [this] { sweep(); }),
+	  deferredTimer_(loop_, [this] { runDeferred(); }), acceptTimer_(loop_, [this] { listen(); }),
+	  leaving_(loop_, [this] { disconnectGradually(); })
 {
 	for (int socket : sockets)
 		listeners_.push_back(std::make_unique<Listener>(*this, socket));
@@ -120,6 +124,7 @@ template <typename Call> void Worker::serve(Connection &connection, Call &&call)
 void Worker::publish(std::shared_ptr<const Views> views, std::shared_ptr<void> published)
 {
 	mailbox_.post([this, views = std::move(views), published = std::move(published)]() mutable {
+		zonesChanged_ = zonesChanged_ || !views_->sameZones(*views);
 		views_ = views;
 		for (const auto &entry : connections_)
 			serve(*entry.second, [&] { entry.second->tell(views_); });
@@ -236,14 +241,39 @@ void Worker::runDeferred()
 		std::exchange(drained_, {})();
 }
 
+// Rules, keys and zones may demand more than when a session began.
+void Worker::review()
+{
+	std::shared_ptr<const Security::Current> security = context_.security.current();
+	if (security == reviewed_ && !zonesChanged_)
+		return;
+	reviewed_ = std::move(security);
+	zonesChanged_ = false;
+	std::size_t revoked = 0;
+	for (auto &[id, connection] : connections_)
+		revoked += connection->review(now());
+	if (revoked > 0)
+		runtime::say(context_.refusals, LOG_NOTICE,
+			     fmt::format("{} {} not what rules and keys demand now, and will end within {} s", revoked,
+					 revoked == 1 ? "session is" : "sessions are",
+					 (context_.rules.reviewMs + 999) / 1000));
+}
+
 void Worker::sweep()
 {
 	const SteadyMs time = now();
 	if (!connections_.empty())
 		sweep_.start(workerSweepInterval);
+	review();
 	for (auto &[id, connection] : connections_) {
 		if (connection->late(time)) {
 			count(context_.counters.late);
+			end(id);
+		} else if (const Refusal why = connection->revoked(time); why != Refusal::none) {
+			const std::string &hostnqn = connection->controller()->hostnqn();
+			count(context_.counters.revoked);
+			runtime::say(context_.refusals, LOG_WARNING, "a session ends: " + refusalText(why, hostnqn),
+				     {.nqn = hostnqn, .address = connection->peer().text()});
 			end(id);
 		} else if (connection->admissionExpired(time)) {
 			connection->releaseAdmission();

@@ -18,6 +18,7 @@
 #include "connection.h"
 #include "counters.h"
 #include "latency.h"
+#include "registrar.h"
 #include "security.h"
 #include "libctl/runtime/journal.h"
 #include "libctl/runtime/loop.h"
@@ -60,6 +61,9 @@ struct FrontRules {
 	std::size_t registrationBytes = 64u << 20;
 	SteadyMs stepMs = 5000, idleMs = 120000; // to finish a step; without keep-alive
 	AuthenticationLimit::Limits authentications, handshakes;
+	// Within which sessions end that changed rules or keys no longer allow; at random in the second half of it, so
+	// that hosts do not all come back at once
+	SteadyMs reviewMs = 30000;
 };
 
 struct RegistrationRequest {
@@ -67,7 +71,7 @@ struct RegistrationRequest {
 	std::uint16_t cid;
 	nofctl::wire::DimTask task;
 	nofctl::wire::Registration registration;
-	Peer from;
+	Registrant who;
 	std::shared_ptr<void> reservation; // from ServerContext::reserve(); held until the write is done
 };
 
@@ -154,6 +158,7 @@ private:
 	void accept(int socket);
 	void runDeferred();
 	void sweep();
+	void review();
 	void disconnectGradually();
 
 	ServerContext &context_;
@@ -161,6 +166,8 @@ private:
 	runtime::Mailbox mailbox_{loop_};
 	runtime::Poller poller_{loop_};
 	std::shared_ptr<const Views> views_;
+	std::shared_ptr<const Security::Current> reviewed_; // by which all sessions were reviewed
+	bool zonesChanged_ = false;                         // since then
 	Admission admission_;
 	Output scratch_;
 	std::vector<std::uint8_t> buffer_;

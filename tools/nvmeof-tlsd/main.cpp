@@ -2,8 +2,6 @@
 #include <chrono>
 #include <csignal>
 #include <exception>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <syslog.h>
 
 #include <CLI/CLI.hpp>
@@ -15,6 +13,7 @@
 #include "handshake_family.h"
 #include "libctl/runtime/journal.h"
 #include "libctl/runtime/loop.h"
+#include "libctl/runtime/process.h"
 #include "psk_store.h"
 
 using namespace tlsd;
@@ -34,19 +33,6 @@ int failWith(const Error &error)
 {
 	say(LOG_ERR, error.message);
 	return error.code == ErrorCode::noModule ? noHandshakeApi : failed;
-}
-
-// The memory has keys in it: no core dumps, and no debugger of the same user. Each handshake needs a descriptor.
-void setLimits()
-{
-	const rlimit none{};
-	::setrlimit(RLIMIT_CORE, &none);
-	::prctl(PR_SET_DUMPABLE, 0);
-	rlimit files{};
-	if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		::setrlimit(RLIMIT_NOFILE, &files);
-	}
 }
 
 // The service manager takes an exit before READY=1 for a failure.
@@ -133,7 +119,8 @@ int main(int argc, char **argv)
 	app.add_flag("--check", checks,
 		     "print whether this machine has what TLS connections need, and exit with 0 or 1");
 	app.set_version_flag("--version", NVMEOF_VERSION);
-	setLimits();
+	protectMemory();
+	raiseFileLimit();
 	try {
 		app.parse(argc, argv);
 		return checks ? check() : serve(debug);

@@ -16,6 +16,7 @@
 #include "context.h"
 #include "documents.h"
 #include "format.h"
+#include "libctl/base/security.h"
 #include "libctl/gpu/rails.h"
 #include "policy.h"
 #include "terminal.h"
@@ -88,6 +89,11 @@ void ConnectAll::startConnecting(const PlannedConnection &connection)
 	const Controller *there =
 		connection.options.duplicateConnect ? nullptr : present_.find(connection.options, order_.rules.hostnqn);
 	outcome.there = there != nullptr;
+	if (there)
+		if (Result<void> secure = nofctl::checkSecurity(connection.options.security, *there); !secure) {
+			outcome.result = secure.error();
+			return;
+		}
 	if (there && !order_.idempotent) {
 		outcome.result = *there;
 		connected_++;
@@ -164,8 +170,11 @@ void ConnectAll::collectConnections()
 		task.outcome.there |= !result && result.error().code == ErrorCode::alreadyConnected;
 		if (task.outcome.there && !result && !result.error().object.none())
 			if (Result<Controller> now = client_.controller(result.error().object.name)) {
-				task.outcome.result = *std::move(now);
-				connected_++;
+				const SecurityRule &rule = task.outcome.options.security;
+				if (Result<void> secure = nofctl::checkSecurity(rule, *now); !secure)
+					now = secure.error();
+				connected_ += now.ok();
+				task.outcome.result = std::move(now);
 				continue;
 			}
 		task.outcome.result = result ? Result<Controller>(*result) : Result<Controller>(result.error());

@@ -15,6 +15,7 @@
 #include "connect_plan.h"
 #include "format.h"
 #include "latency.h"
+#include "libctl/base/security.h"
 #include "libctl/base/text.h"
 #include "when.h"
 
@@ -77,6 +78,7 @@ private:
 	void examineConnection(const Controller &c);
 	void examineCondition(const Controller &c);
 	void examineLosses(const Controller &c);
+	void examineSecurity(const Controller &c);
 	void examinePath(const Path &path);
 	void examineSubsystem(const Subsystem &s);
 	void examineQueues(const Controller &c);
@@ -451,6 +453,21 @@ void Examination::examineLosses(const Controller &c)
 		fmt::format("check cable, switch port and target; history: 'nvmeofctl events {} --since 10m'", c.name));
 }
 
+void Examination::examineSecurity(const Controller &c)
+{
+	const auto rule = facts_.rules.find(c.subsysnqn);
+	const std::string lacking = rule == facts_.rules.end() ? "" : nofctl::missingSecurity(rule->second, c);
+	if (lacking.empty())
+		return;
+	const bool tls = lacking == "tls";
+	warning("security_rule", c.name,
+		fmt::format("connected without {}, which [[security]] at {} requires for {}",
+			    tls ? "TLS" : "authentication", rule->second.place, c.subsysnqn),
+		fmt::format("'nvmeofctl disconnect {}', while its disks have another path or are not in use, then "
+			    "connect again with {}; or change the rule",
+			    c.name, tls ? "tls-key" : "dhchap-key"));
+}
+
 void Examination::examineQueues(const Controller &c)
 {
 	if (!c.ioQueues)
@@ -487,6 +504,7 @@ void Examination::examineController(const Controller &c)
 		examineQueues(c);
 	}
 	examineLosses(c);
+	examineSecurity(c);
 }
 
 // ---- paths

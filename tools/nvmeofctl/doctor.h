@@ -39,12 +39,13 @@ struct Facts {
 	std::vector<BuildFinding> builds;
 	std::map<std::string, std::vector<nvmeof::ForeignController>> inTree; // controllers of other drivers by NQN
 	std::vector<nvmeof::NvmeDisk> disks;
-	std::optional<std::set<std::string>> linked; // disks with a link in /dev/disk/by-id. Not set: no udev
-	std::vector<PathProbe> probes;               // of TCP controllers
-	bool probed = true;                          // false: --no-probe
-	std::vector<Json> events;                    // recorded by nvmeofd, oldest first
-	std::string eventsUnread;                    // why they could not be read; empty: read, or none recorded
-	std::optional<bool> clockSynchronized;       // by NTP or PTP, as the kernel knows it
+	std::optional<std::set<std::string>> linked;       // disks with a link in /dev/disk/by-id. Not set: no udev
+	std::vector<PathProbe> probes;                     // of TCP controllers
+	bool probed = true;                                // false: --no-probe
+	std::map<std::string, nvmeof::SecurityRule> rules; // [[security]], by NQN of a subsystem or service
+	std::vector<Json> events;                          // recorded by nvmeofd, oldest first
+	std::string eventsUnread;                          // why they could not be read; empty: read, or none recorded
+	std::optional<bool> clockSynchronized;             // by NTP or PTP, as the kernel knows it
 	ServiceFacts daemon, cdc;
 };
 

@@ -118,6 +118,10 @@ Facts gather(bool probe)
 	for (const Subsystem &s : facts.snapshot.subsystems)
 		if (std::vector<ForeignController> others = foreignControllers(s.nqn); !others.empty())
 			facts.inTree[s.nqn] = std::move(others);
+	const ConfigReading reading = inspectConfig();
+	for (const Controller &c : facts.snapshot.controllers)
+		if (std::optional<SecurityRule> rule = reading.config.securityFor(c.subsysnqn))
+			facts.rules.emplace(c.subsysnqn, *std::move(rule));
 	facts.disks = nvmeDisks();
 	facts.linked = linkedDisks();
 	readEvents(facts);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "libctl/base/security.h"
 #include "libctl/runtime/journal.h"
 
 using namespace nvmeof;
@@ -33,9 +34,27 @@ Connections::Connections(Loop &loop, Client &client, KeyUpdates &keys, std::func
 {
 }
 
-void Connections::apply(const std::vector<Change> &changes, const std::vector<PlannedConnection> &wanted)
+std::map<std::string, std::string> insecureControllers(const std::vector<Change> &changes,
+						       const std::vector<PlannedConnection> &wanted,
+						       const std::vector<Controller> &present)
+{
+	std::map<std::string, const SecurityRule *> rules; // by controller
+	for (const Change &change : changes)
+		if (change.kind == Change::Kind::keep && change.wanted)
+			rules.emplace(change.controller, &wanted[*change.wanted].options.security);
+	std::map<std::string, std::string> insecure;
+	for (const Controller &one : present)
+		if (auto rule = rules.find(one.name); rule != rules.end())
+			if (Result<void> secure = nofctl::checkSecurity(*rule->second, one); !secure)
+				insecure.emplace(one.name, secure.error().message);
+	return insecure;
+}
+
+void Connections::apply(const std::vector<Change> &changes, const std::vector<PlannedConnection> &wanted,
+			const std::vector<Controller> &present)
 {
 	keep(changes);
+	tellInsecure(insecureControllers(changes, wanted, present));
 	auto now = std::chrono::steady_clock::now();
 	std::optional<std::chrono::steady_clock::time_point> next;
 	std::set<std::string> keys;
@@ -80,6 +99,16 @@ void Connections::keep(const std::vector<Change> &changes)
 			say(LOG_INFO, fmt::format("{}: not disconnected: {}", change.controller, change.reason),
 			    {.controller = change.controller});
 	}
+}
+
+// Logs each of them once.
+void Connections::tellInsecure(std::map<std::string, std::string> now)
+{
+	for (const auto &[controller, message] : now)
+		if (auto before = insecure_.find(controller); before == insecure_.end() || before->second != message)
+			say(LOG_WARNING, fmt::format("{}: not accepted as connected: {}", controller, message),
+			    {.controller = controller});
+	insecure_ = std::move(now);
 }
 
 void Connections::connect(const ConnectOptions &wanted)

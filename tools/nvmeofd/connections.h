@@ -24,6 +24,12 @@
 
 namespace nvmeofd {
 
+// The controllers that are kept for planned connections, and are not what the [[security]] rules of these demand:
+// messages by name
+std::map<std::string, std::string> insecureControllers(const std::vector<nvmeof::Change> &changes,
+						       const std::vector<nvmeof::PlannedConnection> &wanted,
+						       const std::vector<nvmeof::Controller> &present);
+
 class Connections {
 public:
 	// A wanted connection, from its first connect on
@@ -37,13 +43,17 @@ public:
 	// @keys: records the keys of new controllers. @again: called when it is time to retry a connection
 	Connections(runtime::Loop &loop, nvmeof::Client &client, KeyUpdates &keys, std::function<void()> again);
 
-	void apply(const std::vector<nvmeof::Change> &changes, const std::vector<nvmeof::PlannedConnection> &wanted);
+	// @present: the controllers that @changes are about
+	void apply(const std::vector<nvmeof::Change> &changes, const std::vector<nvmeof::PlannedConnection> &wanted,
+		   const std::vector<nvmeof::Controller> &present);
 	// For events of all controllers
 	void event(const nvmeof::Event &event);
 	// Null: no error
 	const Attempt *attempt(const nvmeof::ConnectOptions &options) const;
 	// Unwanted controllers that stay, with the reason
 	const std::map<std::string, std::string> &kept() const { return kept_; }
+	// See insecureControllers(). They stay, and nothing else is connected in their place.
+	const std::map<std::string, std::string> &insecure() const { return insecure_; }
 	// Clears the back-off, so that failed connections are retried at once.
 	void forget() { attempts_.clear(); }
 
@@ -53,13 +63,14 @@ private:
 	void connect(const nvmeof::ConnectOptions &options);
 	void disconnect(const nvmeof::Change &change);
 	void keep(const std::vector<nvmeof::Change> &changes);
+	void tellInsecure(std::map<std::string, std::string> now);
 	void failed(Attempt &attempt, const std::string &why);
 
 	nvmeof::Client &client_;
 	KeyUpdates &keys_;
 	std::function<void()> again_;
 	Attempts attempts_;
-	std::map<std::string, std::string> kept_;
+	std::map<std::string, std::string> kept_, insecure_;
 	runtime::Timer retry_;
 };
 

@@ -237,7 +237,7 @@ void Daemon::reconcile()
 	pruneKnownServices();
 	forget(true);
 	if (!paused_)
-		connections_.apply(difference(), plan_.connections);
+		connections_.apply(difference(), plan_.connections, topology_.snapshot().controllers);
 	stripes_.apply(config_.stripes, topology_.snapshot());
 	if (!ready_)
 		sd_notify(0, "READY=1");

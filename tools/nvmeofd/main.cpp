@@ -16,6 +16,7 @@
 #include "daemon.h"
 #include "libctl/runtime/journal.h"
 #include "libctl/runtime/loop.h"
+#include "libctl/runtime/process.h"
 #include "lock.h"
 
 using namespace nvmeof;
@@ -90,6 +91,7 @@ int main(int argc, char **argv)
 		->capture_default_str();
 	app.add_option("--lock", options.lock, "lock file")->capture_default_str();
 	app.set_version_flag("--version", libraryVersion());
+	protectMemory();
 	try {
 		app.parse(argc, argv);
 		return serve(options);

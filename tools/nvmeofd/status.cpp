@@ -87,7 +87,10 @@ Json connectionJson(const Status &status, const PlannedConnection &wanted)
 	if (there != all.end()) {
 		json["controller"] = there->name;
 		json["own"] = there->owner == owner;
-		if (there->state != ControllerState::live && !there->lastError.empty())
+		const auto &insecure = status.connections.insecure();
+		if (auto why = insecure.find(there->name); why != insecure.end())
+			json["error"] = why->second;
+		else if (there->state != ControllerState::live && !there->lastError.empty())
 			json["error"] = there->lastError;
 		return json;
 	}

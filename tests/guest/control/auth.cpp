@@ -441,6 +441,51 @@ TEST_CASE("[[security]] of the configuration holds for each command that connect
 	CHECK(namesIt(out.text, "nothing is connected"));
 }
 
+TEST_CASE("a controller that breaks a rule of [[security]] is neither accepted as connected nor ended", "[auth]")
+{
+	struct Folder {
+		~Folder() { std::filesystem::remove_all(name); }
+		const std::string name = "/etc/nvmeof";
+	} folder;
+	Guarded target;
+	must("nvmeofctl " + connectArgs() + " -q " + openNqn); // without authentication
+	const std::string name = take(target.rig.host.client().controllers()).at(0).name;
+	std::filesystem::create_directories(folder.name);
+	writeFile(folder.name + "/nvmeof.toml",
+		  "[limits]\nown-addresses = true\n[[security]]\nnqn = \""s + testNqn +
+			  "\"\nauth = \"required\"\n[[connection]]\nnqn = \"" + testNqn + "\"\nhostnqn = \"" + openNqn +
+			  "\"\ntransport = \"" + transport() + "\"\naddress = \"" + target.rig.port.address() +
+			  "\"\ndhchap-key = \"" + Guarded::keyFile("host", secrets[1]) + "\"\n");
+	const std::string words = name + " is connected without it: 'nvmeofctl disconnect " + name + "'";
+	for (const char *command : {"connect-all", "connect-all --idempotent"}) {
+		const Output out = ctl(command);
+		INFO(command << ": " << out.text);
+		CHECK(out.status == refused);
+		CHECK(namesIt(out.text, words));
+	}
+	const Output doctor = ctl("doctor --no-probe");
+	INFO(doctor.text);
+	CHECK(namesIt(doctor.text, name + ": connected without authentication, which [[security]] at"));
+	{
+		const std::string state = "/run/nvmeofd-rule";
+		must("rm -rf " + state + " && mkdir -p " + state);
+		Background daemon("exec nvmeofd --state " + state + "/state --lock " + state + "/lock > " + state +
+				  "/log 2>&1");
+		CHECK(eventually([&] { return namesIt(readFile(state + "/log"), words); }));
+		// keys are in its memory
+		CHECK(namesIt(readFile("/proc/" + std::to_string(daemon.pid()) + "/limits"),
+			      "Max core file size        0                    0 "));
+		daemon.signal(SIGTERM);
+		CHECK(daemon.wait(scaled(5s)).status == 0);
+		INFO(readFile(state + "/log"));
+		CHECK_FALSE(namesIt(readFile(state + "/log"), "disconnecting"));
+	}
+	const auto all = take(target.rig.host.client().controllers());
+	REQUIRE(all.size() == 1);
+	CHECK(all[0].name == name);
+	CHECK(all[0].state == ControllerState::live);
+}
+
 TEST_CASE("a failed connect or set does not change the keys of a live controller", "[auth]")
 {
 	Guarded target;

@@ -2,6 +2,8 @@
 // DH-HMAC-CHAP as the service executes it, with hosts that follow the protocol, and hosts that do not
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <ctime>
 #include <functional>
 #include <future>
 #include <thread>
@@ -184,6 +186,47 @@ TEST_CASE("the preferred hash function and group that a host offers are used", "
 	const Bytes challenge = exchange.negotiate(negotiateMessage(2, 2)); // SHA-256, SHA-384; NULL, ffdhe2048
 	CHECK(challenge.at(dhchap_at::hash) == 2);
 	CHECK(challenge.at(dhchap_at::group) == 1);
+}
+
+TEST_CASE("large DH groups have to be allowed explicitly", "[authenticator]")
+{
+	auto offer = [](std::vector<std::uint8_t> groups) {
+		Bytes message = negotiateMessage();
+		message[dhchap_at::dhlen] = static_cast<std::uint8_t>(groups.size());
+		std::ranges::copy(groups, message.begin() + dhchap_at::groups);
+		return message;
+	};
+	const nofctl::DhchapRules usual = SecurityRules().authentication(10000).dhchap;
+	Exchange large(hostSecret, usual);
+	CHECK(large.send(offer({5, 4})) == st_ok);
+	CHECK(large.reason() == dhchap_group_unusable);
+	Exchange medium(hostSecret, usual);
+	CHECK(medium.negotiate(offer({5, 4, 3})).at(dhchap_at::group) == 3);
+	SecurityRules rules;
+	rules.groups = {5};
+	Exchange allowed(hostSecret, rules.authentication(10000).dhchap);
+	CHECK(allowed.negotiate(offer({5, 4})).at(dhchap_at::group) == 5);
+}
+
+TEST_CASE("a reply with a DH value costs about as much as the challenge", "[authenticator]")
+{
+	auto costOf = [](const std::function<void()> &work) { // CPU seconds; the least of several, without disturbances
+		double least = 1e9;
+		for (int i = 0; i < 5; i++) {
+			timespec begin{}, end{};
+			::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+			work();
+			::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+			least = std::min(least,
+					 double(end.tv_sec - begin.tv_sec) + double(end.tv_nsec - begin.tv_nsec) / 1e9);
+		}
+		return least;
+	};
+	const DhKey own(3);
+	const Bytes peer = DhKey(3).publicValue();
+	const double challenge = costOf([] { DhKey key(3); }), reply = costOf([&] { CHECK(own.sharedSecret(peer)); });
+	CAPTURE(challenge, reply);
+	CHECK(reply < 4 * challenge); // with a check of the order of the value: 10 times
 }
 
 TEST_CASE("a negotiation that cannot be accepted is refused with its reason", "[authenticator]")
@@ -583,7 +626,10 @@ TEST_CASE("rules of the configuration and of zones decide who has to authenticat
 	CHECK(connect("nqn.other") == string("served"));
 	rules.auth = Demand::required;
 	guarded.load(rules);
-	zone(Demand::off, {}); // zones override the configuration
+	zone(Demand::off, {}); // the configuration counts for zone b, which only one of them is in
+	CHECK(connect("nqn.host") == string("asked"));
+	CHECK(connect("nqn.other") == string("served"));
+	zone(Demand::off, Demand::off); // zones override the configuration
 	CHECK(connect("nqn.host") == string("served"));
 }
 
@@ -602,6 +648,156 @@ TEST_CASE("a reload changes keys without ending sessions", "[authenticator][fron
 	Client old(guarded.front);
 	REQUIRE(old.hello().connect() == st_ok);
 	CHECK_FALSE(authenticate(old));
+}
+
+TEST_CASE("a removed key is refused at another authentication of its session", "[authenticator][front]")
+{
+	for (const Demand demand : {Demand::preferred, Demand::required, Demand::off}) {
+		CAPTURE(demandName(demand));
+		Guarded guarded;
+		Client client(guarded.front);
+		REQUIRE(client.hello().connect() == st_ok);
+		REQUIRE(authenticate(client));
+		REQUIRE(authenticate(client)); // again, as long as there is the key
+		std::filesystem::remove(guarded.dir.path() / "nqn.host.dhchap");
+		SecurityRules rules;
+		rules.auth = demand;
+		guarded.load(rules);
+		CHECK(authSend(client, negotiateMessage()) == (st_connect_host | st_dnr));
+		CHECK(client.ended());
+	}
+}
+
+namespace {
+
+FrontRules reviewedWithin(SteadyMs ms)
+{
+	FrontRules rules;
+	rules.reviewMs = ms;
+	return rules;
+}
+
+bool isServed(Client &client)
+{
+	return client.run(propertyGet(prop_cap)) == st_ok;
+}
+
+// Until the sessions were reviewed, and have ended if they had to
+void waitForReview()
+{
+	std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+}
+
+} // namespace
+
+TEST_CASE("sessions end that changed rules or keys do not allow", "[authenticator][front]")
+{
+	Guarded guarded({}, reviewedWithin(400));
+	Client host(guarded.front), other(guarded.front);
+	REQUIRE(host.hello().connect() == st_ok);
+	REQUIRE(authenticate(host));
+	REQUIRE(other.hello().connect("nqn.other") == st_ok);
+	SecurityRules rules;
+	SECTION("one without a key, where one is required now")
+	{
+		rules.auth = Demand::required;
+		guarded.load(rules);
+		CHECK(other.ended());
+		CHECK(guarded.counters().revoked == 1);
+		CHECK(isServed(host));
+	}
+	SECTION("one without authentication, whose host has a key now")
+	{
+		guarded.dir.write("nqn.other.dhchap", testHostSecret);
+		guarded.load(rules);
+		CHECK(other.ended());
+		CHECK(isServed(host));
+	}
+	SECTION("one without TLS, where that is required now")
+	{
+		rules.tls = Demand::required;
+		guarded.load(rules);
+		CHECK(other.ended());
+		CHECK(host.ended());
+		CHECK(guarded.counters().revoked == 2);
+	}
+	SECTION("one whose key was removed")
+	{
+		std::filesystem::remove(guarded.dir.path() / "nqn.host.dhchap");
+		guarded.load(rules);
+		CHECK(host.ended());
+		CHECK(isServed(other));
+	}
+	SECTION("one whose zone demands more")
+	{
+		Zone zone = someZone("a", {"nqn.other"}, {});
+		zone.auth = Demand::required;
+		guarded.front.sample.tell({putOf(zone)});
+		guarded.front.worker->publish(guarded.front.sample.views);
+		CHECK(other.ended());
+		CHECK(isServed(host));
+	}
+	SECTION("but not one whose key was replaced, or cannot be read, or need not be proved any more")
+	{
+		guarded.dir.write("nqn.host.dhchap", testCtrlSecret);
+		guarded.load(rules);
+		waitForReview();
+		CHECK(isServed(host));
+		guarded.dir.write("nqn.host.dhchap", "DHHC-1:00:AAAA:");
+		guarded.load(rules);
+		waitForReview();
+		CHECK(isServed(host));
+		std::filesystem::remove(guarded.dir.path() / "nqn.host.dhchap");
+		rules.auth = Demand::off;
+		guarded.load(rules);
+		waitForReview();
+		CHECK(isServed(host));
+		CHECK(guarded.counters().revoked == 0);
+	}
+}
+
+TEST_CASE("a session stays if the rules allow it again before it has ended", "[authenticator][front]")
+{
+	Guarded guarded({}, reviewedWithin(2000));
+	Client other(guarded.front);
+	REQUIRE(other.hello().connect("nqn.other") == st_ok);
+	SecurityRules rules;
+	rules.auth = Demand::required;
+	guarded.load(rules);
+	std::this_thread::sleep_for(std::chrono::milliseconds(500)); // it was reviewed, and ends in 1 to 2 s
+	CHECK(isServed(other));
+	guarded.load({});
+	std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+	CHECK(isServed(other));
+}
+
+TEST_CASE("a registration says whether its sender has proved its NQN", "[authenticator][front]")
+{
+	Guarded guarded;
+	std::promise<Registrant> seen;
+	guarded.front.context.registration = [&](Worker &its, const RegistrationRequest &request) {
+		seen.set_value(request.who);
+		its.registered(request.connection, request.cid, st_ok);
+	};
+	auto whoRegisters = [&](Client &client, const std::string &nqn) {
+		seen = {};
+		auto who = seen.get_future();
+		REQUIRE(client.run(propertySet(prop_cc, 1)) == st_ok);
+		Registration registration = someRegistration(1);
+		registration.nqn = nqn;
+		CHECK(client.run(dim(0), encodeRegistration(registration)) == st_ok);
+		return who.get();
+	};
+	Client host(guarded.front), other(guarded.front);
+	REQUIRE(host.hello().connect() == st_ok);
+	REQUIRE(authenticate(host));
+	const Registrant proved = whoRegisters(host, "nqn.host");
+	CHECK(proved.proved);
+	CHECK(proved.hostnqn == "nqn.host");
+	REQUIRE(other.hello().connect("nqn.other") == st_ok);
+	const Registrant claimed = whoRegisters(other, "nqn.other");
+	CHECK_FALSE(claimed.proved);
+	CHECK(claimed.hostnqn == "nqn.other");
 }
 
 TEST_CASE("a key that cannot be used keeps its host out, and is reported", "[authenticator][front]")
@@ -666,10 +862,8 @@ TEST_CASE("files that others can read or change are refused", "[authenticator]")
 	keys.add("nqn.b.dhchap", "not a key: " + testHostSecret);
 	keys.add("nqn.c.dhchap-ctrl", testCtrlSecret);
 	keys.add("nqn.d.tls", testHostSecret);
-	keys.add("nqn.e", testHostSecret);
-	keys.add("nqn%4.dhchap", testHostSecret);
 	const HostKeys::Reading reading = keys.read();
-	CHECK(reading.problems.size() == 6);
+	CHECK(reading.problems.size() == 4);
 	for (const std::string &problem : reading.problems) {
 		CAPTURE(problem);
 		CHECK(problem.find("AAECAwQ") == problem.npos); // of the key
@@ -683,6 +877,34 @@ TEST_CASE("files that others can read or change are refused", "[authenticator]")
 	std::filesystem::permissions(keys.dir.path(), std::filesystem::perms(0700));
 	CHECK_FALSE(HostKeys::read(keys.dir.path() / "missing"));
 	CHECK(HostKeys::read(""));
+}
+
+TEST_CASE("a file that is not clearly the key of a host is an error, and the keys in use stay", "[authenticator]")
+{
+	Guarded guarded;
+	std::filesystem::create_directory(guarded.dir.path() / "a folder"); // is no key
+	const auto before = guarded.front.context.security.current();
+	auto refuses = [&](const std::string &name, const std::string &words) {
+		CAPTURE(name);
+		guarded.dir.write(name, testHostSecret);
+		std::filesystem::permissions(guarded.dir.path() / name, std::filesystem::perms::owner_read);
+		const auto loaded = guarded.front.context.security.load(before->rules);
+		REQUIRE_FALSE(loaded);
+		CHECK(loaded.error().message.find((guarded.dir.path() / name).string()) != std::string::npos);
+		CHECK(loaded.error().message.find(words) != std::string::npos);
+		CHECK(loaded.error().message.find("AAECAwQ") == std::string::npos); // of the key
+		std::filesystem::remove(guarded.dir.path() / name);
+		CHECK(guarded.front.context.security.load(before->rules));
+	};
+	for (const char *name : {"nqn.e", "nqn.e.dhcap", "nqn%4.dhchap", "nqn%zz.dhchap", "nqn.e.dhchap~"})
+		refuses(name, "its name is not HOSTNQN.dhchap");
+	refuses("nqn%2Ehost.dhchap", "the same key of host nqn.host");
+	for (const char *name : {"nqn.e", "nqn.f"})
+		guarded.dir.write(name, "");
+	CHECK(guarded.front.context.security.load(before->rules)
+		      .error()
+		      .message.ends_with("; 1 more of these files are faulty"));
+	CHECK(guarded.front.context.security.current() == before);
 }
 
 TEST_CASE("keys of hosts are read from the credentials of the unit", "[authenticator]")

@@ -2,6 +2,9 @@
 // Registrations: permissions, leases and limits
 #include <catch2/catch.hpp>
 
+#include <set>
+#include <tuple>
+
 #include "service.h"
 #include "sample.h"
 #include "registrar.h"
@@ -46,12 +49,18 @@ Registration ddcRegistration(const std::string &nqn, const std::vector<Target> &
 struct Registry {
 	Sample sample;
 	RegistrationRules rules = someRules();
+	// Of the sender, and the NQNs that have to be proved
+	std::string hostnqn = "nqn.sender";
+	bool proved = false;
+	std::set<std::string> guarded = {};
 	std::size_t written = 0; // number of records that the last registration wrote
 
 	// Returns the status of a refusal, or 0 if the registration is written.
 	int take(DimTask task, const Registration &registration, const char *from = "10.0.0.1", std::int64_t time = now)
 	{
-		const auto changes = registrationChanges(sample.model, rules, task, registration, peerAt(from), time);
+		const auto changes = registrationChanges(
+			sample.model, rules, task, registration, {peerAt(from), hostnqn, proved},
+			[this](const std::string &nqn) { return guarded.contains(nqn); }, time);
 		if (!changes)
 			return changes.error().nvmeStatus.value_or(-1);
 		written = changes->size();
@@ -252,6 +261,68 @@ TEST_CASE("leases expire unless their owner is connected, and new rules apply to
 	registry.rules = someRules();
 	registry.sample.tell({putOf(old)});
 	CHECK(renewedAndEnded({}, now + 50) == Both(1, 0)); // written by a version without leases
+}
+
+TEST_CASE("a sender that has proved an NQN registers only what belongs to it", "[registrar]")
+{
+	Registry registry;
+	const Registration jbof = ddcRegistration("nqn.jbof1", {someTarget(1)});
+	registry.proved = true;
+	registry.hostnqn = "nqn.jbof2";
+	for (const DimTask task : {dim_register, dim_update, dim_deregister})
+		CHECK(registry.take(task, jbof) == st_denied);
+	CHECK(registry.take(dim_register, hostRegistration("nqn.host")) == st_denied);
+	registry.hostnqn = "nqn.jbof1";
+	CHECK(registry.take(dim_register, jbof) == 0);
+	CHECK(registry.sample.model.targets().begin()->second.target.origin.proved);
+	// it connects as a host with another NQN
+	registry.rules.ddcs[0].hostnqn = "nqn.node";
+	CHECK(registry.take(dim_update, jbof) == st_denied);
+	registry.hostnqn = "nqn.node";
+	CHECK(registry.take(dim_update, jbof) == 0);
+	CHECK(registry.take(dim_deregister, jbof) == 0);
+	CHECK(registry.targets() == 0);
+}
+
+TEST_CASE("a sender without a proof registers nothing for an NQN that has to be proved", "[registrar]")
+{
+	Registry registry;
+	registry.hostnqn = "nqn.jbof1";
+	registry.guarded = {"nqn.jbof1", "nqn.host"};
+	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1)})) == st_denied);
+	CHECK(registry.take(dim_register, hostRegistration("nqn.host")) == st_denied);
+	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof2", {someTarget(2)})) == 0);
+	CHECK(registry.take(dim_register, hostRegistration("nqn.other")) == 0);
+	CHECK_FALSE(registry.sample.model.targets().begin()->second.target.origin.proved);
+}
+
+TEST_CASE("registrations end soon that changed rules or keys do not allow", "[registrar]")
+{
+	Registry registry;
+	registry.rules.leaseSeconds = 86400;
+	REQUIRE(registry.take(dim_register, hostRegistration("nqn.claimed")) == 0);
+	REQUIRE(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1)})) == 0);
+	registry.proved = true;
+	registry.hostnqn = "nqn.proved";
+	REQUIRE(registry.take(dim_register, hostRegistration("nqn.proved")) == 0);
+	auto after = [&](std::int64_t time) { // as if all owners were connected
+		const LeaseChanges changes = leaseChanges(registry.sample.model, registry.rules,
+							  {{"nqn.claimed", "nqn.proved"}, {"nqn.jbof1"}}, time,
+							  [](const std::string &, bool proved) { return proved; });
+		registry.sample.tell(changes.renewed);
+		registry.sample.tell(changes.ended);
+		return std::tuple(changes.renewed.size(), changes.ended.size(), changes.unproved);
+	};
+	using Outcome = std::tuple<std::size_t, std::size_t, std::set<std::string>>;
+	CHECK(after(now) == Outcome(2, 0, {})); // their leases are shorter
+	CHECK(after(now + 1) == Outcome(0, 0, {}));
+	CHECK(registry.sample.model.hosts().size() == 2);
+	registry.hostnqn = "nqn.claimed"; // it comes back, with a proof
+	REQUIRE(registry.take(dim_register, hostRegistration("nqn.claimed"), "10.0.0.1", now + 2) == 0);
+	CHECK(registry.written == 1);
+	CHECK(after(now + unprovedSeconds) == Outcome(0, 1, {"nqn.jbof1"}));
+	CHECK(registry.targets() == 0);
+	CHECK(registry.hosts() == 2);
 }
 
 TEST_CASE("the number of registrations is limited", "[registrar]")

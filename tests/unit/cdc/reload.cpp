@@ -3,9 +3,12 @@
 #include <catch2/catch.hpp>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 
 #include "caller.h"
 #include "reload.h"
+#include "target/auth_client.h"
 
 using namespace cdc;
 
@@ -146,6 +149,18 @@ TEST_CASE("targets of removed sources and registrations count as lost", "[reload
 	running.rules.registration.ddcs.clear();
 	CHECK(lost() == 22);
 	CHECK(running.refusal().starts_with("nqn.a would lose 22 of 22 targets, and 1 other hosts"));
+	// a DDC that has no key cannot prove its NQN, and one that has will register again
+	running.rules.pulls = rules.pulls;
+	running.rules.registration = rules.registration;
+	const std::filesystem::path keys = running.dir.path() / "keys";
+	std::filesystem::create_directory(keys);
+	running.rules.security.keys = keys;
+	running.rules.security.auth = Demand::required;
+	CHECK(lost() == 20);
+	std::ofstream(keys / "nqn.ddc.dhchap") << target::testHostSecret;
+	std::filesystem::permissions(keys / "nqn.ddc.dhchap", std::filesystem::perms(0600));
+	CHECK(lost() == 0);
+	running.rules.security = {};
 	// a DDC without 'join' cannot keep ports of a subsystem that the configuration defines
 	running.rules.pulls = rules.pulls;
 	running.rules.registration = rules.registration;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A whole service: the effect of registrations, and how often hosts are notified of changes.
+#include <filesystem>
+#include <fstream>
+
 #include "client.h"
 #include "running.h"
 #include "support.h"
@@ -110,6 +113,25 @@ TEST_CASE("no registration stops the service, and all that is stored can be read
 	running.stop();
 	running.start();
 	CHECK(hostsOf(running) == 1);
+}
+
+TEST_CASE("a discovery controller with a key registers only after it has proved its NQN", "[service]")
+{
+	ServiceFixture running;
+	const std::filesystem::path keys = running.dir.path() / "keys";
+	std::filesystem::create_directory(keys);
+	std::ofstream(keys / "nqn.ddc.dhchap") << "DHHC-1:01:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh+KfiaR:";
+	std::filesystem::permissions(keys / "nqn.ddc.dhchap", std::filesystem::perms(0600));
+	running.rules.security.keys = keys;
+	running.rules.registration.ddcs = {{"nqn.ddc", {*Prefix::of("127.0.0.1")}},
+					   {"nqn.free", {*Prefix::of("127.0.0.1")}}};
+	running.start();
+	Client client(portOf(running)); // with the NQN of a host that has no key
+	client.hello().enable();
+	Registration registration{dim_direct, "nqn.ddc", {}, "jbof", "1", {someTarget(1).entry()}};
+	CHECK(registers(client, registration) == (st_denied | st_dnr));
+	registration.nqn = "nqn.free";
+	CHECK(registers(client, registration) == st_ok);
 }
 
 TEST_CASE("a registration expires after its owner disconnected, and not before", "[service]")

@@ -231,8 +231,8 @@ TEST_CASE("whether a host may connect without TLS", "[tls]")
 		Client client(service.front);
 		return client.hello().connect(nqn);
 	};
-	auto zone = [](Secured &service, Demand demand) {
-		Zone one = someZone("a", {hostnqn, otherNqn}, {});
+	auto zone = [](Secured &service, std::optional<Demand> demand, const std::string &name = "a") {
+		Zone one = someZone(name, {hostnqn, otherNqn}, {});
 		one.tls = demand;
 		service.front.sample.tell({putOf(one)});
 		service.front.worker->publish(service.front.sample.views);
@@ -258,6 +258,9 @@ TEST_CASE("whether a host may connect without TLS", "[tls]")
 		CHECK(plain(service, otherNqn) == refused);
 		zone(service, Demand::off);
 		CHECK(plain(service, hostnqn) == st_ok);
+		zone(service, {}, "b"); // for which the configuration counts
+		CHECK(plain(service, hostnqn) == refused);
+		CHECK(plain(service, otherNqn) == st_ok);
 	}
 	SECTION("off: a handshake is not understood")
 	{
@@ -295,6 +298,25 @@ TEST_CASE("a reload gives another key, and ends no session", "[tls]")
 	CHECK(client.run(propertySet(prop_cc, 1)) == st_ok);
 	CHECK_FALSE(TlsClient(service.front, old).secured);
 	CHECK(TlsClient(service.front, service.derived()).secured);
+}
+
+TEST_CASE("a session over TLS ends when its key was removed, unless TLS is off", "[tls]")
+{
+	FrontRules front;
+	front.reviewMs = 400;
+	Secured service(Demand::required, KeyHash::sha256, front);
+	TlsClient client(service.front, service.derived());
+	REQUIRE(client.secured);
+	REQUIRE(client.hello().connect(hostnqn) == st_ok);
+	std::filesystem::remove(service.dir.path() / (hostnqn + ".tls"));
+	service.rules.tls = Demand::off;
+	service.load();
+	std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+	CHECK(client.run(propertySet(prop_cc, 1)) == st_ok);
+	service.rules.tls = Demand::preferred;
+	service.load();
+	CHECK(client.ended());
+	CHECK(service.counters().revoked == 1);
 }
 
 TEST_CASE("handshakes that do not end are limited in number and time", "[tls]")

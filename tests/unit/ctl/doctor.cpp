@@ -420,6 +420,35 @@ TEST_CASE("doctor: a path that is lost again and again", "[doctor]")
 	CHECK(text({other, second, third}).empty());
 }
 
+TEST_CASE("doctor: a controller that is connected without what a rule requires", "[doctor]")
+{
+	auto finding = [](const SecurityRule &rule, const std::function<void(Controller &)> &change = {}) {
+		return onlyFinding([&](doctor::Facts &facts) {
+			Controller &c = facts.snapshot.controllers[0];
+			c.tls.reset();
+			c.authRequired = false;
+			c.authentication.reset();
+			for (Controller &other : facts.snapshot.controllers)
+				if (other.name != c.name)
+					other.subsysnqn = "nqn.other";
+			if (change)
+				change(c);
+			facts.rules[c.subsysnqn] = rule;
+		});
+	};
+	const SecurityRule auth{SecurityUse::required, {}, "/etc/nvmeof/nvmeof.toml:7"};
+	const SecurityRule tls{{}, SecurityUse::required, "/etc/nvmeof/nvmeof.toml:7"};
+	CHECK(inFinding(finding(auth), "warning security_rule nvmeof0c1: connected without authentication, which "
+				       "[[security]] at /etc/nvmeof/nvmeof.toml:7 requires for "));
+	CHECK(inFinding(finding(auth),
+			"('nvmeofctl disconnect nvmeof0c1', while its disks have another path or are not "
+			"in use, then connect again with dhchap-key; or change the rule)"));
+	CHECK(inFinding(finding(tls), "connected without TLS"));
+	CHECK(finding(auth, [](Controller &c) { c.authRequired = true; }).empty());
+	CHECK(finding(tls, [](Controller &c) { c.tls = Tls(); }).empty());
+	CHECK(finding({SecurityUse::preferred, SecurityUse::off, "c:1"}).empty());
+}
+
 TEST_CASE("doctor: queues that were not granted", "[doctor]")
 {
 	CHECK(inFinding(onlyFinding([](doctor::Facts &facts) {

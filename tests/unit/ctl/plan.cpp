@@ -366,6 +366,53 @@ TEST_CASE("an entry that requires TLS is connected with TLS or not at all", "[pl
 	CHECK(fabric.plan().connections[0].options.tls == off);
 }
 
+TEST_CASE("a referral to another NQN does not get the keys of the service that refers to it", "[plan][security]")
+{
+	Fabric fabric({"10.0.0.1"});
+	DiscoveryEntry other = referral("10.0.0.9");
+	other.subsysnqn = "nqn.other";
+	fabric.tell("10.0.0.1", {referral("10.0.0.8"), other});
+	fabric.tell("10.0.0.8", {});
+	fabric.tell("10.0.0.9", {});
+	ConnectOptions &root = fabric.roots[0];
+	root.dhchapKey = "/k/host";
+	root.dhchapCtrlKey = "/k/ctrl";
+	root.tlsKey = "/k/tls";
+	ConnectSettings settings;
+	fabric.rules.settings = [&](const std::string &nqn) {
+		return nqn == "nqn.other" ? settings : ConnectSettings();
+	};
+	Plan plan = fabric.plan();
+	REQUIRE(plan.services.size() == 2);
+	CHECK(plan.services[1].options.dhchapKey == "/k/host"); // the same NQN
+	CHECK(plan.services[1].options.dhchapCtrlKey == "/k/ctrl");
+	CHECK(plan.services[1].options.tlsKey == "/k/tls");
+	CHECK(reasonFor(plan, "10.0.0.9") == "it has another NQN than the service that refers to it, whose dhchap-key "
+					     "it does not get: set that in [[defaults]] for nqn.other");
+	CHECK_FALSE(plan.complete); // its log may list subsystems
+	fabric.tell("10.0.0.1", {referral("10.0.0.8"), duplicate(other)});
+	CHECK(fabric.plan().complete);
+	settings.dhchapKey = "/k/other";
+	CHECK(reasonFor(fabric.plan(), "10.0.0.9").find("whose dhchap-ctrl-key it does not get") != std::string::npos);
+	settings.dhchapCtrlKey = "/k/other-ctrl";
+	plan = fabric.plan();
+	REQUIRE(plan.services.size() == 3);
+	CHECK(plan.services[2].options.dhchapKey == "/k/other");
+	CHECK(plan.services[2].options.dhchapCtrlKey == "/k/other-ctrl");
+	CHECK(plan.services[2].options.tlsKey.empty());
+	CHECK(plan.services[2].options.tls == TlsUse::required); // never plain, with a key or without
+	settings.tlsKey = "/k/other-tls";
+	settings.tls = TlsUse::off;
+	CHECK(fabric.plan().services[2].options.tlsKey == "/k/other-tls");
+	CHECK(fabric.plan().services[2].options.tls == TlsUse::required);
+	// without keys, every referral is read
+	root.dhchapKey = root.dhchapCtrlKey = root.tlsKey = "";
+	settings = {};
+	plan = fabric.plan();
+	REQUIRE(plan.services.size() == 3);
+	CHECK_FALSE(plan.services[2].options.tls);
+}
+
 TEST_CASE("an entry without TLS is refused where [[security]] requires TLS", "[plan][security]")
 {
 	Fabric fabric({"10.0.0.1"});

@@ -18,7 +18,8 @@ std::set<std::string> linesOf(const std::string &unit)
 
 } // namespace
 
-TEST_CASE("a service restarts after every crash, but not with a wrong configuration", "[daemon][units]")
+TEST_CASE("a service restarts after every crash, but not with a wrong configuration, and leaves no core dump",
+	  "[daemon][units]")
 {
 	struct Unit {
 		const char *file, *hopeless; // exit codes after which a restart does not help
@@ -29,8 +30,8 @@ TEST_CASE("a service restarts after every crash, but not with a wrong configurat
 		CAPTURE(unit.file);
 		const std::set<std::string> lines = linesOf(unit.file);
 		CHECK(lines.contains(std::string("RestartPreventExitStatus=") + unit.hopeless));
-		for (const char *line :
-		     {"StartLimitIntervalSec=0", "Restart=on-failure", "RestartSec=1", "WatchdogSec=30"}) {
+		for (const char *line : {"StartLimitIntervalSec=0", "Restart=on-failure", "RestartSec=1",
+					 "WatchdogSec=30", "LimitCORE=0"}) { // its memory has keys in it
 			CAPTURE(line);
 			CHECK(lines.contains(line));
 		}

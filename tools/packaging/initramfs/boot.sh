@@ -25,15 +25,19 @@ nvmeof_boot_nqns() {
 	nvmeofctl nbft --json 2> /dev/null | grep -o '"nqn": *"[^"]*"' | cut -d '"' -f 4
 }
 
+# nvmeof_boot_keys: the keys that the configuration sets for these subsystems, a line of setting and source each
+nvmeof_boot_keys() {
+	# shellcheck disable=SC2046 # NQNs have no blanks
+	set -- $(nvmeof_boot_nqns | sort -u | sed 's/^/--nqn=/')
+	[ $# -eq 0 ] || nvmeofctl config keys "$@"
+}
+
 # nvmeof_copy_keys ROOT: copies the files with keys that the configuration sets for these subsystems, readable for root
 # only, unless the initramfs itself will be readable for others. Writes the names of their settings; messages are on
 # stderr.
 nvmeof_copy_keys() {
 	local root=$1 setting source
-	# shellcheck disable=SC2046 # NQNs have no blanks
-	set -- $(nvmeof_boot_nqns | sort -u | sed 's/^/--nqn=/')
-	[ $# -gt 0 ] || return 0
-	nvmeofctl config keys "$@" | while read -r setting source; do
+	nvmeof_boot_keys | while read -r setting source; do
 		case $source in
 		/*) ;;
 		*)
@@ -57,15 +61,23 @@ nvmeof_copy_keys() {
 
 # nvmeof_without_keys FILE [ROOT]: leaves out keys for authentication whose file is not in ROOT, because a connect with
 # them would fail, whether the target needs them or not. Those for TLS stay: without the key, there is no connection.
+# So do keys of the controllers that the boot connects to: it must not do without their authentication.
 nvmeof_without_keys() {
-	local line source quote="[\"']" dropped=''
+	local line source quote="[\"']" dropped='' ctrl
+	ctrl=$(nvmeof_boot_keys | sed -n 's/^dhchap-ctrl-key //p')
 	local key="^[[:space:]]*$quote\{0,1\}dhchap-\(ctrl-\)\{0,1\}key$quote\{0,1\}[[:space:]]*="
 	grep -q '^[^#]*dhchap-.*key' "$1" || return 0
 	cp "$1" "$1.whole"
 	while IFS= read -r line || [ -n "$line" ]; do
 		source=$(printf '%s\n' "$line" | sed -n "s/$key[[:space:]]*$quote\([^\"']*\)$quote.*/\2/p")
 		if printf '%s\n' "$line" | grep -q "$key" && ! { [ -n "${2:-}" ] && [ -f "$2$source" ]; }; then
-			dropped=1
+			if [ -n "$source" ] && printf '%s\n' "$ctrl" | grep -qxF -- "$source"; then
+				echo "nvmeof: ${1##*/}: the key $source is not in the initramfs: the boot does not" \
+					"connect to the subsystem whose dhchap-ctrl-key it is" >&2
+				printf '%s\n' "$line"
+			else
+				dropped=1
+			fi
 		else
 			printf '%s\n' "$line"
 		fi
