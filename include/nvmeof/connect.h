@@ -79,6 +79,9 @@ struct ConnectOptions {
 	// Its pre-shared key: a source like dhchapKey, where "keyring:IDENTITY" is a key in the keyring ".nvme". Empty:
 	// the key that ".nvme" has for this host and subsystem.
 	std::string tlsKey;
+	// TLS with a key that the authentication generates: secure channel concatenation (NVMe Base 2.1, 8.3.4.5.9).
+	// Needs transport "tcp", dhchapKey and dhchapCtrlKey, and excludes tls and tlsKey.
+	bool concat = false;
 	// Restricts the settings above: a connect that contradicts it fails before anything is sent.
 	SecurityRule security;
 	std::string owner; // program that manages the controller; stored with it; empty: none

@@ -37,10 +37,12 @@ struct ConnectSettings {
 	std::optional<std::string> dhchapCtrlKey;
 	std::optional<TlsUse> tls;
 	std::optional<std::string> tlsKey;
+	std::optional<bool> concat;
 	std::optional<SecurityRule> security; // of the configuration, not one of connectSettings()
 
 	bool operator==(const ConnectSettings &) const = default;
-	// Copies values that are not set here from @other. A tlsKey that is set here without tls implies TLS.
+	// Copies values that are not set here from @other. A tlsKey that is set here without tls implies TLS. Of concat
+	// on one side and tls or tlsKey on the other, those set here apply.
 	void complete(const ConnectSettings &other);
 	// Copies values that are set to @options; other options stay unchanged.
 	void apply(ConnectOptions &options) const;

@@ -59,8 +59,10 @@ struct Tls {
 	// Of the used or else the configured key, see readKeyNames(). Empty: it was removed, or this user cannot see
 	// it.
 	std::string identity;
-	std::chrono::nanoseconds keySince{0}; // CLOCK_BOOTTIME: when the driver was given the configured key
-	std::chrono::nanoseconds at{0};       // CLOCK_BOOTTIME: end of the admin queue's handshake; 0: not connected
+	// CLOCK_BOOTTIME: when the driver was given the configured key, or the authentication has generated it
+	std::chrono::nanoseconds keySince{0};
+	std::chrono::nanoseconds at{0}; // CLOCK_BOOTTIME: end of the admin queue's handshake; 0: not connected
+	bool generated = false;         // by the authentication, see ConnectOptions::concat
 };
 
 struct Controller {
@@ -112,7 +114,8 @@ struct Controller {
 	std::optional<Authentication> authentication;
 	std::optional<AuthKey> authKey; // not set: this host has no key for it
 	bool authRequired = false;      // a connection without authentication is refused
-	std::optional<Tls> tls;         // not set: no TLS
+	std::optional<Tls> tls;         // not set: no TLS; or with concat, not connected
+	bool concat = false;            // see ConnectOptions::concat
 };
 
 } // namespace nvmeof

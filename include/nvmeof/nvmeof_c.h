@@ -76,7 +76,7 @@ NVMEOF_C_API void nvmeof_error_free(nvmeof_error *error);
  * "owner", "serial", "model", if it was authenticated "auth_hash", "auth_dhgroup", if it uses TLS "tls_cipher",
  * "tls_identity"; namespace: "wwid", "uuid"; path: "namespace", "controller", "ana_state"; event: "type",
  * "object_kind", "reason". Numbers: subsystem: "id"; controller: "subsystem", "id", "last_errno", "last_status",
- * "scans", "reconnects", "paths", "inflight", "auth_required" (1 or 0), "authenticated" (1 or 0), and if so
+ * "scans", "reconnects", "paths", "inflight", "auth_required", "concat" (1 or 0), "authenticated" (1 or 0), and if so
  * "auth_mutual" (1 or 0), "auth_time" (ns, CLOCK_BOOTTIME), with a key of the host "auth_key_time", if it uses TLS
  * "tls_time" and "tls_key_time" (likewise); namespace: "subsystem", "nsid", "size", "lba_size", "read_only", "paths",
  * "usable_paths", "openers"; path: "nsid", "usable", "degraded", "suspect", "probation", "inflight"; event: "time" (ns,
@@ -111,7 +111,7 @@ NVMEOF_C_API enum nvmeof_code nvmeof_list(nvmeof_client *client, enum nvmeof_kin
  * "dhchap_key", "dhchap_ctrl_key", "tls_key"; "off", "preferred" or "required": "tls"; numbers: "io_queues",
  * "poll_queues", "queue_size", "tags", "tos", "retry_count"; times in milliseconds: "keep_alive", "reconnect_delay",
  * "ctrl_loss", "fast_io_fail", "connect_timeout", "stall_timeout", "first_connect", "ack_timeout"; "1" or "0":
- * "hdr_digest", "data_digest", "duplicate_connect", "idempotent"; namespace to wait for: "nsid", "uuid".
+ * "hdr_digest", "data_digest", "duplicate_connect", "idempotent", "concat"; namespace to wait for: "nsid", "uuid".
  */
 NVMEOF_C_API nvmeof_options *nvmeof_options_new(void);
 NVMEOF_C_API enum nvmeof_code nvmeof_options_set(nvmeof_options *options, const char *name, const char *value,

@@ -316,6 +316,10 @@ static int find_tls_key(struct nof_ctrl *ctrl, struct genl_info *info, struct ke
 
 	if (!a)
 		return nof_opts_check_tls(info);
+	if (ctrl->opts.concat) {
+		nof_genl_bad(info->extack, a, "the authentication of this controller generates its TLS key");
+		return -EINVAL;
+	}
 	if (!nof_tls_key_set(ctrl)) {
 		nof_genl_bad(info->extack, a, "this controller is connected without TLS: disconnect it first");
 		return -EINVAL;

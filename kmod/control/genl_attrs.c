@@ -191,20 +191,22 @@ static int put_auth(struct sk_buff *skb, struct nof_ctrl *ctrl)
 	       put_u64(skb, NVMEOF_A_AUTH_AT, at);
 }
 
-/* Puts nothing unless the controller's connections use TLS. */
+/* Without a key, the controller does not use TLS, or its authentication has not generated one yet. */
 static int put_tls(struct sk_buff *skb, struct nof_ctrl *ctrl)
 {
 	u16 cipher = READ_ONCE(ctrl->tls.cipher);
 	u32 serial, keyring;
 	u64 since;
+	int err;
 
-	if (!nof_tls_key_set(ctrl))
-		return 0;
 	mutex_lock(&ctrl->tls.lock);
 	serial = key_serial(ctrl->tls.key);
 	keyring = ctrl->tls.keyring;
 	since = ctrl->tls.since;
 	mutex_unlock(&ctrl->tls.lock);
+	err = put_flag(skb, NVMEOF_A_CONCAT, ctrl->opts.concat);
+	if (err || !serial)
+		return err;
 	return nla_put_u32(skb, NVMEOF_A_TLS_KEY, serial) ?:
 	       put_u64(skb, NVMEOF_A_TLS_KEY_SINCE, since) ?:
 	       (keyring ? nla_put_u32(skb, NVMEOF_A_TLS_KEYRING, keyring) : 0) ?:

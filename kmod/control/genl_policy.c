@@ -36,7 +36,7 @@ const struct nla_policy nof_policy_subsys_set[NVMEOF_A_QUIESCE_TMO + 1] = {
 	[NVMEOF_A_QUIESCE_TMO]		= NLA_POLICY_FULL_RANGE(NLA_U32, &nof_range_quiesce),
 };
 
-const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_AUTH_REQUIRED + 1] = {
+const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_CONCAT + 1] = {
 	[NVMEOF_A_SUBSYSNQN]		= NOF_NAME_POLICY(NVMEOF_NQN_MAX),
 	[NVMEOF_A_HOSTNQN]		= NOF_NAME_POLICY(NVMEOF_NQN_MAX),
 	[NVMEOF_A_HOSTID]		= NLA_POLICY_EXACT_LEN(NVMEOF_HOSTID_LEN),
@@ -69,6 +69,7 @@ const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_AUTH_REQUIRED + 1] = {
 	[NVMEOF_A_TLS_KEY]		= NLA_POLICY_MIN(NLA_U32, 1),
 	[NVMEOF_A_TLS_KEYRING]		= NLA_POLICY_MIN(NLA_U32, 1),
 	[NVMEOF_A_AUTH_REQUIRED]	= { .type = NLA_FLAG },
+	[NVMEOF_A_CONCAT]		= { .type = NLA_FLAG },
 };
 
 const struct nla_policy nof_policy_ctrl_name[NVMEOF_A_CTRL_NAME + 1] = {

@@ -9,7 +9,7 @@
 /* Each array ends with the highest attribute of its command. The do and dump of a command share one table. */
 extern const struct nla_policy nof_policy_subsys_get[NVMEOF_A_SUBSYS_ID + 1];
 extern const struct nla_policy nof_policy_subsys_set[NVMEOF_A_QUIESCE_TMO + 1];
-extern const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_AUTH_REQUIRED + 1];
+extern const struct nla_policy nof_policy_ctrl_new[NVMEOF_A_CONCAT + 1];
 extern const struct nla_policy nof_policy_ctrl_name[NVMEOF_A_CTRL_NAME + 1];
 extern const struct nla_policy nof_policy_ctrl_del[NVMEOF_A_CTRL_NAME + 1];
 extern const struct nla_policy nof_policy_ctrl_set[NVMEOF_A_TLS_KEYRING + 1];

@@ -146,6 +146,9 @@ static void parse_flags(struct nof_opts *opts, struct genl_info *info)
 	opts->sq_flow = info->attrs[NVMEOF_A_SQ_FLOW];
 	opts->duplicate_connect = info->attrs[NVMEOF_A_DUPLICATE_CONNECT];
 	opts->auth_required = info->attrs[NVMEOF_A_AUTH_REQUIRED];
+	opts->concat = info->attrs[NVMEOF_A_CONCAT];
+	if (opts->concat)
+		opts->given |= NOF_OPT_TLS;
 	if (opts->hdr_digest)
 		opts->given |= NOF_OPT_HDR_DIGEST;
 	if (opts->data_digest)
@@ -222,6 +225,24 @@ static int check_auth(const struct nof_opts *opts, struct genl_info *info)
 	return -EINVAL;
 }
 
+static int check_concat(const struct nof_opts *opts, struct genl_info *info)
+{
+	struct nlattr *a = info->attrs[NVMEOF_A_CONCAT];
+
+	if (!opts->concat)
+		return 0;
+	if (opts->tls_key)
+		nof_genl_bad(info->extack, a, "CONCAT excludes TLS_KEY: the authentication generates the key");
+	else if (strcmp(opts->transport, "tcp"))
+		nof_genl_bad(info->extack, a, "CONCAT needs transport tcp");
+	else if (!opts->dhchap_key || !opts->dhchap_ctrl_key)
+		nof_genl_bad(info->extack, a, "CONCAT needs DHCHAP_KEY and DHCHAP_CTRL_KEY: host and controller have "
+			     "to authenticate each other");
+	else
+		return 0;
+	return -EINVAL;
+}
+
 int nof_opts_check_tls(struct genl_info *info)
 {
 	if (!info->attrs[NVMEOF_A_TLS_KEYRING] || info->attrs[NVMEOF_A_TLS_KEY])
@@ -250,5 +271,5 @@ int nof_opts_parse(struct nof_opts *opts, struct genl_info *info)
 		return -EINVAL;
 	}
 	return check_transport(opts, info) ?: check_times(opts, info) ?: check_auth(opts, info) ?:
-	       nof_opts_check_tls(info);
+	       nof_opts_check_tls(info) ?: check_concat(opts, info);
 }

@@ -15,8 +15,10 @@
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/queue.h"
+#include "core/tls_key.h"
 #include "core/work.h"
 #include "wire/dhchap.h"
+#include "wire/tls_psk.h"
 
 #define AUTH_SPSP	1	/* SPSP0 and SPSP1 of DH-HMAC-CHAP (NVMe Base 2.0, figures 367 and 372) */
 
@@ -85,6 +87,13 @@ static void offer_algorithms(struct nof_dhchap *d)
 	for (i = 1; i <= NOF_DHCHAP_NR_HASHES; i++)
 		if (crypto_has_shash(hmac_names[i], 0, CRYPTO_NOLOAD))
 			d->hashes |= BIT(i);
+	if (!d->channel)
+		return;
+	/* a key of TLS comes from a DH value, and has the length of a hash function of TLS */
+	d->groups &= ~BIT(NVME_AUTH_DHGROUP_NULL);
+	for (i = 1; i <= NOF_DHCHAP_NR_HASHES; i++)
+		if (!nof_tls_psk_possible(i))
+			d->hashes &= ~BIT(i);
 }
 
 void nof_auth_load(void)
@@ -227,6 +236,7 @@ static int augment_challenge(struct auth_exchange *x, const u8 *challenge, u8 *a
  * @nqn:	its NQN; @other: that of the other side
  * @label:	its name in the response
  * @challenge, @seq: of the other side
+ * @channel:	SC_C in the host's response, 0 in that of the controller
  */
 struct auth_side {
 	struct key	*key;
@@ -235,6 +245,7 @@ struct auth_side {
 	const char	*label;
 	const u8	*challenge;
 	u32		seq;
+	u8		channel;
 };
 
 /* The response of one side to the challenge of the other (8.13.5.4 and 8.13.5.5). Records errors of the key. */
@@ -245,10 +256,10 @@ static int compute_response(struct auth_exchange *x, const struct auth_side *sid
 	struct nof_dhchap_secret secret = {};
 	__le32 seq = cpu_to_le32(side->seq);
 	const char *why = NULL;
-	static const u8 zero;	/* SC_C: no secure channel; and the end of an NQN */
+	static const u8 zero;	/* the end of an NQN */
 	const struct piece pieces[] = {
 		{ challenge, x->d.hash_len }, { &seq, sizeof(seq) }, { &transaction, sizeof(transaction) },
-		{ &zero, 1 }, PIECE_OF_STRING(side->label), PIECE_OF_STRING(side->nqn), { &zero, 1 },
+		{ &side->channel, 1 }, PIECE_OF_STRING(side->label), PIECE_OF_STRING(side->nqn), { &zero, 1 },
 		PIECE_OF_STRING(side->other),
 	};
 	u32 key_len;
@@ -279,6 +290,7 @@ static int host_response(struct auth_exchange *x, u8 *response)
 		.label		= "HostHost",
 		.challenge	= x->d.challenge,
 		.seq		= x->d.seq,
+		.channel	= x->d.channel,
 	};
 
 	return compute_response(x, &host, response);
@@ -505,6 +517,39 @@ static int exchange_await(struct auth_exchange *x)
 	return ret;
 }
 
+static int psk_hmac(void *context, const u8 *key, u32 key_len, const void *data, u32 len, u8 *out)
+{
+	const struct piece pieces[] = { { data, len } };
+
+	return hash_pieces(context, key, key_len, pieces, ARRAY_SIZE(pieces), out);
+}
+
+/* Both sides have proved their identities on a connection with secure channel concatenation. */
+static int exchange_make_psk(struct auth_exchange *x)
+{
+	const struct nof_tls_psk_source source = {
+		.hash		= x->d.hash,
+		.session	= x->session,
+		.ctrl_challenge	= x->d.challenge,
+		.host_challenge	= x->d.own_challenge,
+		.hostnqn	= x->ctrl->opts.hostnqn,
+		.subsysnqn	= x->ctrl->opts.subsysnqn,
+		.hmac		= psk_hmac,
+		.context	= x->hmac,
+	};
+	struct nof_tls_psk psk;
+	int ret = nof_tls_psk_generate(&source, &psk);
+
+	if (!ret)
+		ret = nof_tls_key_generated(x->ctrl, &psk);
+	memzero_explicit(&psk, sizeof(psk));
+	if (ret == -ENOKEY)
+		return exchange_note(x, ret, 0, "cannot store the generated TLS key: load the module nvme-keyring");
+	if (ret && ret != -ENOMEM)
+		return exchange_note(x, ret, 0, "cannot generate the TLS key: error %d", -ret);
+	return ret;
+}
+
 static int exchange_run(struct auth_exchange *x)
 {
 	int ret = exchange_send(x, nof_dhchap_negotiate(&x->d, x->message));
@@ -525,6 +570,8 @@ static int exchange_run(struct auth_exchange *x)
 			ret = check_response(x);
 			if (!ret)
 				ret = exchange_send(x, nof_dhchap_success2(&x->d, x->message));
+			if (!ret && x->d.channel)
+				ret = exchange_make_psk(x);
 			return ret;
 		case NOF_DHCHAP_DONE:
 			return 0;
@@ -566,6 +613,8 @@ static struct auth_exchange *exchange_alloc(struct nof_ctrl *ctrl, struct nof_qu
 	x->association = READ_ONCE(ctrl->association);
 	x->d.transaction = atomic_inc_return(&ctrl->auth.transactions);
 	x->with_next = nof_auth_choose_keys(ctrl, x->qid, !queue, &x->keys);
+	if (queue && nof_auth_concatenates(queue))
+		x->d.channel = NOF_DHCHAP_NEW_TLS_PSK;
 	offer_algorithms(&x->d);
 	x->d.mutual = x->keys.ctrl_key;
 	return x;
@@ -619,7 +668,10 @@ static int authenticate(struct nof_ctrl *ctrl, struct nof_queue *queue)
 			nof_auth_keys_not_tried(ctrl, -ENOMEM, "out of memory: try again");
 		return -ENOMEM;
 	}
-	if (x->keys.key)
+	if (x->d.channel && !x->d.groups)
+		ret = exchange_note(x, -EOPNOTSUPP, 0, "secure channel concatenation needs a DH group: load "
+				    "dh_generic");
+	else if (x->keys.key)
 		ret = exchange_run(x);
 	else
 		ret = exchange_note(x, -ENOKEY, 0, "the controller requires authentication, but this host was given no "
@@ -634,15 +686,24 @@ static int authenticate(struct nof_ctrl *ctrl, struct nof_queue *queue)
 	return ret;
 }
 
+bool nof_auth_concatenates(const struct nof_queue *queue)
+{
+	return queue->ctrl->opts.concat && !queue->qid && !nof_tls_key_set(queue->ctrl);
+}
+
 int nof_auth_queue(struct nof_queue *queue)
 {
 	struct nof_ctrl *ctrl = queue->ctrl;
-	bool proof;
+	bool channel = ctrl->opts.concat && nof_tls_key_set(ctrl), proof;
 
-	if (!queue->qid)
+	/* over TLS, the authentication of the admin queue is the one that has generated the key */
+	if (!queue->qid && !channel)
 		WRITE_ONCE(ctrl->auth.at, 0);
 	if (queue->must_authenticate)
 		return authenticate(ctrl, queue);
+	/* nobody else knows the key of the connection than the two sides that have authenticated each other */
+	if (channel)
+		return 0;
 	proof = nof_auth_wants_proof(ctrl);
 	if (!proof && !ctrl->opts.auth_required)
 		return 0;

@@ -97,6 +97,11 @@ int nof_auth_wait(struct nof_ctrl *ctrl, char *text, size_t size);
 /* Cancels a re-authentication, and waits for its end; the queues have been cancelled. Context: process, sleeps */
 void nof_auth_stop(struct nof_ctrl *ctrl);
 /*
+ * Whether the authentication of this queue generates the key of the controller's TLS: with concat, that of the admin
+ * queue on a connection without TLS. Such a connection serves nothing else.
+ */
+bool nof_auth_concatenates(const struct nof_queue *queue);
+/*
  * Authenticates a queue whose Connect has succeeded, if the controller requires it. Returns 0, or a negative errno. All
  * but lack of memory and the end of the connection have been recorded. Context: process, sleeps.
  */

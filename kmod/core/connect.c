@@ -214,11 +214,8 @@ static int connect_io(struct nof_ctrl *ctrl, unsigned long deadline)
 	return ret;
 }
 
-static int connect_attempt(struct nof_ctrl *ctrl)
+static int association_begin(struct nof_ctrl *ctrl)
 {
-	unsigned long deadline = jiffies + msecs_to_jiffies(ctrl->opts.connect_tmo_ms);
-	int ret;
-
 	/* a teardown_work() left from an earlier attempt must not end this one; later errors set the flag again */
 	spin_lock_irq(&ctrl->state_lock);
 	clear_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
@@ -231,9 +228,39 @@ static int connect_attempt(struct nof_ctrl *ctrl)
 	mutex_lock(&ctrl->subsys->lock);
 	WRITE_ONCE(ctrl->association, ctrl->association + 1);
 	mutex_unlock(&ctrl->subsys->lock);
-	ret = nof_ctrl_reattach_transport(ctrl);
-	if (!ret)
-		ret = nof_queues_start_admin(ctrl, deadline);
+	return nof_ctrl_reattach_transport(ctrl);
+}
+
+/* Without connections afterwards. The caller has cleared what depends on the association. */
+static void association_drop(struct nof_ctrl *ctrl)
+{
+	set_bit(NOF_CTRL_ATTEMPT_FAILED, &ctrl->flags);
+	nof_queues_cancel(ctrl);
+	cancel_work_sync(&ctrl->recovery.teardown_work);
+	nof_queues_free(ctrl);
+}
+
+/*
+ * With secure channel concatenation, a first association in plain text authenticates host and controller, which
+ * generates a key for TLS, and does nothing else (NVMe Base 2.1, 8.3.4.5.9). Each attempt generates a new one.
+ */
+static int start_admin(struct nof_ctrl *ctrl)
+{
+	unsigned long deadline = jiffies + msecs_to_jiffies(ctrl->opts.connect_tmo_ms);
+	int ret;
+
+	nof_tls_key_forget(ctrl);
+	ret = association_begin(ctrl) ?: nof_queues_start_admin(ctrl, deadline);
+	if (ret || !ctrl->opts.concat)
+		return ret;
+	association_drop(ctrl);
+	return association_begin(ctrl) ?: nof_queues_start_admin(ctrl, deadline);
+}
+
+static int connect_attempt(struct nof_ctrl *ctrl)
+{
+	int ret = start_admin(ctrl);
+
 	if (!ret)
 		ret = read_properties(ctrl);
 	if (!ret)
@@ -262,9 +289,8 @@ static void undo_attempt(struct nof_ctrl *ctrl)
 	WRITE_ONCE(ctrl->auth.at, 0);
 	WRITE_ONCE(ctrl->tls.cipher, 0);
 	nof_ka_stop(ctrl);
-	nof_queues_cancel(ctrl);
-	cancel_work_sync(&ctrl->recovery.teardown_work);
-	nof_queues_free(ctrl);
+	association_drop(ctrl);
+	nof_tls_key_forget(ctrl);
 }
 
 /* Each reconnect requests all queues again */

@@ -3,6 +3,7 @@
 #include <linux/netlink.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
+#include "compat/tls.h"
 #include "core/auth.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
@@ -157,6 +158,12 @@ struct nof_ctrl *nof_ctrl_create(const struct nof_opts *opts, char *found, struc
 	if (!ctrl)
 		return ERR_PTR(-ENOMEM);
 	get_net(ctrl->opts.net);
+	if (opts->concat && !NOF_TLS) {
+		NL_SET_ERR_MSG(extack, "CONCAT needs a kernel with TLS: CONFIG_NET_HANDSHAKE, CONFIG_TLS and "
+			       "CONFIG_NVME_KEYRING, such as Debian's 6.12");
+		ret = -EOPNOTSUPP;
+		goto put;
+	}
 	ret = nof_auth_find_keys(ctrl, opts->dhchap_key, opts->dhchap_ctrl_key, &keys, extack);
 	if (ret)
 		goto put;

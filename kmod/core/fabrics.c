@@ -2,6 +2,7 @@
 /* Fabrics commands: Connect, and properties with what they control: enable and shutdown. */
 #include <linux/jiffies.h>
 #include <linux/slab.h>
+#include "core/auth.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/queue.h"
@@ -57,11 +58,14 @@ static int check_connect(struct nof_queue *queue, struct nof_cmd *cmd, int ret)
 	}
 	if (ret)
 		return ret;
-	if (le32_to_cpu(cmd->result.u32) & NVME_CONNECT_AUTHREQ_ASCR) {
-		nof_ctrl_note(ctrl, -EKEYREJECTED, 0, "target requires a secure channel, which is not supported");
+	if (le32_to_cpu(cmd->result.u32) & NVME_CONNECT_AUTHREQ_ASCR && !nof_auth_concatenates(queue)) {
+		nof_ctrl_note(ctrl, -EKEYREJECTED, 0, ctrl->opts.concat ?
+			      "target requires a secure channel on queue %u, which has one" :
+			      "target requires a secure channel on queue %u: connect with concat", queue->qid);
 		return -EKEYREJECTED;
 	}
-	queue->must_authenticate = le32_to_cpu(cmd->result.u32) & NVME_CONNECT_AUTHREQ_ATR;
+	queue->must_authenticate = le32_to_cpu(cmd->result.u32) &
+				   (NVME_CONNECT_AUTHREQ_ATR | NVME_CONNECT_AUTHREQ_ASCR);
 	/* SQHD FFFFh: the controller has disabled flow control (NVMe Base 2.0, 6.3) */
 	if (!ctrl->opts.sq_flow && queue->sq_head == 0xffff)
 		queue->sq_flow = false;

@@ -60,6 +60,7 @@ struct nof_opts {
 	bool		sq_flow;
 	bool		duplicate_connect;
 	bool		auth_required;	/* refuse a controller that does not ask for authentication */
+	bool		concat;		/* TLS with a key that the authentication generates */
 	bool		kato_given;	/* otherwise nof_ka_negotiate() may request a shorter timeout */
 };
 

@@ -95,6 +95,7 @@ static void recovery_work(struct work_struct *work)
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_LIVE);
 	nof_aer_stop(ctrl);
 	nof_queues_free(ctrl);
+	nof_tls_key_forget(ctrl);
 	if (!nof_ctrl_set_state(ctrl, NVMEOF_CTRL_CONNECTING))
 		return;
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, NVMEOF_CTRL_RECOVERING);
@@ -355,6 +356,7 @@ static void delete_work(struct work_struct *work)
 	stop_works(ctrl);
 	cancel_work_sync(&ctrl->recovery.teardown_work);
 	nof_queues_free(ctrl);
+	nof_tls_key_forget(ctrl);
 	nof_control.ctrl_del(ctrl);
 	nof_ctrl_delist(ctrl);
 	/* disks without a path through this controller may have expected one */

@@ -6,9 +6,11 @@
 #include <linux/ktime.h>
 #include <linux/netlink.h>
 #include <linux/string.h>
+#include <linux/uidgid.h>
 #include "compat/tls.h"
 #include "core/ctrl.h"
 #include "core/tls_key.h"
+#include "wire/tls_psk.h"
 
 void nof_tls_key_init(struct nof_ctrl *ctrl)
 {
@@ -17,6 +19,7 @@ void nof_tls_key_init(struct nof_ctrl *ctrl)
 
 void nof_tls_key_exit(struct nof_ctrl *ctrl)
 {
+	nof_tls_key_forget(ctrl);
 	key_put(ctrl->tls.key);
 }
 
@@ -61,6 +64,76 @@ void nof_tls_key_use(struct nof_ctrl *ctrl, struct key *key, u32 keyring)
 	mutex_unlock(&ctrl->tls.lock);
 	key_put(key);
 }
+
+/*
+ * Not in the keyring .nvme: there, other controllers and a target on this machine may have a key of the same name, and
+ * revoking one would revoke both. Root can see the name of the key; reading it takes a link to the keyring.
+ */
+#if NOF_TLS
+#define OWN_KEYRING_PERM	(KEY_POS_SEARCH | KEY_POS_WRITE | KEY_POS_LINK | KEY_USR_LINK)
+#define OWN_KEY_PERM		(KEY_POS_VIEW | KEY_POS_READ | KEY_POS_SEARCH | KEY_USR_VIEW)
+
+/* Returns the new key, alone in a new keyring, with references to both, or an ERR_PTR. */
+static struct key *own_key_create(struct nof_ctrl *ctrl, const struct nof_tls_psk *psk, struct key **keyring)
+{
+	key_ref_t ref;
+
+	*keyring = keyring_alloc(nof_ctrl_name(ctrl), GLOBAL_ROOT_UID, GLOBAL_ROOT_GID, current_cred(),
+				 OWN_KEYRING_PERM, KEY_ALLOC_NOT_IN_QUOTA, NULL, NULL);
+	if (IS_ERR(*keyring))
+		return *keyring;
+	ref = key_create_or_update(make_key_ref(*keyring, true), "psk", psk->identity, psk->key, psk->len,
+				   OWN_KEY_PERM, KEY_ALLOC_NOT_IN_QUOTA);
+	if (!IS_ERR(ref))
+		return key_ref_to_ptr(ref);
+	key_put(*keyring);
+	return ERR_CAST(ref);
+}
+
+int nof_tls_key_generated(struct nof_ctrl *ctrl, const struct nof_tls_psk *psk)
+{
+	struct key *keyring, *key = own_key_create(ctrl, psk, &keyring);
+
+	/* the type psk is that of a module; -ENODEV tells that there is none */
+	if (IS_ERR(key))
+		return PTR_ERR(key) == -ENODEV ? -ENOKEY : PTR_ERR(key);
+	nof_tls_key_forget(ctrl);
+	mutex_lock(&ctrl->tls.lock);
+	ctrl->tls.key = key;
+	ctrl->tls.own = keyring;
+	ctrl->tls.keyring = key_serial(keyring);
+	ctrl->tls.since = ktime_get_boottime_ns();
+	mutex_unlock(&ctrl->tls.lock);
+	return 0;
+}
+
+void nof_tls_key_forget(struct nof_ctrl *ctrl)
+{
+	struct key *key = NULL, *keyring;
+
+	mutex_lock(&ctrl->tls.lock);
+	keyring = ctrl->tls.own;
+	if (keyring) {
+		key = ctrl->tls.key;
+		ctrl->tls.key = NULL;
+		ctrl->tls.own = NULL;
+		ctrl->tls.keyring = 0;
+	}
+	mutex_unlock(&ctrl->tls.lock);
+	if (!keyring)
+		return;
+	key_revoke(key);
+	key_put(key);
+	key_put(keyring);
+}
+#else
+int nof_tls_key_generated(struct nof_ctrl *ctrl, const struct nof_tls_psk *psk)
+{
+	return -EOPNOTSUPP;
+}
+
+void nof_tls_key_forget(struct nof_ctrl *ctrl) { }
+#endif
 
 struct key *nof_tls_key_get(struct nof_ctrl *ctrl, u32 *keyring)
 {

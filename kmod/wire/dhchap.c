@@ -152,6 +152,7 @@ u32 nof_dhchap_negotiate(const struct nof_dhchap *d, void *buf)
 	m->auth_type = NVME_AUTH_COMMON_MESSAGES;
 	m->auth_id = NVME_AUTH_DHCHAP_MESSAGE_NEGOTIATE;
 	m->t_id = cpu_to_le16(d->transaction);
+	m->sc_c = d->channel;
 	m->napd = 1;
 	p->authid = NVME_AUTH_DHCHAP_AUTH_ID;
 	for (i = 1; i <= NOF_DHCHAP_NR_HASHES; i++)
@@ -255,6 +256,9 @@ static enum nof_dhchap_step receive_challenge(struct nof_dhchap *d, const void *
 	if (!hash_len || !(d->hashes & 1U << m->hashid))
 		return fail(d, NVME_AUTH_DHCHAP_FAILURE_HASH_UNUSABLE,
 			    "the controller chose a hash function that this host has not offered");
+	if (d->channel && m->dhgid == NVME_AUTH_DHGROUP_NULL)
+		return fail(d, NVME_AUTH_DHCHAP_FAILURE_DHGROUP_UNUSABLE,
+			    "the controller chose no DH group, which secure channel concatenation needs");
 	/* only what was offered: others on the network could lead the controller to a weaker group */
 	if (m->dhgid >= NOF_DHCHAP_NR_GROUPS || !(d->groups & 1U << m->dhgid))
 		return fail(d, NVME_AUTH_DHCHAP_FAILURE_DHGROUP_UNUSABLE,

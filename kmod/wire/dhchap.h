@@ -50,11 +50,18 @@ enum nof_dhchap_step {
 	NOF_DHCHAP_FAILED,		/* the message is not acceptable: @reason; send failure2 */
 };
 
+/* SC_C of the negotiate message (NVMe Base 2.1, 8.3.4.5.2): whether the authentication also generates a key of TLS */
+enum {
+	NOF_DHCHAP_NO_CHANNEL	= 0,
+	NOF_DHCHAP_NEW_TLS_PSK	= 2,	/* on a connection without TLS; needs a DH group */
+};
+
 /**
  * struct nof_dhchap - one authentication
  * @transaction: chosen by the caller, new for each
  * @hashes, @groups: bitmaps of the identifiers to offer; at least one each
  * @mutual:	the controller has to authenticate itself, too
+ * @channel:	SC_C, chosen by the caller; it also belongs to the host's response
  * @hash, @group: as chosen by the controller, usable or not
  * @hash_len, @dh_len: valid from NOF_DHCHAP_SEND_REPLY on, like
  * @seq, @challenge, @dh:	sequence number, challenge and DH value of the controller
@@ -69,6 +76,7 @@ struct nof_dhchap {
 	u16	transaction;
 	u8	hashes;
 	u8	groups;
+	u8	channel;
 	bool	mutual;
 	bool	replied;
 	bool	no_proof;

@@ -24,7 +24,7 @@ Error missing(std::string message)
 Result<void> applyTls(ConnectOptions &options)
 {
 	const SecurityRule &rule = options.security;
-	const bool wanted = tlsUseOf(options.tls, !options.tlsKey.empty()) == TlsUse::required;
+	const bool wanted = options.concat || tlsUseOf(options.tls, !options.tlsKey.empty()) == TlsUse::required;
 	switch (*rule.tls) {
 	case SecurityUse::required:
 		if (options.transport != "tcp")
@@ -33,10 +33,11 @@ Result<void> applyTls(ConnectOptions &options)
 		if (options.tls == TlsUse::off)
 			return invalidError("tls: required for " + options.subsysnqn + by(rule) +
 					    ", and set to off: remove that setting, or change the rule");
-		options.tls = TlsUse::required;
+		if (!options.concat) // which leads to TLS, or to no connection
+			options.tls = TlsUse::required;
 		return {};
 	case SecurityUse::preferred:
-		if (!options.tls && options.tlsKey.empty())
+		if (!options.tls && options.tlsKey.empty() && !options.concat)
 			options.tls = TlsUse::preferred;
 		return {};
 	case SecurityUse::off:
@@ -56,6 +57,9 @@ Result<void> applyTls(ConnectOptions &options)
 Result<void> applySecurity(ConnectOptions &options)
 {
 	const SecurityRule &rule = options.security;
+	if (rule.auth == SecurityUse::off && options.concat)
+		return invalidError("concat: authentication is off for " + options.subsysnqn + by(rule) +
+				    ", and concat needs it: remove that setting, or change the rule");
 	if (rule.auth == SecurityUse::off) {
 		options.dhchapKey.clear();
 		options.dhchapCtrlKey.clear();
@@ -68,7 +72,7 @@ Result<void> applySecurity(ConnectOptions &options)
 
 std::string missingSecurity(const SecurityRule &rule, const Controller &controller)
 {
-	if (rule.tls == SecurityUse::required && !controller.tls)
+	if (rule.tls == SecurityUse::required && !controller.tls && !controller.concat)
 		return "tls";
 	if (rule.auth == SecurityUse::required && !controller.authRequired && !controller.authentication)
 		return "dhchap-key";

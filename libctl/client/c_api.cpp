@@ -539,6 +539,7 @@ nvmeof_item itemOf(const Controller &controller)
 	put(item, "scans", controller.scans);
 	item.numbers["authenticated"] = controller.authentication.has_value();
 	item.numbers["auth_required"] = controller.authRequired;
+	item.numbers["concat"] = controller.concat;
 	if (controller.authentication) {
 		item.texts["auth_hash"] = controller.authentication->hash;
 		item.texts["auth_dhgroup"] = controller.authentication->dhGroup;
@@ -711,6 +712,7 @@ constexpr Option table[] = {
 	{"dhchap_ctrl_key", toConnect<&ConnectOptions::dhchapCtrlKey>},
 	{"tls", toConnect<&ConnectOptions::tls>},
 	{"tls_key", toConnect<&ConnectOptions::tlsKey>},
+	{"concat", toConnect<&ConnectOptions::concat>},
 	{"io_queues", toConnect<&ConnectOptions::ioQueues>},
 	{"poll_queues", toConnect<&ConnectOptions::pollQueues>},
 	{"queue_size", toConnect<&ConnectOptions::queueSize>},

@@ -241,6 +241,17 @@ void checkKeys(ConfigReading &reading)
 		if (settings.dhchapCtrlKey && !settings.dhchapKey)
 			reading.problems.push_back({connection.place, "dhchap-ctrl-key needs dhchap-key, which neither "
 								      "this [[connection]] nor [[defaults]] set"});
+		const bool concat = settings.concat.value_or(false);
+		if (concat && (settings.tls || settings.tlsKey))
+			reading.problems.push_back(
+				{connection.place, "concat excludes tls and tls-key: omit one of them"});
+		else if (concat && connection.transport != "tcp")
+			reading.problems.push_back(
+				{connection.place, "concat needs transport tcp, not " + connection.transport});
+		else if (concat && !(settings.dhchapKey && settings.dhchapCtrlKey))
+			reading.problems.push_back({connection.place, "concat needs dhchap-key and dhchap-ctrl-key, "
+								      "which neither this [[connection]] nor "
+								      "[[defaults]] set"});
 		const TlsUse tls = nofctl::tlsUseOf(settings.tls, settings.tlsKey.has_value());
 		if (tls == TlsUse::required && connection.transport != "tcp")
 			reading.problems.push_back({connection.place, "TLS needs transport tcp, not " +

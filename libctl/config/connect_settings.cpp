@@ -60,6 +60,9 @@ constexpr ConnectSetting all[] = {
 	 "TCP: encrypt the connection by TLS 1.3, with the key that the keyring .nvme has for this host and subsystem"},
 	{"tls-key", &ConnectSettings::tlsKey, SettingKind::keySource, 0, 0, "the key in .nvme",
 	 "The same with this key: a file, or credential:NAME, or keyring:IDENTITY for a key in .nvme"},
+	{"concat", &ConnectSettings::concat, SettingKind::flag, 0, 1, "false",
+	 "TCP: encrypt the connection by TLS 1.3 with a key that the authentication generates; needs dhchap-key and "
+	 "dhchap-ctrl-key"},
 };
 
 template <typename T> void putMember(std::optional<T> &member, std::int64_t value)
@@ -117,6 +120,7 @@ std::optional<TlsUse> parseTlsUse(const std::string &word)
 
 void ConnectSettings::complete(const ConnectSettings &other)
 {
+	const bool ownTls = tls || tlsKey, ownConcat = concat.value_or(false), saysConcat = concat.has_value();
 	if (tlsKey && !tls)
 		tls = TlsUse::required;
 	for (const ConnectSetting &setting : all)
@@ -128,6 +132,12 @@ void ConnectSettings::complete(const ConnectSettings &other)
 			setting.member);
 	if (!security)
 		security = other.security;
+	if (ownConcat && !ownTls) {
+		tls.reset();
+		tlsKey.reset();
+	} else if (ownTls && !saysConcat) {
+		concat.reset();
+	}
 }
 
 void ConnectSettings::apply(ConnectOptions &options) const
@@ -154,6 +164,7 @@ void ConnectSettings::apply(ConnectOptions &options) const
 	applyOne(dhchapCtrlKey, options.dhchapCtrlKey);
 	applyOne(tls, options.tls);
 	applyOne(tlsKey, options.tlsKey);
+	applyOne(concat, options.concat);
 	applyOne(security, options.security);
 }
 

@@ -227,7 +227,7 @@ std::optional<std::size_t> Planner::refer(std::size_t from, const DiscoveryEntry
 		plan_.complete = false; // the log of that service is missing
 		return std::nullopt;
 	}
-	if (nofctl::needsTls(entry))
+	if (nofctl::needsTls(entry) && !options.concat)
 		options.tls = TlsUse::required;
 	referred_[plan_.services[from].root]++;
 	return add(options, from);
@@ -365,12 +365,13 @@ void Planner::takeEntry(std::size_t index, const DiscoveryEntry &entry, bool pre
 		reason = excluded(options).value_or("");
 	if (!reason.empty())
 		return refuse(index, nofctl::planText(options), reason);
-	if (nofctl::needsTls(entry)) // a connect without a key fails: never plain
+	if (nofctl::needsTls(entry) && !options.concat) // a connect without a key fails: never plain
 		options.tls = TlsUse::required;
 	const std::string key = connectionKey(options);
 	if (auto there = connections_.find(key); there != connections_.end()) {
 		PlannedConnection &known = plan_.connections[there->second];
-		if (nofctl::needsTls(entry) && known.options.tls != TlsUse::off) // whatever other entries say
+		if (nofctl::needsTls(entry) && known.options.tls != TlsUse::off &&
+		    !known.options.concat) // whatever other entries say
 			known.options.tls = TlsUse::required;
 		std::vector<std::size_t> &toldBy = known.toldBy;
 		if (std::ranges::find(toldBy, index) == toldBy.end())

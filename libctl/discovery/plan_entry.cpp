@@ -64,7 +64,7 @@ std::string ruleRefusal(const DiscoveryEntry &entry, const ConnectOptions &optio
 {
 	if (options.security.tls != SecurityUse::required || (rules.present && rules.present(options)))
 		return {};
-	if (entry.transport == "tcp" && offersTls(entry))
+	if (entry.transport == "tcp" && (offersTls(entry) || options.concat))
 		return {};
 	return "its entry in the log offers no TLS, which [[security]] at " + options.security.place +
 	       " requires for it: make its port at the target use TLS 1.3, or change the rule";

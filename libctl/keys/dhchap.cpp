@@ -269,9 +269,10 @@ Bytes dhchapResponse(const DhchapSide &side, std::uint8_t hash, std::uint16_t tr
 	if (!sessionKey.empty())
 		text = dhchapHmac(hash, sessionKey, side.challenge);
 	auto end = text.size();
-	text.resize(end + 7); // sequence number, transaction, SC_C 0
+	text.resize(end + 7); // sequence number, transaction, SC_C
 	put<std::uint32_t>(text, end, side.sequence);
 	put<std::uint16_t>(text, end + 4, transaction);
+	text[end + 6] = side.channel;
 	append(text, side.label);
 	append(text, side.nqn);
 	text.push_back(0);
@@ -312,6 +313,14 @@ void Dhchap::forget()
 	key_.reset();
 }
 
+// Without it, there is no key for the connection that the host makes next.
+void Dhchap::generate()
+{
+	if (nvmeof::Result<DerivedPsk> psk = generateTlsPsk(static_cast<KeyHash>(hash_), sessionKey_.bytes(),
+							    challenge_, hostChallenge_, hostnqn_, subsysnqn_))
+		generated_ = *std::move(psk);
+}
+
 void Dhchap::take(std::span<const std::uint8_t> message)
 {
 	if (message.size() < dhchap_at::values)
@@ -338,6 +347,8 @@ void Dhchap::take(std::span<const std::uint8_t> message)
 	}
 	if (step_ != Step::success2 || id != dhchap_success2)
 		return fail(dhchap_wrong_message, "a message comes at the wrong time");
+	if (concatenates())
+		generate();
 	forget();
 	step_ = Step::done;
 }
@@ -351,7 +362,8 @@ void Dhchap::takeNegotiate(std::span<const std::uint8_t> message)
 	transaction_ = get<std::uint16_t>(message, dhchap_at::transaction);
 	if (message.size() < size)
 		return fail(dhchap_payload, "the negotiation is too short");
-	if (message[dhchap_at::secureChannel])
+	channel_ = message[dhchap_at::secureChannel];
+	if (concatenates() && (!rules_.concatenate || channel_ != dhchap_new_tls_psk))
 		return fail(dhchap_concatenation, "the host asks for a secure channel");
 	if (!message[dhchap_at::descriptors] || message[dhchap_at::authid] != spspDhchap)
 		return fail(dhchap_protocol_unusable, "the host does not offer DH-HMAC-CHAP");
@@ -361,11 +373,14 @@ void Dhchap::takeNegotiate(std::span<const std::uint8_t> message)
 	auto group = choose(message, dhchap_at::dhlen, dhchap_at::groups, rules_.groups);
 	if (!group)
 		return fail(dhchap_group_unusable, "the host offers no DH group that is allowed");
+	if (concatenates() && (!*group || *hash > static_cast<std::uint8_t>(KeyHash::sha384)))
+		return fail(dhchap_concatenation, "the algorithms cannot generate a key of TLS");
 	if (renewed_)
 		secrets_ = std::move(renewed_);
 	renewed_.reset();
 	forget();
 	hostChallenge_.clear();
+	generated_.reset();
 	hash_ = *hash;
 	group_ = *group;
 	step_ = Step::challenge;
@@ -411,10 +426,13 @@ void Dhchap::takeReply(std::span<const std::uint8_t> message)
 		computeDigest(hash_, shared->bytes(), sessionKey_.data());
 	}
 	hostResponse_ = part(message, dhchap_at::values, hl);
-	const Bytes expected = dhchapResponse({secrets_->host, hostnqn_, subsysnqn_, "HostHost", challenge_, sequence_},
-					      hash_, transaction_, sessionKey_.bytes());
+	const Bytes expected =
+		dhchapResponse({secrets_->host, hostnqn_, subsysnqn_, "HostHost", challenge_, sequence_, channel_},
+			       hash_, transaction_, sessionKey_.bytes());
 	if (CRYPTO_memcmp(hostResponse_.data(), expected.data(), hl) != 0)
 		return fail(dhchap_failed, "the host has another key");
+	if (concatenates() && !(message[dhchap_at::valid] & 1))
+		return fail(dhchap_failed, "the host asks for a secure channel without a challenge of its own");
 	if (message[dhchap_at::valid] & 1) {
 		if (secrets_->ctrl.empty())
 			return fail(dhchap_failed,

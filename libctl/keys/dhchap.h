@@ -14,6 +14,7 @@
 #include "libctl/wire/bytes.h"
 #include "libctl/wire/dhchap.h"
 #include "secret.h"
+#include "tls_psk.h"
 
 struct evp_pkey_st;
 
@@ -50,6 +51,7 @@ struct DhchapSide {
 	std::string_view label; // "HostHost" or "Controller"
 	std::span<const std::uint8_t> challenge;
 	std::uint32_t sequence = 0;
+	std::uint8_t channel = wire::dhchap_no_channel; // SC_C; 0 in the response of a controller
 };
 
 // sessionKey: empty with the NULL group. Throws std::invalid_argument if the secret is none.
@@ -70,6 +72,7 @@ struct DhchapRules {
 	std::vector<std::uint8_t> hashes, groups;
 	// Whether a negotiate message may end an authentication that has not ended otherwise
 	bool restart = false;
+	bool concatenate = false; // whether hosts may have the authentication generate a key of TLS
 };
 
 // The controller of one queue. It does not throw, except std::bad_alloc.
@@ -97,6 +100,9 @@ public:
 	std::uint8_t hash() const { return hash_; }
 	std::uint8_t group() const { return group_; }
 	std::uint16_t transaction() const { return transaction_; }
+	// Whether the authentication generates a key of TLS, and then that key, when the step is done
+	bool concatenates() const { return channel_ != wire::dhchap_no_channel; }
+	const std::optional<DerivedPsk> &generated() const { return generated_; }
 	const Bytes &hostResponse() const { return hostResponse_; }
 	bool mutual() const { return !hostChallenge_.empty(); }
 	const std::optional<DhKey> &key() const { return key_; }
@@ -109,6 +115,7 @@ private:
 	void takeReply(std::span<const std::uint8_t> message);
 	void fail(wire::DhchapReason reason, const char *why);
 	void forget();
+	void generate();
 	Bytes challenge();
 
 	DhchapRules rules_;
@@ -116,7 +123,7 @@ private:
 	std::string hostnqn_, subsysnqn_;
 	Step step_ = Step::negotiate;
 	bool authenticated_ = false;
-	std::uint8_t hash_ = 0, group_ = 0;
+	std::uint8_t hash_ = 0, group_ = 0, channel_ = wire::dhchap_no_channel;
 	wire::DhchapReason reason_ = wire::dhchap_failed;
 	const char *why_ = "";
 	std::uint16_t transaction_ = 0;
@@ -124,6 +131,7 @@ private:
 	Bytes challenge_, hostChallenge_, hostResponse_;
 	SecretBytes sessionKey_;
 	std::optional<DhKey> key_;
+	std::optional<DerivedPsk> generated_;
 };
 
 // "SHA-256", "ffdhe2048", "NULL"; "?" for an unknown identifier

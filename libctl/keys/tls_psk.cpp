@@ -2,7 +2,7 @@
 #include "tls_psk.h"
 
 #include <algorithm>
-#include <array>
+#include <vector>
 
 #include <openssl/evp.h>
 
@@ -58,21 +58,50 @@ Result<SecretBytes> retainedKey(const TlsPsk &configured, const std::string &hos
 	return copy;
 }
 
-// Base64 of HMAC(retained key, "HOSTNQN SUBSYSNQN NVMe-over-Fabrics")
-Result<std::string> digestOf(KeyHash hash, const SecretBytes &retained, const std::string &nqns)
+Result<SecretBytes> hmacOf(KeyHash hash, std::span<const std::uint8_t> key, std::span<const std::uint8_t> data)
 {
-	const std::string text = nqns + " NVMe-over-Fabrics";
-	std::array<unsigned char, EVP_MAX_MD_SIZE> mac;
+	SecretBytes mac(hashSize(hash));
 	std::size_t size = 0;
-	if (!EVP_Q_mac(nullptr, "HMAC", nullptr, toString(hash), nullptr, retained.bytes().data(), retained.size(),
-		       reinterpret_cast<const unsigned char *>(text.data()), text.size(), mac.data(), mac.size(),
-		       &size)) {
-		Error error;
-		error.message = std::string("OpenSSL cannot derive the TLS key: it has no HMAC with ") +
-				toString(hash) + " here; see openssl.cnf";
-		return error;
+	if (EVP_Q_mac(nullptr, "HMAC", nullptr, toString(hash), nullptr, key.data(), key.size(), data.data(),
+		      data.size(), mac.data(), mac.size(), &size))
+		return mac;
+	Error error;
+	error.message = std::string("OpenSSL cannot derive the TLS key: it has no HMAC with ") + toString(hash) +
+			" here; see openssl.cnf";
+	return error;
+}
+
+std::span<const std::uint8_t> bytesOf(std::string_view text)
+{
+	return {reinterpret_cast<const std::uint8_t *>(text.data()), text.size()};
+}
+
+// Base64 of HMAC(retained or generated key, "HOSTNQN SUBSYSNQN NVMe-over-Fabrics")
+Result<std::string> digestOf(KeyHash hash, const SecretBytes &input, const std::string &nqns)
+{
+	const Result<SecretBytes> mac = hmacOf(hash, input.bytes(), bytesOf(nqns + " NVMe-over-Fabrics"));
+	return mac ? Result<std::string>(toBase64(mac->text())) : Result<std::string>(mac.error());
+}
+
+// From a retained or generated key to that of TLS. @identity: without its digest
+Result<DerivedPsk> deriveFrom(const SecretBytes &input, TlsIdentity identity, HkdfLabel label)
+{
+	std::string context = identity.format();
+	if (identity.version == 0 && context.size() > maxContext)
+		return invalidError("the NQNs of host and subsystem are too long for an identity of version 0: use "
+				    "version 1");
+	if (identity.version == 1) {
+		Result<std::string> digest =
+			digestOf(identity.hash, input, identity.hostnqn + " " + identity.subsysnqn);
+		if (!digest)
+			return digest.error();
+		identity.digest = *std::move(digest);
+		context = hashNumber(identity.hash) + " " + identity.digest;
 	}
-	return toBase64({reinterpret_cast<const char *>(mac.data()), size});
+	Result<SecretBytes> secret = expand(identity.hash, input, infoOf(label, "nvme-tls-psk", context, input.size()));
+	if (!secret)
+		return secret.error();
+	return DerivedPsk{identity.format(), *std::move(secret)};
 }
 
 // The word before the first blank of @rest, which then begins behind the blank
@@ -157,26 +186,23 @@ SecretBytes formatKeyLine(const DerivedPsk &psk)
 Result<DerivedPsk> deriveTlsPsk(const TlsPsk &configured, const std::string &hostnqn, const std::string &subsysnqn,
 				unsigned version, HkdfLabel label)
 {
-	const KeyHash hash = hashFor(configured);
-	TlsIdentity identity{version, 'R', hash, hostnqn, subsysnqn, ""};
 	const Result<SecretBytes> retained = retainedKey(configured, hostnqn, label);
 	if (!retained)
 		return retained.error();
-	std::string context = identity.format();
-	if (version == 0 && context.size() > maxContext)
-		return invalidError("the NQNs of host and subsystem are too long for an identity of version 0: use "
-				    "version 1");
-	if (version == 1) {
-		Result<std::string> digest = digestOf(hash, *retained, hostnqn + " " + subsysnqn);
-		if (!digest)
-			return digest.error();
-		identity.digest = *std::move(digest);
-		context = hashNumber(hash) + " " + identity.digest;
-	}
-	Result<SecretBytes> secret = expand(hash, *retained, infoOf(label, "nvme-tls-psk", context, retained->size()));
-	if (!secret)
-		return secret.error();
-	return DerivedPsk{identity.format(), *std::move(secret)};
+	return deriveFrom(*retained, {version, 'R', hashFor(configured), hostnqn, subsysnqn, ""}, label);
+}
+
+Result<DerivedPsk> generateTlsPsk(KeyHash hash, std::span<const std::uint8_t> sessionKey,
+				  std::span<const std::uint8_t> ctrlChallenge,
+				  std::span<const std::uint8_t> hostChallenge, const std::string &hostnqn,
+				  const std::string &subsysnqn)
+{
+	std::vector<std::uint8_t> challenges(ctrlChallenge.begin(), ctrlChallenge.end());
+	challenges.insert(challenges.end(), hostChallenge.begin(), hostChallenge.end());
+	const Result<SecretBytes> generated = hmacOf(hash, sessionKey, challenges);
+	if (!generated)
+		return generated.error();
+	return deriveFrom(*generated, {1, 'G', hash, hostnqn, subsysnqn, ""}, HkdfLabel::rfc8446);
 }
 
 } // namespace nofctl

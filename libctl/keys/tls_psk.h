@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -49,6 +51,16 @@ struct DerivedPsk {
 nvmeof::Result<DerivedPsk> deriveTlsPsk(const TlsPsk &configured, const std::string &hostnqn,
 					const std::string &subsysnqn, unsigned version = 1,
 					HkdfLabel label = HkdfLabel::rfc8446);
+
+/*
+ * The key that secure channel concatenation generates (NVMe Base 2.1, 8.3.4.5.9) from what DH-HMAC-CHAP has agreed on:
+ * its session key, and the challenges of controller and host. They have the length of the hash function: SHA-256 or
+ * SHA-384. Errors: failed, if OpenSSL fails.
+ */
+nvmeof::Result<DerivedPsk> generateTlsPsk(KeyHash hash, std::span<const std::uint8_t> sessionKey,
+					  std::span<const std::uint8_t> ctrlChallenge,
+					  std::span<const std::uint8_t> hostChallenge, const std::string &hostnqn,
+					  const std::string &subsysnqn);
 
 /*
  * A line of a key file of nvme-cli, "IDENTITY NVMeTLSkey-1:HH:BASE64:", without its newline. The text is that of the

@@ -289,6 +289,7 @@ static void decodeTls(AttributeReader &in, nvmeof::Controller &controller)
 	tls.keyUsed = static_cast<KeySerial>(in.number<std::uint32_t>(NVMEOF_A_TLS_KEY_USED));
 	tls.keySince = in.nanoseconds(NVMEOF_A_TLS_KEY_SINCE);
 	tls.at = in.nanoseconds(NVMEOF_A_TLS_AT);
+	tls.generated = controller.concat;
 	controller.tls = std::move(tls);
 }
 
@@ -311,6 +312,7 @@ Result<nvmeof::Controller> decodeController(const Attributes &attributes)
 	decodeRdma(in, controller);
 	decodeAuthentication(in, controller);
 	controller.authRequired = in.flag(NVMEOF_A_AUTH_REQUIRED);
+	controller.concat = in.flag(NVMEOF_A_CONCAT);
 	decodeTls(in, controller);
 	return in.finish(std::move(controller));
 }

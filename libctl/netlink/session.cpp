@@ -238,7 +238,8 @@ Request connectRequest(const ConnectOptions &options, const std::string &hostnqn
 		.flag(NVMEOF_A_DATA_DIGEST, options.dataDigest)
 		.flag(NVMEOF_A_SQ_FLOW, options.sqFlow)
 		.flag(NVMEOF_A_DUPLICATE_CONNECT, options.duplicateConnect)
-		.flag(NVMEOF_A_AUTH_REQUIRED, options.security.auth == SecurityUse::required);
+		.flag(NVMEOF_A_AUTH_REQUIRED, options.security.auth == SecurityUse::required)
+		.flag(NVMEOF_A_CONCAT, options.concat);
 	putKeys(request, keys);
 	return request;
 }
@@ -269,6 +270,21 @@ Result<std::optional<TlsRequestKey>> tlsKeyOf(const ConnectOptions &options, con
 	return tlsRequestKey(*std::move(keyring), use, options.tlsKey, hostnqn, options.subsysnqn);
 }
 
+// The key of TLS is one of the kernel, of the type that the module of that keyring has.
+Result<void> checkConcat(const ConnectOptions &options, Result<TlsKeyring> (*open)())
+{
+	if (options.transport != "tcp")
+		return invalidError("concat needs transport tcp, not " + options.transport + ": omit it");
+	if (options.tls || !options.tlsKey.empty())
+		return invalidError("concat excludes tls and tls-key: the authentication generates the key of TLS; "
+				    "omit one of them");
+	if (options.dhchapKey.empty() || options.dhchapCtrlKey.empty())
+		return invalidError("concat needs dhchap-key and dhchap-ctrl-key: host and controller have to "
+				    "authenticate each other");
+	const Result<TlsKeyring> keyring = open();
+	return keyring ? Result<void>() : ofSetting("concat", keyring.error());
+}
+
 } // namespace
 
 Result<ConnectKeys> connectKeys(const ConnectOptions &options, const std::string &hostnqn,
@@ -276,6 +292,9 @@ Result<ConnectKeys> connectKeys(const ConnectOptions &options, const std::string
 {
 	if (options.dhchapKey.empty() && !options.dhchapCtrlKey.empty())
 		return invalidError("dhchap-ctrl-key needs dhchap-key: the host has to authenticate itself first");
+	if (options.concat)
+		if (Result<void> possible = checkConcat(options, keyring); !possible)
+			return possible.error();
 	Result<DhchapKeys> dhchap = dhchapKeys(options.dhchapKey, options.dhchapCtrlKey);
 	if (!dhchap)
 		return dhchap.error();

@@ -22,6 +22,9 @@ enum DhchapMessage : std::uint8_t {
 	dhchap_failure1 = 0xf1,
 };
 
+// SC_C of the negotiate message (NVMe Base 2.1, 8.3.4.5.2)
+enum DhchapChannel : std::uint8_t { dhchap_no_channel = 0, dhchap_new_tls_psk = 2, dhchap_replace_tls_psk = 3 };
+
 // Reason Code Explanation of a failure (figure 503)
 enum DhchapReason : std::uint8_t {
 	dhchap_failed = 1, // wrong secret

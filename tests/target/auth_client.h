@@ -95,7 +95,8 @@ struct AuthSession {
 	Bytes challenge, success1, response;
 	bool responseGood = false; // of the controller
 	bool open = true;
-	int admitted = unsent; // a command after that
+	int admitted = unsent;                 // a command after that
+	std::optional<nofctl::DerivedPsk> psk; // generated, with secure channel concatenation
 
 	AuthSession() = default;
 	AuthSession(Queue &q, const Authentication &config, bool mutual, const std::string &secret = testHostSecret,
@@ -112,7 +113,10 @@ private:
 	// False: no completion
 	bool exchange(Queue &q, const Authentication &config, bool mutual, const std::string &secret)
 	{
-		negotiated = authSend(q, negotiateMessage());
+		auto negotiate = negotiateMessage();
+		if (config.channel)
+			negotiate[dhchap_at::secureChannel] = dhchap_new_tls_psk;
+		negotiated = authSend(q, negotiate);
 		if (negotiated)
 			return negotiated > 0;
 		challenged = authReceive(q);
@@ -130,10 +134,10 @@ private:
 			sessionKey = dhchapDigest(config.hash, shared->bytes());
 			dh = key.publicValue();
 		}
-		response = dhchapResponse({secret, hostNqn, nqn, "HostHost",
-					   std::span(challenge).subspan(dhchap_at::values, hl),
-					   get<std::uint32_t>(challenge, dhchap_at::sequence)},
-					  config.hash, testTransaction, sessionKey);
+		response = dhchapResponse(
+			{secret, hostNqn, nqn, "HostHost", std::span(challenge).subspan(dhchap_at::values, hl),
+			 get<std::uint32_t>(challenge, dhchap_at::sequence), negotiate[dhchap_at::secureChannel]},
+			config.hash, testTransaction, sessionKey);
 		const Bytes own(hl, 0x5a);
 		replied = authSend(q, reply(config, mutual, own, dh));
 		if (replied)
@@ -148,6 +152,10 @@ private:
 			       std::ranges::equal(std::span(success1).subspan(dhchap_at::values), wanted);
 		if (responseGood)
 			accepted = authSend(q, dhchapMessage(auth_dhchap, dhchap_success2, testTransaction, 16));
+		if (config.channel && accepted == st_ok)
+			psk = *nofctl::generateTlsPsk(static_cast<nofctl::KeyHash>(config.hash), sessionKey,
+						      std::span(challenge).subspan(dhchap_at::values, hl), own, hostNqn,
+						      nqn);
 		return accepted != -1;
 	}
 

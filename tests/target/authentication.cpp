@@ -18,12 +18,14 @@ void Connection::askForAuthentication(const Command &cmd, Reply &reply, const st
 	auto &config = server_.config();
 	if (config.authentication && !discovery()) {
 		const Authentication &how = *config.authentication;
-		nofctl::DhchapRules rules{{how.hash}, {how.group}, true};
+		nofctl::DhchapRules rules{{how.hash}, {how.group}, true, how.channel};
 		// texts of the server's configuration, which outlives this
 		auto secrets =
 			std::make_shared<nofctl::DhchapSecrets>(nofctl::DhchapSecrets{how.hostSecret, how.ctrlSecret});
 		dhchap_.emplace(std::move(rules), std::move(secrets), hostnqn, config.nqn);
-		if (qid_ ? config.authentication->io : config.authentication->admin)
+		if (how.channel)
+			reply.result |= encrypted() ? 0 : authreqSecureChannel;
+		else if (qid_ ? how.io : how.admin)
 			reply.result |= authreqAuthentication;
 	}
 	Strike strike{*this, qid_, &cmd};
@@ -35,7 +37,20 @@ void Connection::askForAuthentication(const Command &cmd, Reply &reply, const st
 // Until the host is authenticated, only the commands for that are executed.
 bool Connection::admits(const Command &cmd) const
 {
+	const auto &how = server_.config().authentication;
+	if (how && how->channel && !discovery() && !encrypted())
+		return authenticates(cmd);
 	return !mustAuthenticate_ || dhchap_->authenticated() || authenticates(cmd);
+}
+
+void Connection::keepGeneratedKey()
+{
+	const auto &psk = *dhchap_->generated();
+	Bytes key(psk.secret.bytes().begin(), psk.secret.bytes().end());
+	Strike strike{*this, qid_, nullptr, nullptr, &key};
+	server_.script().offer(Hook::generated, strike);
+	if (!key.empty())
+		server_.keepGeneratedKey(psk.identity, std::move(key));
 }
 
 void Connection::authenticationSend(const Command &cmd, const Bytes &data)
@@ -44,7 +59,10 @@ void Connection::authenticationSend(const Command &cmd, const Bytes &data)
 		return finish(cmd, {st_invalid_opcode | st_dnr});
 	if (!isDhchap(cmd) || cmd.cdw11 != data.size())
 		return finish(cmd, {st_invalid_field | st_dnr});
+	const bool last = dhchap_->step() == Dhchap::Step::success2;
 	dhchap_->take(data);
+	if (last && dhchap_->step() == Dhchap::Step::done && dhchap_->generated())
+		keepGeneratedKey();
 	sendResponse(cmd, st_ok);
 }
 

@@ -3,12 +3,15 @@
 #pragma once
 
 #include "server.h"
+#include "tls_session.h"
 
 #include <catch2/catch.hpp>
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 
+#include <memory>
 #include <optional>
 #include <system_error>
 
@@ -22,6 +25,12 @@ public:
 	// wanted: expected result of the Connect, as returned by run(); ioQueue: identifier, if cntlid is given
 	explicit Queue(const Server &server, std::uint16_t cntlid = 0xffff, std::uint32_t kato = 0,
 		       const std::string &nqn = {}, int wanted = st_ok, std::uint16_t ioQueue = 1)
+		: Queue(server, nullptr, cntlid, kato, nqn, wanted, ioQueue)
+	{
+	}
+	// psk: with TLS, by this key
+	Queue(const Server &server, const nofctl::DerivedPsk *psk, std::uint16_t cntlid = 0xffff,
+	      std::uint32_t kato = 0, const std::string &nqn = {}, int wanted = st_ok, std::uint16_t ioQueue = 1)
 		: socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
 	{
 		sockaddr_in to{};
@@ -33,6 +42,8 @@ public:
 		setPatience(std::chrono::seconds(2));
 		if (::connect(socket_.get(), reinterpret_cast<sockaddr *>(&to), sizeof(to)))
 			throw std::system_error(errno, std::generic_category(), "connect");
+		if (psk)
+			encrypt(*psk);
 		hello();
 		id_ = connect(nqn.empty() ? server.config().nqn : nqn, cntlid, kato, wanted, ioQueue);
 	}
@@ -40,6 +51,7 @@ public:
 	// The longest wait for a completion
 	void setPatience(std::chrono::milliseconds time)
 	{
+		patience_ = time;
 		timeval limit{time.count() / 1000, time.count() % 1000 * 1000};
 		::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	}
@@ -115,14 +127,42 @@ public:
 	}
 
 private:
+	void encrypt(const nofctl::DerivedPsk &psk)
+	{
+		constexpr auto patience = std::chrono::seconds(1);
+		const auto end = Clock::now() + patience;
+		tls_ = std::make_unique<TlsSession>(socket_.get(), psk);
+		if (!tls_->handshake([&] { return Clock::now() < end; }))
+			throw std::runtime_error("TLS handshake");
+	}
+
 	void put(std::span<const std::uint8_t> bytes)
 	{
+		for (std::size_t done = 0; tls_ && done < bytes.size();) {
+			const auto n = tls_->send(bytes.subspan(done));
+			if (n <= 0)
+				throw std::system_error(errno, std::generic_category(), "send over TLS");
+			done += static_cast<std::size_t>(n);
+		}
+		if (tls_)
+			return;
 		if (::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) !=
 		    static_cast<ssize_t>(bytes.size()))
 			throw std::system_error(errno, std::generic_category(), "send");
 	}
 	bool take(std::span<std::uint8_t> to)
 	{
+		for (std::size_t done = 0; tls_ && done < to.size();) {
+			const auto n = tls_->receive(to.subspan(done));
+			pollfd ready{socket_.get(), POLLIN, 0};
+			if (n < 0 && errno == EAGAIN && ::poll(&ready, 1, static_cast<int>(patience_.count())) > 0)
+				continue;
+			if (n <= 0)
+				return false;
+			done += static_cast<std::size_t>(n);
+		}
+		if (tls_)
+			return true;
 		return ::recv(socket_.get(), to.data(), to.size(), MSG_WAITALL) == static_cast<ssize_t>(to.size());
 	}
 
@@ -148,6 +188,8 @@ private:
 	}
 
 	Fd socket_;
+	std::unique_ptr<TlsSession> tls_;
+	std::chrono::milliseconds patience_{0};
 	std::uint16_t cid_ = 0, id_ = 0;
 	Bytes data_;
 	std::uint64_t result_ = 0;

@@ -19,6 +19,9 @@ struct Authentication {
 	std::uint8_t hash = 1;        // 1 to 3: SHA-256, SHA-384, SHA-512
 	std::uint8_t group = 0;       // 0 to 5: NULL, ffdhe2048 to ffdhe8192
 	bool admin = true, io = true; // the queues whose Connect asks for authentication
+	// Hosts have to let the authentication of the admin queue generate a key of TLS, and to connect again with it:
+	// secure channel concatenation (NVMe Base 2.1, 8.3.4.5.9). Over TCP only. @hash and @group must allow that.
+	bool channel = false;
 };
 
 struct Config {

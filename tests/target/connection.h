@@ -52,6 +52,7 @@ public:
 	Dhchap *authentication() { return dhchap_ ? &*dhchap_ : nullptr; }
 	// Returns a message to the host, as if nothing misbehaved.
 	void sendMessage(const Command &cmd, Bytes message);
+	virtual bool encrypted() const { return false; }
 	bool discovery() const { return assoc_ && assoc_->discovery; }
 	void tell(AsyncEvent event);
 
@@ -115,6 +116,7 @@ private:
 	// authentication.cpp
 	void askForAuthentication(const Command &cmd, Reply &reply, const std::string &hostnqn);
 	bool admits(const Command &cmd) const;
+	void keepGeneratedKey();
 	void authenticationSend(const Command &cmd, const Bytes &data);
 	void authenticationReceive(const Command &cmd);
 	// admin.cpp

@@ -22,13 +22,13 @@ namespace {
 
 int list()
 {
-	for (auto all : {misbehaviours(), zoneMisbehaviours(), authMisbehaviours()})
+	for (auto all : {misbehaviours(), zoneMisbehaviours(), authMisbehaviours(), channelMisbehaviours()})
 		for (auto &m : all)
 			std::printf("%-26s trap %-3d %s\n", m.name, m.trap, toString(m.expect));
 	std::printf("%zu misbehaviours, %zu of them of the discovery service; %zu more of zones, %zu of "
 		    "authentication\n",
 		    misbehaviours().size(), discoveryMisbehaviours().size(), zoneMisbehaviours().size(),
-		    authMisbehaviours().size());
+		    authMisbehaviours().size() + channelMisbehaviours().size());
 	return 0;
 }
 
@@ -197,6 +197,9 @@ void describe(CLI::App &app, Options &options)
 	app.add_option("--dhchap-group", options.auth.group, "DH group: 0 NULL, 1 ffdhe2048, ..., 5 ffdhe8192")
 		->needs(key)
 		->check(CLI::Range(0, dhchapGroups - 1));
+	app.add_flag("--concat", options.auth.channel,
+		     "hosts have to connect again with a TLS key that their authentication generates")
+		->needs(key);
 	app.add_flag("-l", options.list, "list misbehaviours, do not serve");
 }
 

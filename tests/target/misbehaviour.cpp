@@ -639,8 +639,9 @@ bool possible(const Misbehaviour &m, Transport transport)
 
 const Misbehaviour *findMisbehaviour(std::string_view name)
 {
-	for (auto all : {misbehaviours(), zoneMisbehaviours(), reservationMisbehaviours(),
-			 otherReservationMisbehaviours(), formatMisbehaviours(), authMisbehaviours()})
+	for (auto all :
+	     {misbehaviours(), zoneMisbehaviours(), reservationMisbehaviours(), otherReservationMisbehaviours(),
+	      formatMisbehaviours(), authMisbehaviours(), channelMisbehaviours()})
 		for (auto &m : all)
 			if (name == m.name)
 				return &m;

@@ -39,8 +39,9 @@ enum class When {
 };
 
 // The options with which the host must connect.
-// mutual: the controller has to authenticate itself, too; dhGroup: the target chooses ffdhe2048.
-enum class Needs { nothing, headerDigest, dataDigest, ana, noSqflow, persistent, mutual, dhGroup };
+// mutual: the controller has to authenticate itself, too; dhGroup: the target chooses ffdhe2048; channel: both, and
+// secure channel concatenation.
+enum class Needs { nothing, headerDigest, dataDigest, ana, noSqflow, persistent, mutual, dhGroup, channel };
 
 struct Misbehaviour {
 	const char *name;
@@ -66,6 +67,8 @@ std::span<const Misbehaviour> otherReservationMisbehaviours();
 std::span<const Misbehaviour> formatMisbehaviours();
 // Authentication; not included in misbehaviours().
 std::span<const Misbehaviour> authMisbehaviours();
+// Secure channel concatenation; not included in misbehaviours().
+std::span<const Misbehaviour> channelMisbehaviours();
 // Whether the hook exists over this transport.
 bool possible(const Misbehaviour &m, Transport transport);
 // Null if the name is unknown.

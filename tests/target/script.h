@@ -24,6 +24,8 @@ enum class Hook {
 	execute,   // an I/O command and all its data have arrived; it is not executed yet
 	connected, // value: result of a Connect: controller ID and AUTHREQ
 	message,   // data: message of DH-HMAC-CHAP that Authentication Receive returns
+	generated, // data: a key of TLS that an authentication has generated; empty: the target forgets it
+	tls,       // TCP only; a TLS handshake has begun. pass: the target does its part; other verdicts: it does not
 	property,  // value: result of a Property Get
 	adminData, // data: data that an admin command returns
 	discovery, // data: one block of the discovery log; value: block number, 0 is the header

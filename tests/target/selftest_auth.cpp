@@ -157,6 +157,17 @@ TEST_CASE("DH-HMAC-CHAP: responses agree with another implementation, for each h
 	CHECK(std::size(responseValues) == dhchapHashes * dhchapGroups);
 }
 
+TEST_CASE("DH-HMAC-CHAP: the host's response covers the request for a secure channel")
+{
+	const Config config;
+	const auto challenge = series(32, 1, 7);
+	const auto key = dhchapDigest(1, sharedOf(1));
+	const nofctl::DhchapSide side{testHostSecret, hostNqn,    config.nqn,        "HostHost",
+				      challenge,      0x01020304, dhchap_new_tls_psk};
+	CHECK(hex(dhchapResponse(side, 1, 0x0506, key)) ==
+	      "b0317f64e45010145c7487cc18043ca69f902ce7c54ba3aeda9a77bccffb8b23");
+}
+
 TEST_CASE("a host authenticates itself to the target, with each hash function and group")
 {
 	for (std::uint8_t hash = 1; hash <= dhchapHashes; hash++)

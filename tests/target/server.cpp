@@ -10,6 +10,8 @@
 namespace target {
 namespace {
 
+constexpr std::size_t mostGeneratedKeys = 64;
+
 // Discovery Log Page Change notices go to discovery controllers only, other notices to the others.
 bool concerns(const Association &a, AsyncEvent event)
 {
@@ -232,6 +234,23 @@ std::unique_ptr<MutatedStream> Server::mutatedStream() const
 		mutate = mutate_;
 	}
 	return mutate ? mutate(counters_.open == 1) : nullptr;
+}
+
+void Server::keepGeneratedKey(const std::string &identity, Bytes key)
+{
+	std::lock_guard guard(lock_);
+	generatedKeys_.emplace_back(identity, std::move(key));
+	if (generatedKeys_.size() > mostGeneratedKeys)
+		generatedKeys_.pop_front();
+}
+
+std::optional<Bytes> Server::generatedKey(const std::string &identity) const
+{
+	std::lock_guard guard(lock_);
+	for (const auto &[name, key] : generatedKeys_)
+		if (name == identity)
+			return key;
+	return {};
 }
 
 void Server::violation(std::string text)

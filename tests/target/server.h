@@ -8,7 +8,9 @@
 #include "subsystem.h"
 
 #include <atomic>
+#include <deque>
 #include <list>
+#include <optional>
 #include <thread>
 
 namespace target {
@@ -104,6 +106,10 @@ public:
 	void mutate(Mutate mutate);
 	std::unique_ptr<MutatedStream> mutatedStream() const;
 
+	// Keys of TLS that authentications have generated, by identity; only the last ones are kept.
+	void keepGeneratedKey(const std::string &identity, Bytes key);
+	std::optional<Bytes> generatedKey(const std::string &identity) const;
+
 	// Records a protocol violation by the host. Tests expect none.
 	void violation(std::string text);
 	std::vector<std::string> violations() const;
@@ -133,6 +139,7 @@ private:
 	mutable std::mutex lock_;
 	std::list<ServedConnection> served_;
 	std::vector<std::string> violations_;
+	std::deque<std::pair<std::string, Bytes>> generatedKeys_;
 	Bytes anaLog_;
 	AnaStates anaStates_;
 	std::uint64_t anaChange_ = 1;

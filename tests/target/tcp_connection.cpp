@@ -59,16 +59,57 @@ bool TcpConnection::exchange(bool stalled, int timeout)
 	return receive();
 }
 
+// Whether the peer begins the connection with a TLS record, where the configuration admits that
+bool TcpConnection::startsTls() const
+{
+	constexpr std::uint8_t handshakeRecord = 22; // RFC 8446, 5.1; an ICReq begins with 0
+	const auto &how = server_.config().authentication;
+	std::uint8_t first = 0;
+	return how && how->channel && !icDone_ && !tls_ && rx_.empty() &&
+	       ::recv(socket_.get(), &first, 1, MSG_PEEK) == 1 && first == handshakeRecord;
+}
+
+bool TcpConnection::startTls()
+{
+	Strike strike{*this};
+	server_.script().offer(Hook::tls, strike);
+	if (strike.verdict == Verdict::pass) {
+		tls_ = std::make_unique<TlsSession>(
+			socket_.get(), [this](const std::string &identity) { return server_.generatedKey(identity); });
+		return tls_->handshake([this] { return !ending_; });
+	}
+	misbehave(strike.verdict);
+	if (strike.after)
+		strike.after();
+	// what the peer goes on to send is not understood
+	std::array<std::uint8_t, 4096> chunk;
+	while (!ending_) {
+		pollfd fds[] = {{socket_.get(), POLLIN, 0}, {wake_.fd(), POLLIN, 0}};
+		::poll(fds, 2, 200);
+		const auto n = ::recv(socket_.get(), chunk.data(), chunk.size(), 0);
+		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+			break;
+	}
+	return false;
+}
+
 bool TcpConnection::receive()
 {
-	std::array<std::uint8_t, 65536> chunk;
-	auto n = ::recv(socket_.get(), chunk.data(), chunk.size(), 0);
-	if (n < 0)
-		return errno == EAGAIN || errno == EINTR;
-	if (n == 0)
+	if (startsTls() && !startTls())
 		return false;
-	append(rx_, std::span(chunk).first(static_cast<std::size_t>(n)));
-	return parse();
+	std::array<std::uint8_t, 65536> chunk;
+	for (;;) {
+		const auto n = tls_ ? tls_->receive(chunk) : ::recv(socket_.get(), chunk.data(), chunk.size(), 0);
+		if (n < 0)
+			return errno == EAGAIN || errno == EINTR;
+		if (n == 0)
+			return false;
+		append(rx_, std::span(chunk).first(static_cast<std::size_t>(n)));
+		if (!parse())
+			return false;
+		if (!tls_) // of TLS, the next record may be in memory, where poll() does not see it
+			return true;
+	}
 }
 
 bool TcpConnection::parse()
@@ -328,7 +369,7 @@ void TcpConnection::sendBytes(std::span<const std::uint8_t> bytes)
 	if (mute_)
 		return;
 	while (!bytes.empty() && !ending_) {
-		auto n = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+		auto n = tls_ ? tls_->send(bytes) : ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
 		if (n > 0) {
 			bytes = bytes.subspan(static_cast<std::size_t>(n));
 		} else if (errno == EAGAIN) {

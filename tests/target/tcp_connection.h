@@ -4,6 +4,7 @@
 
 #include "connection.h"
 #include "mutator.h"
+#include "tls_session.h"
 
 namespace target {
 
@@ -19,6 +20,7 @@ public:
 	void sendBytes(std::span<const std::uint8_t> bytes);
 	void sendR2t(const Command &cmd, std::uint16_t ttag, std::uint32_t offset, std::uint32_t length);
 	void sendData(const Command &cmd, const Bytes &data, std::uint64_t result) override;
+	bool encrypted() const override { return bool(tls_); }
 
 private:
 	// A command whose data the host sends in H2CData PDUs
@@ -39,6 +41,8 @@ private:
 	void misbehave(Verdict verdict) override;
 	void change(const Command &cmd, Bytes &data) override;
 
+	bool startsTls() const;
+	bool startTls();
 	bool receive();
 	bool parse();
 	bool takePdu(const Pdu &pdu);
@@ -51,6 +55,7 @@ private:
 	void sendMutated(Bytes raw);
 
 	Fd socket_;
+	std::unique_ptr<TlsSession> tls_; // null: without TLS
 	Bytes rx_;
 	bool icDone_ = false;
 	PduFormat format_;

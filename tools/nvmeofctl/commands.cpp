@@ -142,6 +142,7 @@ std::vector<Option> discoverOptions()
 		setting("", "dhchap-ctrl-key", "FILE"),
 		setting("", "tls", ""),
 		setting("", "tls-key", "FILE"),
+		setting("", "concat", ""),
 		preset("30",
 		       time(0, anyTime, value("", "--timeout", "SECONDS", "Maximum time to wait for each service"))),
 	});

@@ -306,6 +306,18 @@ void takeHost(const Args &args, Config &config)
 		}
 }
 
+// A command line with one kind of TLS replaces the other kind.
+void applyLine(const ConnectSettings &line, ConnectOptions &options)
+{
+	if (line.concat.value_or(false)) {
+		options.tls.reset();
+		options.tlsKey.clear();
+	} else if (line.tls || line.tlsKey) {
+		options.concat = false;
+	}
+	line.apply(options);
+}
+
 Order orderOf(Context &context, Config config)
 {
 	const Args &args = context.args();
@@ -324,7 +336,8 @@ Order orderOf(Context &context, Config config)
 			options.connectTimeout = line.connectTimeout;
 		if (!args.has("traddr"))
 			continue;
-		if (line.tls) {
+		options.concat = line.concat.value_or(false);
+		if (line.tls || options.concat) {
 			options.tls = line.tls;
 			options.tlsKey = line.tlsKey.value_or("");
 		}
@@ -332,7 +345,7 @@ Order orderOf(Context &context, Config config)
 		options.dhchapCtrlKey = line.dhchapCtrlKey.value_or("");
 	}
 	for (ConnectOptions &options : order.fixed)
-		line.apply(options);
+		applyLine(line, options);
 	order.rules = planRules(order.config);
 	order.rules.settings = [line, config = order.config](const std::string &nqn) {
 		ConnectSettings settings = line;

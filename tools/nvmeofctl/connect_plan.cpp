@@ -163,6 +163,9 @@ static std::string linkStep(const ConnectOptions &options, const nofctl::gpu::Tr
 static std::string authenticationStep(const Error &error, const ConnectOptions &options)
 {
 	const bool tls = options.tls || !options.tlsKey.empty();
+	if (options.concat && error.message.find("TLS") != std::string::npos)
+		return "does the target support secure channel concatenation, on a port that does not require TLS? See "
+		       "its log, and Documentation/tls.md";
 	if (error.message.starts_with("tls") || error.message.starts_with("dhchap") ||
 	    (error.sysErrno == ENOKEY && !options.dhchapKey.empty()))
 		return ""; // the message says which key is missing

@@ -125,7 +125,7 @@ int DiscoveryReport::finish()
 int discoverThrough(Context &context, const std::string &name)
 {
 	for (const char *option : {"transport", "nqn", "trsvcid", "host-traddr", "host-iface", "hostnqn", "hostid",
-				   "connect-tmo", "dhchap-key", "dhchap-ctrl-key", "tls", "tls-key"})
+				   "connect-tmo", "dhchap-key", "dhchap-ctrl-key", "tls", "tls-key", "concat"})
 		if (context.args().has(option))
 			return context.fail(
 				"", usageError(fmt::format("--{} cannot be used with an existing controller", option)));

@@ -264,7 +264,6 @@ constexpr const char *secret = "a secret: write it into a file with mode 0600, a
 constexpr const char *ctrlSecret = "a secret: write it into a file with mode 0600, and set dhchap-ctrl-key to its path";
 constexpr const char *tlsKey = "write the key into a file with mode 0600, and set tls-key to its path";
 constexpr const char *keyring = "TLS keys are in the keyring .nvme: 'nvmeofctl key insert FILE' adds one";
-constexpr const char *concat = "secure channel concatenation is not supported: set tls-key";
 constexpr Foreign foreign[] = {
 	{"dhchap-key", secret},
 	{"dhchap-secret", secret},
@@ -274,7 +273,6 @@ constexpr Foreign foreign[] = {
 	{"tls-key", tlsKey},
 	{"tls-key-identity", "set tls-key to keyring:IDENTITY"},
 	{"keyring", keyring},
-	{"concat", concat},
 	{"nr-write-queues", "separate write queues are not supported"},
 	{"ip-family", "the address determines IPv4 or IPv6"},
 	{"ignore-iface", "host-iface is always used if given"},

@@ -83,6 +83,7 @@ Json tlsJson(const Tls &tls)
 	putText(json, "cipher", tls.cipher);
 	json["key"] = tls.keyUsed ? tls.keyUsed : tls.key;
 	putText(json, "identity", tls.identity);
+	json["key_source"] = tls.generated ? "generated" : "configured";
 	if (tls.keySince.count())
 		json["key_since_ns"] = tls.keySince.count();
 	if (tls.at.count())
@@ -98,6 +99,7 @@ void putSecurity(Json &json, Controller controller)
 	if (controller.authKey)
 		json["auth_key"] = authKeyJson(*controller.authKey);
 	json["auth_required"] = controller.authRequired;
+	json["concat"] = controller.concat;
 	if (controller.tls)
 		json["tls"] = tlsJson(*controller.tls);
 }

@@ -199,6 +199,7 @@ std::vector<Option> settingOptions()
 		setting("", "dhchap-ctrl-key", "FILE"),
 		setting("", "tls", ""),
 		setting("", "tls-key", "FILE"),
+		setting("", "concat", ""),
 	};
 }
 

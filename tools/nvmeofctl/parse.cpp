@@ -418,7 +418,6 @@ constexpr UnsupportedName options[] = {
 	{"-C", "--dhchap-ctrl-secret", ctrlKeyFile},
 	{"", "--tls-key-identity", "use --tls-key keyring:IDENTITY"},
 	{"", "--keyring", noKeyring},
-	{"", "--concat", "give the key of TLS: --tls-key FILE"},
 	{"-W", "--nr-write-queues",
 	 "omit it: separate write queues are not supported, reads and writes share the queues"},
 	{"", "--disable-sqflow", "omit it: SQ flow control is off unless --sq-flow is given"},

@@ -169,19 +169,22 @@ private:
 	void tls()
 	{
 		out_.family("nvmeof_controller_tls_info", MetricType::gauge,
-			    "Cipher and key identity of a controller that uses TLS; always 1.");
+			    "Cipher, key identity and key source of a controller that uses TLS; always 1.");
 		for (Controller c : all_.controllers)
 			if (const auto &is = c.tls) {
 				readKeyNames(c);
 				Labels labels = labelsOf(c, all_);
-				labels.insert(labels.end(), {{"cipher", is->cipher}, {"identity", is->identity}});
+				labels.insert(labels.end(),
+					      {{"cipher", is->cipher},
+					       {"identity", is->identity},
+					       {"key_source", is->generated ? "generated" : "configured"}});
 				out_.sample(labels, std::uint64_t(1));
 			}
 		eachTime("nvmeof_controller_tls_timestamp_seconds",
 			 "Unix time of the TLS handshake of a controller's admin queue.",
 			 [](const Controller &c) { return c.tls ? c.tls->at : 0ns; });
 		eachTime("nvmeof_controller_tls_key_timestamp_seconds",
-			 "Unix time at which the driver was given the TLS key of a controller.",
+			 "Unix time at which the driver was given the TLS key of a controller, or generated it.",
 			 [](const Controller &c) { return c.tls ? c.tls->keySince : 0ns; });
 	}
 

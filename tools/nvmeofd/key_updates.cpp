@@ -66,8 +66,8 @@ std::vector<std::string> KeyUpdates::update(std::span<const PlannedConnection> p
 		ControllerSettings settings;
 		settings.dhchapKey = unlessEmpty(options.dhchapKey);
 		settings.dhchapCtrlKey = unlessEmpty(options.dhchapCtrlKey);
-		// of a connection without TLS, it cannot be changed
-		if (one.tls)
+		// of a connection without TLS, or with a generated key, it cannot be changed
+		if (one.tls && !one.concat)
 			settings.tlsKey = unlessEmpty(options.tlsKey);
 		if (!settings.dhchapKey && !settings.dhchapCtrlKey && !settings.tlsKey)
 			continue;

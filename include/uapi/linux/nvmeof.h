@@ -22,7 +22,7 @@
  *               NR_IO_QUEUES, NR_POLL_QUEUES, QUEUE_SIZE, KATO, RECONNECT_DELAY, CTRL_LOSS_TMO, FAST_IO_FAIL_TMO,
  *               CONNECT_TMO, STALL_TMO, TOS, HDR_DIGEST, DATA_DIGEST, SQ_FLOW, DUPLICATE_CONNECT, OWNER,
  *               FIRST_CONNECT_TMO, TAGS, ACK_TMO, RETRY_COUNT, DHCHAP_KEY, DHCHAP_CTRL_KEY, TLS_KEY, TLS_KEYRING,
- *               AUTH_REQUIRED (opt)
+ *               AUTH_REQUIRED, CONCAT (opt)
  *                                     -> a controller object, in state "connecting". The connect runs in the
  *               background; CTRL_NTF events report the result. -EALREADY with CTRL_NAME of the existing controller if
  *               the same host already has a controller at this address.
@@ -46,9 +46,10 @@
  *   was last live), [LOSS_LEFT], [LAST_ERROR], [LAST_ERRNO], [LAST_STATUS], INFLIGHT, NR_PATHS, SCANS, [OWNER],
  *   WANTED_POLL_QUEUES, [FIRMWARE_LEFT], FIRST_CONNECT_TMO, if it was authenticated AUTH_HASH, AUTH_DHGROUP,
  *   [AUTH_MUTUAL], AUTH_AT, with a key of the host DHCHAP_KEY, AUTH_KEY_SINCE, [AUTH_REQUIRED], with TLS TLS_KEY,
- *   TLS_KEY_SINCE, [TLS_KEYRING], and while connected TLS_CIPHER, TLS_KEY_USED, TLS_AT, and over RDMA while connected:
- *   RDMA_DEVICE, RDMA_PORT, RDMA_GID, ACK_TMO, RETRY_COUNT, IN_CAPSULE, and sums over the current connections: POSTS,
- *   WORK_REQUESTS, CQES, REGISTRATIONS, INVALIDATIONS, REMOTE_INVALIDATIONS
+ *   TLS_KEY_SINCE, [TLS_KEYRING], and while connected TLS_CIPHER, TLS_KEY_USED, TLS_AT, [CONCAT] (TLS_KEY then exists
+ *   only while connected: each connect generates one), and over RDMA while connected: RDMA_DEVICE, RDMA_PORT, RDMA_GID,
+ *   ACK_TMO, RETRY_COUNT, IN_CAPSULE, and sums over the current connections: POSTS, WORK_REQUESTS, CQES, REGISTRATIONS,
+ *   INVALIDATIONS, REMOTE_INVALIDATIONS
  *
  * NS_GET        do: NS_NAME (req)     -> a namespace object
  *               dump; SUBSYS_ID (opt) -> all namespaces (of that subsystem)
@@ -265,6 +266,7 @@ enum nvmeof_attr {
 	NVMEOF_A_AUTH_KEY_SINCE,	/* u64, CLOCK_BOOTTIME ns: when the driver was given the key with DHCHAP_KEY */
 	NVMEOF_A_TLS_KEY_SINCE,		/* u64, CLOCK_BOOTTIME ns: when the driver was given the key with TLS_KEY */
 	NVMEOF_A_TLS_AT,		/* u64, CLOCK_BOOTTIME ns: end of the admin queue's handshake */
+	NVMEOF_A_CONCAT,		/* flag: TLS with a key that the authentication generates; tcp only */
 
 	__NVMEOF_A_MAX,
 	NVMEOF_A_MAX = __NVMEOF_A_MAX - 1

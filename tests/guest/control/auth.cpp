@@ -4,12 +4,14 @@
 #include "support/block.h"
 #include "support/fio.h"
 #include "support/rig.h"
+#include "support/tls.h"
 
 #include <catch2/catch.hpp>
 
 #include <array>
 #include <csignal>
 #include <filesystem>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 namespace guest::auth {
@@ -35,6 +37,16 @@ const std::string ctrlSecret = "DHHC-1:00:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Oz
 constexpr std::array hashes{"sha256", "sha384", "sha512"};
 constexpr std::array hashNames{"SHA-256", "SHA-384", "SHA-512"};
 constexpr std::array groups{"null", "ffdhe2048", "ffdhe3072", "ffdhe4096", "ffdhe6144", "ffdhe8192"};
+
+// Whether the target of this kernel has secure channel concatenation: since 6.15
+bool targetConcatenates()
+{
+	utsname kernel{};
+	int major = 0, minor = 0;
+	REQUIRE(::uname(&kernel) == 0);
+	REQUIRE(std::sscanf(kernel.release, "%d.%d", &major, &minor) == 2);
+	return std::pair(major, minor) >= std::pair(6, 15);
+}
 
 // A host as the target knows it, with or without secrets
 class KnownHost {
@@ -72,7 +84,7 @@ struct Guarded {
 	Rig rig;
 	KnownHost host{hostNqn}, open{openNqn};
 
-	Guarded()
+	explicit Guarded(const RigOptions &o = {}) : rig(o)
 	{
 		std::filesystem::create_directory("/run/keys");
 		set("dhchap_key", secrets[1]);
@@ -215,6 +227,51 @@ TEST_CASE("a controller that does not prove its identity is refused", "[auth][sh
 	other.dhchapCtrlKey.clear();
 	auto c = target.rig.host.connect(other);
 	CHECK_FALSE(c.authentication);
+}
+
+// The port has to admit connections without TLS, too.
+TEST_CASE("secure channel concatenation with the kernel's target", "[auth][concat][short][tcp]")
+{
+	TlsAgent agent;
+	Guarded target({.tls = "not required"});
+	target.set("dhchap_ctrl_key", ctrlSecret);
+	target.set("dhchap_dhgroup", "ffdhe2048");
+	const bool known = targetConcatenates();
+	for (const char *hash : {"sha256", "sha384"}) {
+		target.set("dhchap_hash", "hmac("s + hash + ")");
+		nvmeof::ConnectOptions o = target.options(secrets[1], ctrlSecret);
+		o.concat = true;
+		o.connectTimeout = scaled(20s);
+		if (!known) {
+			const nvmeof::Error error = target.refusal(o);
+			CHECK(error.code == ErrorCode::authentication);
+			CHECK(namesIt(error.message, "secure channel concatenation mismatch"));
+			continue;
+		}
+		auto c = target.rig.host.connect(o);
+		REQUIRE(c.tls);
+		CHECK(c.tls->generated);
+		readKeyNames(c);
+		CHECK(c.tls->identity.starts_with("NVMe1G0"));
+		REQUIRE(c.authentication);
+		CHECK(c.authentication->mutual);
+		CHECK(Disk(target.rig.disk()).verified(0, 65536, 1) == 0);
+		// again, with a new key
+		REQUIRE(target.rig.host.client().reset(c.name));
+		REQUIRE(eventually([&] {
+			const auto now = target.rig.host.controller(c.name);
+			return now.state == ControllerState::live && now.tls && now.tls->key != c.tls->key;
+		}));
+		CHECK(Disk(target.rig.disk()).verified(0, 4096, 2) == 0);
+		target.rig.host.disconnectAll();
+	}
+	// with SHA-512 there is no key of TLS: the target chooses one that the host offers, or refuses
+	target.set("dhchap_hash", "hmac(sha512)");
+	nvmeof::ConnectOptions o = target.options(secrets[1], ctrlSecret);
+	o.concat = true;
+	auto result = target.rig.host.client().connect(o, nvmeof::WaitFor::controller, scaled(20s));
+	if (result)
+		CHECK(result->authentication->hash != "SHA-512");
 }
 
 TEST_CASE("a reconnect authenticates again, with the key that the controller has then", "[auth]")

@@ -342,10 +342,16 @@ TEST_CASE("a kernel without TLS says so", "[tls][older]")
 	nvmeof::ConnectOptions o = rig.options();
 	o.tlsKey = newTlsKey("host");
 	auto result = rig.host.client().connect(o, nvmeof::WaitFor::controller, scaled(10s));
-	std::filesystem::remove_all("/run/keys");
 	REQUIRE_FALSE(result);
 	INFO(result.error().message);
 	CHECK(namesIt(result.error().message, "TLS"));
+	o.dhchapKey = o.dhchapCtrlKey = o.tlsKey;
+	o.tlsKey.clear();
+	o.concat = true;
+	result = rig.host.client().connect(o, nvmeof::WaitFor::controller, scaled(10s));
+	std::filesystem::remove_all("/run/keys");
+	REQUIRE_FALSE(result);
+	CHECK(namesIt(result.error().message, "concat: this kernel has no keyring .nvme for TLS keys"));
 	CHECK(take(rig.host.client().controllers()).empty());
 }
 

@@ -102,6 +102,26 @@ TEST_CASE("TLS of a controller is decoded", "[decode][keys]")
 	}
 }
 
+TEST_CASE("secure channel concatenation of a controller is decoded", "[decode][keys]")
+{
+	Payload waiting; // for its first connection, or the next one
+	putController(waiting).flag(NVMEOF_A_CONCAT);
+	Result<Controller> c = decodeController(waiting.attributes());
+	REQUIRE(c);
+	CHECK(c->concat);
+	CHECK_FALSE(c->tls);
+	Payload connected;
+	putController(connected).flag(NVMEOF_A_CONCAT).u32(NVMEOF_A_TLS_KEY, 17).u16(NVMEOF_A_TLS_CIPHER, 51);
+	c = decodeController(connected.attributes());
+	REQUIRE(c);
+	REQUIRE(c->tls);
+	CHECK(c->tls->generated);
+	Payload configured;
+	putController(configured).u32(NVMEOF_A_TLS_KEY, 17);
+	CHECK_FALSE(decodeController(configured.attributes())->concat);
+	CHECK_FALSE(decodeController(configured.attributes())->tls->generated);
+}
+
 TEST_CASE("hash functions and groups of a newer module are unknown", "[decode][keys]")
 {
 	Payload p;

@@ -254,6 +254,9 @@ TEST_CASE("the ANA state of a path whose controller is not live is not shown as 
 	INFO(text);
 	CHECK(text.find("     authenticated: host and controller, 3:20 min ago, by SHA-256 and DH group ffdhe2048, "
 			"key 17, set 5:00 min ago") != std::string::npos);
+	c.tls->generated = true;
+	CHECK(formatSubsystems({s}, {c}, {p}, Detail::verbose, 1000s)
+		      .find("key 19 (NVMe1R01 nqn.h nqn.a x), generated 6:40 min ago\n") != std::string::npos);
 	CHECK(text.find("     tls: AES-GCM-128, 3:10 min ago, key 19 (NVMe1R01 nqn.h nqn.a x), set 6:40 min ago\n") !=
 	      std::string::npos);
 	c = Controller();

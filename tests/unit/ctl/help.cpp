@@ -399,10 +399,9 @@ TEST_CASE("wrong command lines give an error with the next step", "[parse]")
 
 TEST_CASE("unsupported options of nvme-cli are reported, without their secrets", "[parse]")
 {
-	for (const char *line :
-	     {"connect --tls-key-identity hunter2", "connect --concat", "connect -S hunter2", "connect -Shunter2",
-	      "connect --dhchap-secret=hunter2", "connect --dhchap-ctrl-secret hunter2", "discover -C hunter2",
-	      "--keyring hunter2 connect"}) {
+	for (const char *line : {"connect --tls-key-identity hunter2", "connect -S hunter2", "connect -Shunter2",
+				 "connect --dhchap-secret=hunter2", "connect --dhchap-ctrl-secret hunter2",
+				 "discover -C hunter2", "--keyring hunter2 connect"}) {
 		CAPTURE(line);
 		std::string text = said(line);
 		INFO(text);

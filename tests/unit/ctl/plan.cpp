@@ -413,6 +413,25 @@ TEST_CASE("a referral to another NQN does not get the keys of the service that r
 	CHECK_FALSE(plan.services[2].options.tls);
 }
 
+TEST_CASE("secure channel concatenation replaces TLS with a key that an entry requires", "[plan][tls]")
+{
+	Fabric fabric({"10.0.0.1"});
+	fabric.tell("10.0.0.1", {secured(disk("10.1.0.1"), SecureChannel::notSpecified, TcpSecurity::tls13),
+				 secured(disk("10.1.0.2"), SecureChannel::notSpecified, TcpSecurity::none)});
+	fabric.rules.settings = [](const std::string &) {
+		ConnectSettings settings;
+		settings.concat = true;
+		settings.security = SecurityRule{{}, SecurityUse::required, "here"};
+		return settings;
+	};
+	const Plan plan = fabric.plan();
+	REQUIRE(plan.connections.size() == 2);
+	for (const PlannedConnection &one : plan.connections) {
+		CHECK(one.options.concat);
+		CHECK_FALSE(one.options.tls);
+	}
+}
+
 TEST_CASE("an entry without TLS is refused where [[security]] requires TLS", "[plan][security]")
 {
 	Fabric fabric({"10.0.0.1"});
@@ -558,6 +577,40 @@ TEST_CASE("a configured connection is planned whether or not a service reports i
 	REQUIRE(plan.connections.size() == 1);
 	CHECK(plan.connections[0].options.ioQueues == 3u);
 	CHECK(plan.connections[0].toldBy == std::vector<std::size_t>{0});
+}
+
+TEST_CASE("of concat and TLS with a key, the nearer setting applies", "[plan]")
+{
+	ConnectSettings file, line;
+	file.tlsKey = "/k/tls.key";
+	line.concat = true;
+	line.complete(file);
+	CHECK(line.concat == true);
+	CHECK_FALSE(line.tls);
+	CHECK_FALSE(line.tlsKey);
+
+	file = line = {};
+	file.concat = true;
+	line.tlsKey = "/k/tls.key";
+	line.complete(file);
+	CHECK_FALSE(line.concat);
+	CHECK(line.tls == TlsUse::required);
+
+	line = {};
+	line.tls = TlsUse::off;
+	line.complete(file);
+	CHECK_FALSE(line.concat);
+	CHECK(line.tls == TlsUse::off);
+
+	line = {};
+	line.complete(file);
+	CHECK(line.concat == true);
+
+	// one place that sets both is an error, which the connect reports
+	line.tls = TlsUse::required;
+	line.complete({});
+	CHECK(line.concat == true);
+	CHECK(line.tls == TlsUse::required);
 }
 
 TEST_CASE("connect settings override the defaults, and are bounded", "[plan]")

@@ -90,7 +90,8 @@ TEST_CASE("metrics of a snapshot have the right names and values", "[prometheus]
 								   {"mutual", "no"}}) == 1);
 	CHECK(read.value("nvmeof_controller_tls_info", {{"controller", "nvmeof0c1"},
 							{"cipher", "AES-GCM-256"},
-							{"identity", "NVMe0R02 nqn.h nqn.a"}}) == 1);
+							{"identity", "NVMe0R02 nqn.h nqn.a"},
+							{"key_source", "configured"}}) == 1);
 	CHECK_FALSE(read.value("nvmeof_controller_tls_info", {{"controller", "nvmeof0c2"}}));
 	for (const auto &[name, time] : {std::pair{"authentication_key", 700}, {"tls_key", 600}, {"tls", 810}}) {
 		const std::string metric = std::string("nvmeof_controller_") + name + "_timestamp_seconds";

@@ -155,6 +155,30 @@ TEST_CASE("[[security]] can prefer or exclude authentication and TLS", "[securit
 	CHECK_FALSE(applied(options).tls);
 }
 
+TEST_CASE("secure channel concatenation fulfils [[security]], and is not dropped by it", "[security]")
+{
+	ConnectOptions options = optionsWith(useRequired, useRequired);
+	options.concat = true;
+	options.dhchapKey = options.dhchapCtrlKey = "/k/host.key";
+	CHECK_FALSE(applied(options).tls); // it leads to TLS by itself
+	CHECK(applied(options).concat);
+	options.security.tls = usePreferred;
+	CHECK_FALSE(applied(options).tls);
+	options.security.tls = useOff;
+	CHECK(names(refusal(options), "tls: off for"));
+	options.security = {useOff, {}, place};
+	CHECK(names(refusal(options), "concat: authentication is off for"));
+	options.security = {useRequired, useRequired, place};
+	options.transport = "rdma";
+	CHECK(names(refusal(options), "transport rdma has no TLS"));
+
+	Controller controller; // between two connections
+	controller.concat = controller.authRequired = true;
+	CHECK(checkSecurity({useRequired, useRequired, place}, controller));
+	controller.concat = false;
+	CHECK_FALSE(checkSecurity({useRequired, useRequired, place}, controller));
+}
+
 TEST_CASE("the kernel refuses a controller without authentication if that is required", "[security]")
 {
 	auto size = [](std::optional<SecurityUse> auth) {
@@ -162,6 +186,10 @@ TEST_CASE("the kernel refuses a controller without authentication if that is req
 	};
 	CHECK(size(useRequired) == size({}) + 4); // a flag
 	CHECK(size(usePreferred) == size({}));
+	ConnectOptions plain, concat;
+	concat.concat = true;
+	CHECK(nlmsg_hdr(connectRequest(concat, "nqn.h", Uuid()).get())->nlmsg_len ==
+	      nlmsg_hdr(connectRequest(plain, "nqn.h", Uuid()).get())->nlmsg_len + 4);
 }
 
 TEST_CASE("a controller that exists is not used for a connect that requires more", "[security]")

@@ -310,6 +310,31 @@ TEST_CASE("the TLS key of a connection is that of its settings", "[keys][tls]")
 	CHECK(keysFor(options).error().sysErrno == ENOKEY);
 }
 
+TEST_CASE("secure channel concatenation is refused where it cannot be", "[keys][tls]")
+{
+	const KeyFile file(std::string(tlsKey) + "\n");
+	ConnectOptions options;
+	options.subsysnqn = subsystem;
+	options.concat = true;
+	CHECK(says(keysFor(options).error(), "concat needs dhchap-key and dhchap-ctrl-key"));
+	options.dhchapKey = file.path();
+	CHECK(says(keysFor(options).error(), "concat needs dhchap-key and dhchap-ctrl-key"));
+	options.dhchapCtrlKey = file.path();
+	CHECK(says(connectKeys(options, host, TestKeyring::absent).error(),
+		   "concat: this kernel has no keyring .nvme"));
+	CHECK(says(keysFor(options).error(), "dhchap-key: ")); // that file has a key of TLS
+	for (const TlsUse use : {TlsUse::off, TlsUse::preferred, TlsUse::required}) {
+		options.tls = use;
+		CHECK(says(keysFor(options).error(), "concat excludes tls and tls-key"));
+	}
+	options.tls.reset();
+	options.tlsKey = file.path();
+	CHECK(says(keysFor(options).error(), "concat excludes tls and tls-key"));
+	options.tlsKey.clear();
+	options.transport = "rdma";
+	CHECK(says(keysFor(options).error(), "concat needs transport tcp, not rdma"));
+}
+
 TEST_CASE("TLS is refused where it cannot be, and is never dropped silently", "[keys][tls]")
 {
 	const KeyFile file(std::string(tlsKey) + "\n");

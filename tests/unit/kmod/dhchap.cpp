@@ -187,6 +187,18 @@ TEST_CASE("DH-HMAC-CHAP: the negotiation offers what is supported")
 	CHECK(built([&](void *to) { return nof_dhchap_negotiate(&d, to); }) == few);
 }
 
+TEST_CASE("DH-HMAC-CHAP: secure channel concatenation is asked for, and needs a DH group")
+{
+	nof_dhchap d = begun();
+	d.channel = NOF_DHCHAP_NEW_TLS_PSK;
+	const Bytes m = built([&](void *to) { return nof_dhchap_negotiate(&d, to); });
+	CHECK(m.at(6) == 2);
+	CHECK(receive(d, challenge(1, 0)) == NOF_DHCHAP_FAILED);
+	CHECK(d.reason == 5);
+	CHECK(std::string(d.why).find("secure channel concatenation needs") != std::string::npos);
+	CHECK(receive(d, challenge(1, 1)) == NOF_DHCHAP_SEND_REPLY);
+}
+
 TEST_CASE("DH-HMAC-CHAP: an authentication of the host, with each hash function and group")
 {
 	for (u8 hash = 1; hash <= 3; hash++)

@@ -3,6 +3,7 @@
 #define SHIM_LINUX_KERNEL_H
 
 #include <linux/types.h>
+#include <stdio.h>
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define likely(x)	__builtin_expect(!!(x), 1)
