@@ -236,7 +236,6 @@ static int augment_challenge(struct auth_exchange *x, const u8 *challenge, u8 *a
  * @nqn:	its NQN; @other: that of the other side
  * @label:	its name in the response
  * @challenge, @seq: of the other side
- * @channel:	SC_C in the host's response, 0 in that of the controller
  */
 struct auth_side {
 	struct key	*key;
@@ -245,7 +244,6 @@ struct auth_side {
 	const char	*label;
 	const u8	*challenge;
 	u32		seq;
-	u8		channel;
 };
 
 /* The response of one side to the challenge of the other (8.13.5.4 and 8.13.5.5). Records errors of the key. */
@@ -259,7 +257,7 @@ static int compute_response(struct auth_exchange *x, const struct auth_side *sid
 	static const u8 zero;	/* the end of an NQN */
 	const struct piece pieces[] = {
 		{ challenge, x->d.hash_len }, { &seq, sizeof(seq) }, { &transaction, sizeof(transaction) },
-		{ &side->channel, 1 }, PIECE_OF_STRING(side->label), PIECE_OF_STRING(side->nqn), { &zero, 1 },
+		{ &x->d.channel, 1 }, PIECE_OF_STRING(side->label), PIECE_OF_STRING(side->nqn), { &zero, 1 },
 		PIECE_OF_STRING(side->other),
 	};
 	u32 key_len;
@@ -290,7 +288,6 @@ static int host_response(struct auth_exchange *x, u8 *response)
 		.label		= "HostHost",
 		.challenge	= x->d.challenge,
 		.seq		= x->d.seq,
-		.channel	= x->d.channel,
 	};
 
 	return compute_response(x, &host, response);

@@ -61,7 +61,7 @@ enum {
  * @transaction: chosen by the caller, new for each
  * @hashes, @groups: bitmaps of the identifiers to offer; at least one each
  * @mutual:	the controller has to authenticate itself, too
- * @channel:	SC_C, chosen by the caller; it also belongs to the host's response
+ * @channel:	SC_C, chosen by the caller; both responses cover it
  * @hash, @group: as chosen by the controller, usable or not
  * @hash_len, @dh_len: valid from NOF_DHCHAP_SEND_REPLY on, like
  * @seq, @challenge, @dh:	sequence number, challenge and DH value of the controller

@@ -451,9 +451,9 @@ Bytes Dhchap::success1() const
 	if (!mutual())
 		return message;
 	message[dhchap_at::valid] = 1;
-	append(message,
-	       dhchapResponse({secrets_->ctrl, subsysnqn_, hostnqn_, "Controller", hostChallenge_, hostSequence_},
-			      hash_, transaction_, sessionKey_.bytes()));
+	append(message, dhchapResponse({secrets_->ctrl, subsysnqn_, hostnqn_, "Controller", hostChallenge_,
+					hostSequence_, channel_},
+				       hash_, transaction_, sessionKey_.bytes()));
 	return message;
 }
 

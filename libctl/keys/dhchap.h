@@ -51,7 +51,7 @@ struct DhchapSide {
 	std::string_view label; // "HostHost" or "Controller"
 	std::span<const std::uint8_t> challenge;
 	std::uint32_t sequence = 0;
-	std::uint8_t channel = wire::dhchap_no_channel; // SC_C; 0 in the response of a controller
+	std::uint8_t channel = wire::dhchap_no_channel; // SC_C of the negotiation
 };
 
 // sessionKey: empty with the NULL group. Throws std::invalid_argument if the secret is none.

@@ -146,8 +146,9 @@ private:
 		success1 = q.data();
 		if (succeeded || !mutual)
 			return succeeded >= 0;
-		auto wanted = dhchapResponse({testCtrlSecret, nqn, hostNqn, "Controller", own, sequence}, config.hash,
-					     testTransaction, sessionKey);
+		auto wanted = dhchapResponse({testCtrlSecret, nqn, hostNqn, "Controller", own, sequence,
+					      negotiate[dhchap_at::secureChannel]},
+					     config.hash, testTransaction, sessionKey);
 		responseGood = differences(success1, success1Header(config, true)).empty() &&
 			       std::ranges::equal(std::span(success1).subspan(dhchap_at::values), wanted);
 		if (responseGood)

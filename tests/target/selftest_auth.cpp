@@ -157,15 +157,19 @@ TEST_CASE("DH-HMAC-CHAP: responses agree with another implementation, for each h
 	CHECK(std::size(responseValues) == dhchapHashes * dhchapGroups);
 }
 
-TEST_CASE("DH-HMAC-CHAP: the host's response covers the request for a secure channel")
+TEST_CASE("DH-HMAC-CHAP: both responses cover the request for a secure channel")
 {
 	const Config config;
-	const auto challenge = series(32, 1, 7);
+	const auto ofHost = series(32, 1, 7), ofController = series(32, 3, 5);
 	const auto key = dhchapDigest(1, sharedOf(1));
-	const nofctl::DhchapSide side{testHostSecret, hostNqn,    config.nqn,        "HostHost",
-				      challenge,      0x01020304, dhchap_new_tls_psk};
-	CHECK(hex(dhchapResponse(side, 1, 0x0506, key)) ==
+	const nofctl::DhchapSide host{testHostSecret, hostNqn,    config.nqn,        "HostHost",
+				      ofHost,         0x01020304, dhchap_new_tls_psk},
+		controller{testCtrlSecret, config.nqn, hostNqn,           "Controller",
+			   ofController,   0x0a0b0c0d, dhchap_new_tls_psk};
+	CHECK(hex(dhchapResponse(host, 1, 0x0506, key)) ==
 	      "b0317f64e45010145c7487cc18043ca69f902ce7c54ba3aeda9a77bccffb8b23");
+	CHECK(hex(dhchapResponse(controller, 1, 0x0506, key)) ==
+	      "39e8f15635636f57f9fec19c814ec0567750775d14b0aa70d6b14ae19c397a5d");
 }
 
 TEST_CASE("a host authenticates itself to the target, with each hash function and group")
