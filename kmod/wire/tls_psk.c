@@ -51,7 +51,7 @@ static int digest_text(const struct nof_tls_psk_source *source, const u8 *input,
 	u8 digest[NOF_DHCHAP_HASH_MAX];
 	int ret, n;
 
-	n = snprintf(names, sizeof(names), "%s %s NVMe-over-Fabrics", source->hostnqn, source->subsysnqn);
+	n = scnprintf(names, sizeof(names), "%s %s NVMe-over-Fabrics", source->hostnqn, source->subsysnqn);
 	ret = source_hmac(source, input, names, n, digest);
 	if (!ret)
 		base64_encode_all(digest, len, text);
@@ -72,7 +72,7 @@ static int expand_label(const struct nof_tls_psk_source *source, const u8 *input
 	u32 n = 0, context_len;
 	int ret;
 
-	context_len = snprintf(context, sizeof(context), "%02u %s", source->hash, digest);
+	context_len = scnprintf(context, sizeof(context), "%02u %s", source->hash, digest);
 	info[n++] = len >> 8;
 	info[n++] = len;
 	info[n++] = sizeof(label) - 1;
@@ -108,7 +108,7 @@ int nof_tls_psk_generate(const struct nof_tls_psk_source *source, struct nof_tls
 		return ret;
 	}
 	psk->len = len;
-	snprintf(psk->identity, sizeof(psk->identity), "NVMe1G%02u %s %s %s", source->hash, source->hostnqn,
-		 source->subsysnqn, digest);
+	scnprintf(psk->identity, sizeof(psk->identity), "NVMe1G%02u %s %s %s", source->hash, source->hostnqn,
+		  source->subsysnqn, digest);
 	return 0;
 }

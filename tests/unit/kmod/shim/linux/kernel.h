@@ -8,6 +8,7 @@
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
+#define scnprintf(...)	snprintf(__VA_ARGS__) /* for texts that fit */
 
 #ifndef __cplusplus
 /* Strict about types like the kernel's macros */
