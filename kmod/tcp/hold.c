@@ -8,8 +8,8 @@
  * A peer that has used up its congestion window waits for an acknowledgement. The limit keeps what is held below that
  * window: it starts at zero and grows only when the peer has sent more than the limit without an acknowledgement, so in
  * slow start it stays behind the peer's window. If the peer waits nevertheless, a timer releases the bytes. Data that
- * follow one to two round trips later have waited for the acknowledgement: then the limit is cut, and grows slowly from
- * there on. After an idle time it starts at zero again, and doubles up to that threshold.
+ * follow within two round trips have waited for the acknowledgement: then the limit is cut, and grows slowly from there
+ * on. After an idle time it starts at zero again, and doubles up to that threshold.
  *
  * The socket lock covers all fields: owned, or as a spinlock while no task owns the socket. The timer has the spinlock
  * only, so it changes nothing while a task owns the socket.
@@ -21,9 +21,10 @@
 #include "compat/hrtimer.h"
 #include "tcp/tcp.h"
 
-#define SILENCE_MIN	(200 * NSEC_PER_USEC)	/* without new data, after which held bytes are released */
+#define TRIPS_MIN	(100 * NSEC_PER_USEC)	/* shortest time of two round trips that is assumed */
+/* Time without new data, after which held bytes are released */
+#define SILENCE_MIN	(500 * NSEC_PER_USEC)
 #define SILENCE_MAX	NSEC_PER_MSEC
-#define TRIPS_NS	(100 * NSEC_PER_USEC)	/* shortest time of two round trips that is assumed */
 #define IDLE		(HZ / 20)		/* after that a peer may begin with a small window again */
 #define MIN_SEGMENTS	2			/* that TCP does not acknowledge at once, either */
 #define MIN_BYTES	1024			/* for less, TCP usually sends no acknowledgement by itself */
@@ -51,10 +52,15 @@ static bool has_room(struct sock *sk, const struct tcp_sock *tp)
 	       !(last && skb_pfmemalloc(last));
 }
 
-/* A round trip with the time that the peer takes, within bounds; srtt_us is in eighths */
+/* Two round trips with the time that the peer takes for a command; srtt_us is in eighths */
+static u64 trips_ns(const struct tcp_sock *tp)
+{
+	return max_t(u64, (u64)(tp->srtt_us >> 2) * NSEC_PER_USEC, TRIPS_MIN);
+}
+
 static u64 silence_ns(const struct tcp_sock *tp)
 {
-	return clamp_t(u64, (u64)(tp->srtt_us >> 3) * NSEC_PER_USEC, SILENCE_MIN, SILENCE_MAX);
+	return clamp_t(u64, trips_ns(tp), SILENCE_MIN, SILENCE_MAX);
 }
 
 static void grow_limit(struct nof_tcp_hold *hold, u32 sent)
@@ -74,18 +80,10 @@ static void cut_limit(struct nof_tcp_hold *hold, u32 segment)
 	hold->shift = min(hold->shift + 1, MAX_SHIFT);
 }
 
-/*
- * Data have arrived after a release by the timer. If they waited for it, they come a round trip later: earlier ones were
- * on their way already, much later ones had another reason.
- */
+/* Data have arrived after a release by the timer: did they wait for it? */
 static void judge_wait(struct nof_tcp_hold *hold, const struct sock *sk)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
-	/* srtt_us is in eighths */
-	u64 longest = max_t(u64, (tp->srtt_us >> 2) * NSEC_PER_USEC, TRIPS_NS);
-	u64 after = ktime_get_ns() - hold->released;
-
-	if (after >= (u64)tcp_min_rtt(tp) * NSEC_PER_USEC && after < longest)
+	if (ktime_get_ns() - hold->released < trips_ns(tcp_sk(sk)))
 		cut_limit(hold, inet_csk(sk)->icsk_ack.rcv_mss);
 	hold->waited = 0;
 }
