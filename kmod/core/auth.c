@@ -665,9 +665,9 @@ static int authenticate(struct nof_ctrl *ctrl, struct nof_queue *queue)
 			nof_auth_keys_not_tried(ctrl, -ENOMEM, "out of memory: try again");
 		return -ENOMEM;
 	}
-	if (x->d.channel && !x->d.groups)
-		ret = exchange_note(x, -EOPNOTSUPP, 0, "secure channel concatenation needs a DH group: load "
-				    "dh_generic");
+	if (x->d.channel && !(x->d.groups && x->d.hashes))
+		ret = exchange_note(x, -EOPNOTSUPP, 0, "secure channel concatenation needs SHA-256 or "
+				    "SHA-384, and a DH group: load dh_generic");
 	else if (x->keys.key)
 		ret = exchange_run(x);
 	else

@@ -253,6 +253,10 @@ static int start_admin(struct nof_ctrl *ctrl)
 	ret = association_begin(ctrl) ?: nof_queues_start_admin(ctrl, deadline);
 	if (ret || !ctrl->opts.concat)
 		return ret;
+	if (!nof_tls_key_set(ctrl)) {
+		nof_ctrl_note(ctrl, -EKEYREJECTED, 0, "the authentication has generated no TLS key");
+		return -EKEYREJECTED;
+	}
 	association_drop(ctrl);
 	return association_begin(ctrl) ?: nof_queues_start_admin(ctrl, deadline);
 }

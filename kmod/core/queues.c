@@ -48,6 +48,7 @@ static const char *no_connection(int err)
 static int queues_start_queue(struct nof_queue *queue)
 {
 	int ret = queue->ctrl->transport->start_queue(queue);
+	bool plain;
 
 	if (ret) {
 		/* nof_queue_error() has logged the reason */
@@ -62,8 +63,10 @@ static int queues_start_queue(struct nof_queue *queue)
 		clear_bit(NOF_Q_LIVE, &queue->flags);
 		return -ECANCELED;
 	}
+	plain = nof_auth_concatenates(queue);
 	ret = nof_fabrics_connect(queue) ?: nof_auth_queue(queue);
-	if (!ret)
+	/* the association in plain text carries no other command */
+	if (!ret && !plain)
 		set_bit(NOF_Q_CONNECTED, &queue->flags);
 	if (!ret && queue->type == NOF_QUEUE_POLL)
 		set_bit(NOF_Q_POLLED, &queue->flags);

@@ -99,7 +99,7 @@ int nof_tls_key_generated(struct nof_ctrl *ctrl, const struct nof_tls_psk *psk)
 		return PTR_ERR(key) == -ENODEV ? -ENOKEY : PTR_ERR(key);
 	nof_tls_key_forget(ctrl);
 	mutex_lock(&ctrl->tls.lock);
-	ctrl->tls.key = key;
+	WRITE_ONCE(ctrl->tls.key, key);
 	ctrl->tls.own = keyring;
 	ctrl->tls.keyring = key_serial(keyring);
 	ctrl->tls.since = ktime_get_boottime_ns();
@@ -115,7 +115,7 @@ void nof_tls_key_forget(struct nof_ctrl *ctrl)
 	keyring = ctrl->tls.own;
 	if (keyring) {
 		key = ctrl->tls.key;
-		ctrl->tls.key = NULL;
+		WRITE_ONCE(ctrl->tls.key, NULL);
 		ctrl->tls.own = NULL;
 		ctrl->tls.keyring = 0;
 	}

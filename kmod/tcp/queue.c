@@ -550,8 +550,8 @@ static int socket_connect(struct nof_tcp_queue *q)
 	bool encrypted = nof_tls_key_set(q->q.ctrl);
 	int err;
 
-	if (encrypted)
-		nof_tls_connect_begin(q);
+	if (encrypted && !nof_tls_connect_begin(q))
+		return nof_tcp_given_up(q) ? -ECANCELED : -ETIMEDOUT;
 	err = wait_connected(q);
 	if (!err)
 		q->tx.copy = !READ_ONCE(zero_copy) || stays_here(q->sock->sk);

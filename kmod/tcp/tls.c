@@ -72,14 +72,17 @@ static long place_find(struct nof_subsys *subsys, u32 *place)
  * A target may close the connections that exceed its limit of handshakes. So each connection needs one of the places of
  * its subsystem. It keeps it for CONNECT_TIME at most: those to a dead target must not delay the others for long.
  */
-void nof_tls_connect_begin(struct nof_tcp_queue *q)
+bool nof_tls_connect_begin(struct nof_tcp_queue *q)
 {
 	while (!nof_tcp_given_up(q) && time_before(jiffies, q->q.deadline)) {
 		q->tls_setup.place_end = place_find(q->q.ctrl->subsys, &q->tls_setup.place);
 		if (q->tls_setup.place_end)
-			return;
+			return true;
 		wait_event_idle_timeout(q->wait, nof_tcp_given_up(q), RETRY_DELAY);
 	}
+	if (!nof_tcp_given_up(q))
+		nof_queue_error(&q->q, NOF_CAUSE_LOCAL, -ETIMEDOUT, "too many connections to this subsystem set up TLS");
+	return false;
 }
 
 void nof_tls_connect_end(struct nof_tcp_queue *q)
@@ -146,8 +149,12 @@ static int handshake_wait(struct nof_tcp_queue *q)
 	return q->tls_setup.status;
 }
 
-static const char *handshake_error_text(int err)
+static const char *handshake_error_text(int err, bool generated)
 {
+	if (generated && err == -EACCES)
+		return "the target refused the TLS key that the authentication has generated";
+	if (generated && err == -EKEYREVOKED)
+		return "the TLS key was revoked: a reconnect generates a new one";
 	switch (err) {
 	case -ESRCH:		return "no TLS agent is running: start nvmeof-tlsd, or tlshd";
 	case -EAGAIN:		return "too many TLS handshakes wait for the TLS agent: see its log";
@@ -164,7 +171,7 @@ static const char *handshake_error_text(int err)
 
 static int handshake_failed(struct nof_tcp_queue *q, int err)
 {
-	const char *text = handshake_error_text(err);
+	const char *text = handshake_error_text(err, q->q.ctrl->opts.concat);
 
 	if (nof_tcp_given_up(q))
 		return -ECANCELED;

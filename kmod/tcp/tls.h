@@ -39,9 +39,10 @@ void nof_tls_release(struct socket *sock);
 /*
  * Sleeps before a connection is opened while many others to the same subsystem are being set up: a target, too, bounds
  * the handshakes that wait for its agent, and closes further connections (nvmet: one per 400 MiB of memory, at most
- * 50). nof_tls_connect_end() must follow, after the handshake.
+ * 50). Returns true, and nof_tls_connect_end() must follow, after the handshake. False: the queue was given up, or its
+ * deadline has passed, which is recorded.
  */
-void nof_tls_connect_begin(struct nof_tcp_queue *q);
+bool nof_tls_connect_begin(struct nof_tcp_queue *q);
 void nof_tls_connect_end(struct nof_tcp_queue *q);
 /*
  * Asks the agent to negotiate TLS on the connected socket, and checks the result. Returns 0, or a negative errno with
@@ -63,7 +64,7 @@ int nof_tls_send(struct socket *sock, struct iov_iter *iter, bool splice, bool m
 
 static inline int nof_tls_prepare(struct socket *sock) { return -EOPNOTSUPP; }
 static inline void nof_tls_release(struct socket *sock) { }
-static inline void nof_tls_connect_begin(struct nof_tcp_queue *q) { }
+static inline bool nof_tls_connect_begin(struct nof_tcp_queue *q) { return true; }
 static inline void nof_tls_connect_end(struct nof_tcp_queue *q) { }
 static inline int nof_tls_handshake(struct nof_tcp_queue *q) { return -EOPNOTSUPP; }
 static inline void nof_tls_abort(struct socket *sock) { }

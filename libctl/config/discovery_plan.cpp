@@ -209,7 +209,7 @@ std::optional<std::size_t> Planner::refer(std::size_t from, const DiscoveryEntry
 	takeRule(options);
 	if (auto found = services_.find(serviceKey(options)); found != services_.end())
 		return found->second;
-	if (options.subsysnqn != nqnOf(plan_.services[from].options))
+	if (options.subsysnqn != nqnOf(plan_.services[from].options) && !excluded(options))
 		if (const std::string reason = takeKeys(options); !reason.empty()) {
 			refuse(from, "referral to " + nofctl::planText(options), reason);
 			plan_.complete = plan_.complete && entry.duplicate; // otherwise, its log may list more

@@ -411,14 +411,15 @@ bool Connection::takeAuthentication(const Command &cmd, std::span<const std::uin
 {
 	ServerContext &context = worker_.context();
 	const SteadyMs now = Worker::now();
+	const Authenticator::Parties &parties = authenticator_->parties();
+	const Access access = accessFor(parties.hostnqn, parties.subsysnqn);
+	auto secrets = secretsOf(*context.security.current(), parties.hostnqn);
+	// its key was removed; also between a reply and the receipt of its success
+	if (access.refusal != Refusal::none || !secrets) {
+		complete(cmd.cid, st_connect_host | st_dnr);
+		return leave();
+	}
 	if (cmd.fctype() == fc_auth_send) {
-		const Authenticator::Parties &parties = authenticator_->parties();
-		const Access access = accessFor(parties.hostnqn, parties.subsysnqn);
-		auto secrets = secretsOf(*context.security.current(), parties.hostnqn);
-		if (access.refusal != Refusal::none || !secrets) { // its key was removed
-			complete(cmd.cid, st_connect_host | st_dnr);
-			return leave();
-		}
 		authenticator_->renew(std::move(secrets));
 		complete(cmd.cid, authenticator_->send(cmd, data, now));
 	} else {
@@ -438,8 +439,13 @@ bool Connection::review(SteadyMs now)
 	if (state_ != State::live || !admits()) // it is decided upon later
 		return false;
 	const std::string &hostnqn = controller_->hostnqn();
-	revocation_ = sessionRefusal(*worker_.context().security.current(), *worker_.views()->zonesOf(hostnqn), hostnqn,
-				     tls_ ? &tls_->peer() : nullptr, proof().has_value());
+	const auto security = worker_.context().security.current();
+	const auto zones = worker_.views()->zonesOf(hostnqn);
+	const Refusal refusal =
+		sessionRefusal(*security, *zones, hostnqn, tls_ ? &tls_->peer() : nullptr, proof().has_value());
+	// A new key is no reason to keep a session of the removed one.
+	if (refusal != Refusal::none || revocation_ != Refusal::revoked || !mustProve(*security, *zones, hostnqn))
+		revocation_ = refusal;
 	if (revocation_ == Refusal::none)
 		revokedAt_ = 0;
 	else if (!revokedAt_)

@@ -87,13 +87,18 @@ public:
 			return fail(std::string(key) + " is not a number, or out of range");
 		to = static_cast<T>(member->get<std::int64_t>());
 	}
-	void flag(const char *key, bool &to)
+	// Whether it is there
+	bool flag(const char *key, bool &to)
 	{
-		if (const Json *member = find(key, false)) {
-			if (!member->is_boolean())
-				return fail(std::string(key) + " must be true or false");
-			to = member->get<bool>();
+		const Json *member = find(key, false);
+		if (!member)
+			return false;
+		if (!member->is_boolean()) {
+			fail(std::string(key) + " must be true or false");
+			return false;
 		}
+		to = member->get<bool>();
+		return true;
 	}
 	void texts(const char *key, std::vector<std::string> &to)
 	{
@@ -126,7 +131,8 @@ public:
 		text("owner", to.owner);
 		number("ends", to.ends);
 		text("registered_from", to.from);
-		flag("proved", to.proved);
+		if (bool proved = false; flag("proved", proved))
+			to.proved = proved;
 	}
 	void fail(const std::string &why)
 	{
@@ -178,7 +184,8 @@ void addOrigin(Json &json, const Origin &origin)
 	addUnless(json, "owner", origin.owner, std::string());
 	addUnless(json, "ends", origin.ends, std::int64_t(0));
 	addUnless(json, "registered_from", origin.from, std::string());
-	addUnless(json, "proved", origin.proved, false);
+	if (origin.proved)
+		json["proved"] = *origin.proved;
 }
 
 std::string keyOf(Kind kind, std::string_view name)

@@ -37,7 +37,8 @@ struct Origin {
 	std::string owner = {};         // ID of the instance, address of the service, or NQN of the registering entity
 	std::int64_t ends = 0;          // seconds since 1970; 0: never
 	std::string from = {};          // registrations: source address
-	bool proved = false;            // registrations: the NQN was proved by authentication or TLS
+	// registrations: whether the NQN was proved by authentication or TLS; absent: made by an earlier version
+	std::optional<bool> proved = {};
 
 	bool operator==(const Origin &) const = default;
 };

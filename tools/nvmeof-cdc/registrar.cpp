@@ -250,7 +250,7 @@ private:
 	// @hostnqn: of its owner
 	template <typename T> void look(const T &record, bool allowed, bool connected, const std::string &hostnqn)
 	{
-		if (allowed && isAllowed_ && !isAllowed_(hostnqn, record.origin.proved))
+		if (allowed && isAllowed_ && !isAllowed_(hostnqn, record.origin.proved.value_or(true)))
 			return expire(record);
 		const std::int64_t left = record.origin.ends - now_;
 		const bool endless = record.origin.ends == 0; // record of an earlier version

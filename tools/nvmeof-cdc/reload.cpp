@@ -54,7 +54,7 @@ std::vector<Change> registrationRemovals(const Service &service, const Model &ch
 	return changes;
 }
 
-// Targets of discovery controllers that cannot prove their NQN as the new rules and keys demand, and need not yet
+// Targets of discovery controllers that have not proved their NQN as the new rules and keys demand, or no longer can
 std::vector<Change> unprovableRemovals(const Service &service, const Model &changed, const Rules &rules,
 				       const Security::Current &security)
 {
@@ -65,8 +65,9 @@ std::vector<Change> unprovableRemovals(const Service &service, const Model &chan
 		if (port.target.origin.source != "push")
 			continue;
 		const std::string &nqn = connectsAs(rules.registration, port.target.origin.owner);
-		if (!mayStayRegistered(security, *zones.of(nqn), nqn, true) &&
-		    mayStayRegistered(*before, *service.views().zonesOf(nqn), nqn, port.target.origin.proved))
+		const bool proved = port.target.origin.proved.value_or(true);
+		if (!mayStayRegistered(security, *zones.of(nqn), nqn, proved) &&
+		    mayStayRegistered(*before, *service.views().zonesOf(nqn), nqn, proved))
 			changes.push_back({key, {}});
 	}
 	return changes;

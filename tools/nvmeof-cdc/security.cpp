@@ -147,6 +147,9 @@ Access accessOf(const Security::Current &security, const ZoneSet &zones, const s
 	const Demands demands(security, zones, hostnqn);
 	if (tls && (tls->hostnqn != hostnqn || tls->subsysnqn != subsysnqn))
 		return {Refusal::identity, {}};
+	// removed since the handshake
+	if (tls && demands.tls != Demand::off && !demands.unusable() && !demands.hasTlsKey())
+		return {Refusal::revoked, {}};
 	if (demands.unusable() && (demands.auth != Demand::off || (!tls && demands.tls != Demand::off)))
 		return {Refusal::badKey, {}};
 	if (!tls && demands.wantsTls())

@@ -247,11 +247,11 @@ void Worker::review()
 	std::shared_ptr<const Security::Current> security = context_.security.current();
 	if (security == reviewed_ && !zonesChanged_)
 		return;
-	reviewed_ = std::move(security);
-	zonesChanged_ = false;
 	std::size_t revoked = 0;
 	for (auto &[id, connection] : connections_)
 		revoked += connection->review(now());
+	reviewed_ = std::move(security);
+	zonesChanged_ = false;
 	if (revoked > 0)
 		runtime::say(context_.refusals, LOG_NOTICE,
 			     fmt::format("{} {} not what rules and keys demand now, and will end within {} s", revoked,

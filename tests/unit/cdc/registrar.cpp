@@ -274,7 +274,7 @@ TEST_CASE("a sender that has proved an NQN registers only what belongs to it", "
 	CHECK(registry.take(dim_register, hostRegistration("nqn.host")) == st_denied);
 	registry.hostnqn = "nqn.jbof1";
 	CHECK(registry.take(dim_register, jbof) == 0);
-	CHECK(registry.sample.model.targets().begin()->second.target.origin.proved);
+	CHECK(registry.sample.model.targets().begin()->second.target.origin.proved == true);
 	// it connects as a host with another NQN
 	registry.rules.ddcs[0].hostnqn = "nqn.node";
 	CHECK(registry.take(dim_update, jbof) == st_denied);
@@ -293,7 +293,7 @@ TEST_CASE("a sender without a proof registers nothing for an NQN that has to be 
 	CHECK(registry.take(dim_register, hostRegistration("nqn.host")) == st_denied);
 	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof2", {someTarget(2)})) == 0);
 	CHECK(registry.take(dim_register, hostRegistration("nqn.other")) == 0);
-	CHECK_FALSE(registry.sample.model.targets().begin()->second.target.origin.proved);
+	CHECK(registry.sample.model.targets().begin()->second.target.origin.proved == false);
 }
 
 TEST_CASE("registrations end soon that changed rules or keys do not allow", "[registrar]")

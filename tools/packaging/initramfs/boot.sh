@@ -61,19 +61,24 @@ nvmeof_copy_keys() {
 
 # nvmeof_without_keys FILE [ROOT]: leaves out keys for authentication whose file is not in ROOT, because a connect with
 # them would fail, whether the target needs them or not. Those for TLS stay: without the key, there is no connection.
-# So do keys of the controllers that the boot connects to: it must not do without their authentication.
+# If the boot demands a proof of a controller, its keys stay, too: it must not do without that, and one key without the
+# other is an error of the configuration.
 nvmeof_without_keys() {
-	local line source quote="[\"']" dropped='' ctrl
-	ctrl=$(nvmeof_boot_keys | sed -n 's/^dhchap-ctrl-key //p')
+	local line source quote="[\"']" dropped='' keep
+	keep=$(nvmeof_boot_keys)
+	case $keep in
+	*dhchap-ctrl-key*) ;;
+	*) keep= ;;
+	esac
 	local key="^[[:space:]]*$quote\{0,1\}dhchap-\(ctrl-\)\{0,1\}key$quote\{0,1\}[[:space:]]*="
 	grep -q '^[^#]*dhchap-.*key' "$1" || return 0
 	cp "$1" "$1.whole"
 	while IFS= read -r line || [ -n "$line" ]; do
 		source=$(printf '%s\n' "$line" | sed -n "s/$key[[:space:]]*$quote\([^\"']*\)$quote.*/\2/p")
 		if printf '%s\n' "$line" | grep -q "$key" && ! { [ -n "${2:-}" ] && [ -f "$2$source" ]; }; then
-			if [ -n "$source" ] && printf '%s\n' "$ctrl" | grep -qxF -- "$source"; then
+			if [ -n "$source" ] && printf '%s\n' "$keep" | sed 's/^[^ ]* //' | grep -qxF -- "$source"; then
 				echo "nvmeof: ${1##*/}: the key $source is not in the initramfs: the boot does not" \
-					"connect to the subsystem whose dhchap-ctrl-key it is" >&2
+					"connect to its subsystem" >&2
 				printf '%s\n' "$line"
 			else
 				dropped=1
