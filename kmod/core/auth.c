@@ -535,8 +535,11 @@ static int exchange_make_psk(struct auth_exchange *x)
 		.context	= x->hmac,
 	};
 	struct nof_tls_psk psk;
-	int ret = nof_tls_psk_generate(&source, &psk);
+	int ret;
 
+	/* the controller may end this connection now */
+	exchange_settle(x);
+	ret = nof_tls_psk_generate(&source, &psk);
 	if (!ret)
 		ret = nof_tls_key_generated(x->ctrl, &psk);
 	memzero_explicit(&psk, sizeof(psk));

@@ -728,6 +728,16 @@ TEST_CASE("sessions end that changed rules or keys do not allow", "[authenticato
 		CHECK(host.ended());
 		CHECK(isServed(other));
 	}
+	SECTION("one whose key was removed, and another one added before it has ended")
+	{
+		std::filesystem::remove(guarded.dir.path() / "nqn.host.dhchap");
+		guarded.load(rules);
+		std::this_thread::sleep_for(std::chrono::milliseconds(300)); // reviewed
+		guarded.dir.write("nqn.host.dhchap", testCtrlSecret);
+		guarded.load(rules);
+		CHECK(host.ended());
+		CHECK(isServed(other));
+	}
 	SECTION("one whose zone demands more")
 	{
 		Zone zone = someZone("a", {"nqn.other"}, {});
