@@ -81,7 +81,8 @@ bool nof_tls_connect_begin(struct nof_tcp_queue *q)
 		wait_event_idle_timeout(q->wait, nof_tcp_given_up(q), RETRY_DELAY);
 	}
 	if (!nof_tcp_given_up(q))
-		nof_queue_error(&q->q, NOF_CAUSE_LOCAL, -ETIMEDOUT, "too many connections to this subsystem set up TLS");
+		nof_queue_error(&q->q, NOF_CAUSE_LOCAL, -ETIMEDOUT,
+				"too many connections to this subsystem set up TLS");
 	return false;
 }
 
