@@ -196,8 +196,11 @@ TEST_CASE("a follower that does not read uses bounded memory and receives the nu
 	running.start();
 	ControlClient caller(running);
 	REQUIRE(caller.say("{\"command\": \"changes\", \"follow\": true}\n"));
-	while (!caller.next().contains("synced"))
-		;
+	for (bool synced = false; !synced;) {
+		const Json line = caller.next();
+		REQUIRE(line.is_object());
+		synced = line.contains("synced");
+	}
 	constexpr int many = 200; // changes of some KiB each: more than the sockets buffer
 	for (int i = 0; i < many; i++) {
 		std::vector<Change> hosts;

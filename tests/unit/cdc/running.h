@@ -33,10 +33,10 @@ public:
 
 	ServiceFixture &start()
 	{
-		std::promise<void> ready;
+		std::promise<bool> ready;
 		auto waiting = ready.get_future();
 		thread_ = std::thread([this, &ready] { run(ready); });
-		waiting.get();
+		REQUIRE(waiting.get());
 		// The store reports this instance's own record asynchronously.
 		for (bool joined = false; !joined;)
 			in([&] { joined = !service->model().instances().empty(); });
@@ -78,7 +78,7 @@ public:
 	std::string problem; // error of the next reload; empty: none
 
 private:
-	void run(std::promise<void> &ready)
+	void run(std::promise<bool> &ready)
 	{
 		runtime::Loop loop(runtime::Loop::Watchdog::none);
 		runtime::Mailbox mailbox(loop);
@@ -104,13 +104,12 @@ private:
 					 }},
 				limits);
 		Web web(loop, its);
-		CHECK(control.start(rules.control).ok());
-		CHECK(web.start(rules.web).ok());
-		CHECK(its.start([] {}).ok());
+		const bool started = control.start(rules.control).ok() && web.start(rules.web).ok() &&
+				     its.start([] {}).ok();
 		loop_ = &loop;
 		mailbox_ = &mailbox;
 		service = &its;
-		ready.set_value();
+		ready.set_value(started);
 		loop.run();
 	}
 

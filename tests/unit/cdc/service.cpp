@@ -208,7 +208,7 @@ TEST_CASE("the time until hosts are notified is counted once for changes that ar
 	}));
 	CHECK(within(30s, [&] { return nvmeof::countOf(counted().histogram) >= before + 2; }));
 	CHECK(nvmeof::countOf(counted().histogram) < before + 50);
-	CHECK(counted().sum > sum);
+	CHECK(within(30s, [&] { return counted().sum > sum; })); // a worker adds to the sum after the count
 }
 
 TEST_CASE("the renewals of many leases are split into writes that every store accepts", "[service]")

@@ -361,8 +361,9 @@ TEST_CASE("if one address cannot be listened on, the sockets of the addresses be
 	Service service(loop, rules, {selfId, "nqn.self", "serial", "0.0"},
 			std::make_unique<SqliteStore>(loop, dir.path() / "cdc.db"));
 	Web web(loop, service);
+	const std::string port = std::to_string(freePort());
 	const int before = openSockets();
-	CHECK_FALSE(web.start({{"127.0.0.1", std::to_string(freePort())}, {"no address", "1"}}));
+	CHECK_FALSE(web.start({{"127.0.0.1", port}, {"no address", "1"}}));
 	CHECK(openSockets() == before);
 }
 
