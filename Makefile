@@ -21,6 +21,9 @@ kver = $(or $(shell qemu/kernel $(KVER)),$(error no kernel to build for))
 
 # A build folder keeps the generator it was made with.
 generator = $(if $(wildcard $(BUILD)/user/CMakeCache.txt),,-G Ninja)
+# `make demo` compiles without optimisation, unless something was built before.
+build_type = $(if $(filter demo demo-gds,$(MAKECMDGOALS)),\
+	$(if $(wildcard $(BUILD)/user/CMakeCache.txt),,-DCMAKE_BUILD_TYPE=Quick),-DCMAKE_BUILD_TYPE=RelWithDebInfo)
 
 .PHONY: all configure user tool modules test-modules deb rpm install dkms uninstall clean help deps test-deps \
 	lint unit fuzz check check-quick check-deep check-status debug-kernel plain-kernel newest-kernel coverage \
@@ -70,7 +73,7 @@ test-deps:
 
 configure:
 	@mkdir -p $(BUILD)
-	@cmake -S . -B $(BUILD)/user $(generator) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
+	@cmake -S . -B $(BUILD)/user $(generator) $(build_type) -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
 		"-DNVMEOF_GUEST_KERNELS=$$(tr ' ' ';' <<< '$(CHECK_KERNELS)')" \
 		$(if $(TESTS),-DNVMEOF_TESTS=$(TESTS)) $(if $(WERROR),-DNVMEOF_WERROR=$(WERROR)) \
 		> $(BUILD)/cmake.log 2>&1 || { cat $(BUILD)/cmake.log; exit 1; }

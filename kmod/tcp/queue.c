@@ -409,7 +409,6 @@ static int socket_open(struct nof_tcp_queue *q)
 	init_completion(&q->tls_setup.done);
 	q->tls_setup.ended = false;
 	q->tls_setup.tickets = 0;
-	q->tls_setup.place_end = 0;
 	INIT_WORK(&q->recv_work, recv_work);
 	nof_tcp_recv_init(q);
 

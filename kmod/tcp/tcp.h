@@ -249,7 +249,7 @@ enum { NOF_TCP_STOPPED };	/* bit of nof_tcp_queue.flags */
  * @tls_setup:	the TLS handshake and its result, see tls.c. @ended: the agent has answered, with @status (negative
  *		errno or 0); @done: the callback for that has ended; @key: serial number of the key used; @tickets:
  *		session tickets received since; @at_once: the cipher decrypts without sleeping; @place: in
- *		tls_connects of the subsystem, its own until @place_end (jiffies, 0: it has none)
+ *		tls_connects of the subsystem, its own until @place_end (jiffies)
  * @recv_work:	receives over TLS where that may not be possible in softirq
  * @acked:	bytes of the sent stream that the peer has acknowledged. Over TLS: that TLS has copied or encrypted,
  *		written under tx.lock

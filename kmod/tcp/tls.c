@@ -91,9 +91,7 @@ void nof_tls_connect_end(struct nof_tcp_queue *q)
 	long end = q->tls_setup.place_end;
 
 	/* after that time it may be another's */
-	if (end)
-		atomic_long_try_cmpxchg(&q->q.ctrl->subsys->tls_connects[q->tls_setup.place], &end, 0);
-	q->tls_setup.place_end = 0;
+	atomic_long_try_cmpxchg(&q->q.ctrl->subsys->tls_connects[q->tls_setup.place], &end, 0);
 }
 
 /* Kernels differ in the sign of @status. The completion comes last: then the queue may be freed. */

@@ -48,9 +48,8 @@
  *   [AUTH_MUTUAL], AUTH_AT, with a key of the host DHCHAP_KEY, AUTH_KEY_SINCE, [AUTH_REQUIRED], with TLS TLS_KEY,
  *   TLS_KEY_SINCE, [TLS_KEYRING], and while connected TLS_CIPHER, TLS_KEY_USED, TLS_AT, [CONCAT] (each connect then
  *   generates a TLS_KEY, which is removed when the connection ends), and over RDMA while connected: RDMA_DEVICE,
- *   RDMA_PORT, RDMA_GID,
- *   ACK_TMO, RETRY_COUNT, IN_CAPSULE, and sums over the current connections: POSTS, WORK_REQUESTS, CQES, REGISTRATIONS,
- *   INVALIDATIONS, REMOTE_INVALIDATIONS
+ *   RDMA_PORT, RDMA_GID, ACK_TMO, RETRY_COUNT, IN_CAPSULE, and sums over the current connections: POSTS,
+ *   WORK_REQUESTS, CQES, REGISTRATIONS, INVALIDATIONS, REMOTE_INVALIDATIONS
  *
  * NS_GET        do: NS_NAME (req)     -> a namespace object
  *               dump; SUBSYS_ID (opt) -> all namespaces (of that subsystem)

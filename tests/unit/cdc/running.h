@@ -104,8 +104,8 @@ private:
 					 }},
 				limits);
 		Web web(loop, its);
-		const bool started = control.start(rules.control).ok() && web.start(rules.web).ok() &&
-				     its.start([] {}).ok();
+		const bool started =
+			control.start(rules.control).ok() && web.start(rules.web).ok() && its.start([] {}).ok();
 		loop_ = &loop;
 		mailbox_ = &mailbox;
 		service = &its;
