@@ -235,9 +235,8 @@ static int check_concat(const struct nof_opts *opts, struct genl_info *info)
 		nof_genl_bad(info->extack, a, "CONCAT excludes TLS_KEY: the authentication generates the key");
 	else if (strcmp(opts->transport, "tcp"))
 		nof_genl_bad(info->extack, a, "CONCAT needs transport tcp");
-	else if (!opts->dhchap_key || !opts->dhchap_ctrl_key)
-		nof_genl_bad(info->extack, a, "CONCAT needs DHCHAP_KEY and DHCHAP_CTRL_KEY: host and controller have "
-			     "to authenticate each other");
+	else if (!opts->dhchap_key)
+		nof_genl_bad(info->extack, a, "CONCAT needs DHCHAP_KEY: the host's authentication generates the key");
 	else
 		return 0;
 	return -EINVAL;

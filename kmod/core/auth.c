@@ -405,10 +405,9 @@ static int prepare_reply(struct auth_exchange *x)
 	ret = agree_on_session_key(x);
 	if (ret)
 		return ret;
-	if (x->d.mutual) {
+	if (nof_dhchap_challenges(&x->d))
 		get_random_bytes(x->d.own_challenge, x->d.hash_len);
-		x->d.own_seq = get_random_u32() | 1;	/* not 0, which stands for no challenge */
-	}
+	x->d.own_seq = get_random_u32() | 1;	/* 0 stands for no proof of the controller */
 	return host_response(x, x->d.response);
 }
 
@@ -499,7 +498,7 @@ static bool ended_by_peer(const struct auth_exchange *x)
 	bool ended = x->queue ? test_bit(NOF_Q_ERROR, &x->queue->flags) :
 				x->association == READ_ONCE(x->ctrl->association);
 
-	return x->d.replied && ended && READ_ONCE(x->ctrl->end.cause) == NOF_CAUSE_PEER;
+	return ended && READ_ONCE(x->ctrl->end.cause) == NOF_CAUSE_PEER;
 }
 
 /* Returns 0 if a message has been received, or a negative errno, recorded. */
@@ -508,9 +507,14 @@ static int exchange_await(struct auth_exchange *x)
 	int ret = exchange_receive(x);
 
 	x->unknown = ret == -ECONNRESET || ret == -ENOTCONN;
-	if (x->unknown && ended_by_peer(x))
-		ret = exchange_note(x, -EKEYREJECTED, 0, "authentication of queue %u failed: the controller ended the "
-				    "connection after the reply: the host's secret is probably wrong", x->qid);
+	if (!x->unknown || !ended_by_peer(x))
+		return ret;
+	if (x->d.replied)
+		return exchange_note(x, -EKEYREJECTED, 0, "authentication of queue %u failed: the controller ended the "
+				     "connection after the reply: the host's secret is probably wrong", x->qid);
+	if (x->d.channel)
+		return exchange_note(x, -EKEYREJECTED, 0, "the controller ended the connection when it was asked for "
+				     "secure channel concatenation: it probably does not support that");
 	return ret;
 }
 
@@ -521,7 +525,10 @@ static int psk_hmac(void *context, const u8 *key, u32 key_len, const void *data,
 	return hash_pieces(context, key, key_len, pieces, ARRAY_SIZE(pieces), out);
 }
 
-/* Both sides have proved their identities on a connection with secure channel concatenation. */
+/*
+ * The authentication for secure channel concatenation has succeeded: the host has proved its identity, and the
+ * controller, too, if there is a secret for that.
+ */
 static int exchange_make_psk(struct auth_exchange *x)
 {
 	const struct nof_tls_psk_source source = {
@@ -574,7 +581,7 @@ static int exchange_run(struct auth_exchange *x)
 				ret = exchange_make_psk(x);
 			return ret;
 		case NOF_DHCHAP_DONE:
-			return 0;
+			return x->d.channel ? exchange_make_psk(x) : 0;
 		case NOF_DHCHAP_REFUSED:
 			return exchange_refused(x);
 		case NOF_DHCHAP_FAILED:
@@ -701,11 +708,11 @@ int nof_auth_queue(struct nof_queue *queue)
 		WRITE_ONCE(ctrl->auth.at, 0);
 	if (queue->must_authenticate)
 		return authenticate(ctrl, queue);
-	/* nobody else knows the key of the connection than the two sides that have authenticated each other */
+	/* nobody else knows the key of the connection than the two sides of the authentication */
 	if (channel)
 		return 0;
 	proof = nof_auth_wants_proof(ctrl);
-	if (!proof && !ctrl->opts.auth_required)
+	if (!proof && !ctrl->opts.auth_required && !nof_auth_concatenates(queue))
 		return 0;
 	/*
 	 * An impostor would not ask for authentication, and one on the network can remove the request for it. The

@@ -176,9 +176,9 @@ u32 nof_dhchap_reply(struct nof_dhchap *d, void *buf)
 	m->hl = d->hash_len;
 	m->dhvlen = cpu_to_le16(d->dh_len);
 	memcpy(values, d->response, d->hash_len);
-	if (d->mutual) {
+	if (nof_dhchap_challenges(d)) {
 		m->cvalid = 1;
-		m->seqnum = cpu_to_le32(d->own_seq);
+		m->seqnum = cpu_to_le32(d->mutual ? d->own_seq : 0);
 		memcpy(values + d->hash_len, d->own_challenge, d->hash_len);
 	}
 	memcpy(values + 2 * d->hash_len, d->own_dh, d->dh_len);

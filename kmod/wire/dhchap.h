@@ -65,7 +65,8 @@ enum {
  * @hash, @group: as chosen by the controller, usable or not
  * @hash_len, @dh_len: valid from NOF_DHCHAP_SEND_REPLY on, like
  * @seq, @challenge, @dh:	sequence number, challenge and DH value of the controller
- * @response, @own_dh:	of the host, for the reply; if @mutual also @own_seq, not 0, and @own_challenge
+ * @response, @own_dh:	of the host, for the reply
+ * @own_challenge: of the host, for the reply, if nof_dhchap_challenges(); @own_seq, not 0, if @mutual
  * @peer_response:	of the controller, valid at NOF_DHCHAP_CHECK_RESPONSE
  * @reason:	reason code explanation of a failure (NVMe Base 2.0, figure 503)
  * @why:	text of the failure that this host has found
@@ -95,6 +96,15 @@ struct nof_dhchap {
 	u8	dh[NOF_DHCHAP_DH_MAX];
 	u8	own_dh[NOF_DHCHAP_DH_MAX];
 };
+
+/*
+ * Whether the reply has a challenge: for a proof of the controller, or only because the key of TLS is derived from both
+ * challenges; in that case its sequence number is 0 (NVMe Base 2.2, 8.3.4.5.4).
+ */
+static inline bool nof_dhchap_challenges(const struct nof_dhchap *d)
+{
+	return d->mutual || d->channel;
+}
 
 /* Each builds a message in @buf, which has NOF_DHCHAP_MESSAGE_MAX bytes, and returns its length. */
 u32 nof_dhchap_negotiate(const struct nof_dhchap *d, void *buf);

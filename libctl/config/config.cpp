@@ -248,10 +248,9 @@ void checkKeys(ConfigReading &reading)
 		else if (concat && connection.transport != "tcp")
 			reading.problems.push_back(
 				{connection.place, "concat needs transport tcp, not " + connection.transport});
-		else if (concat && !(settings.dhchapKey && settings.dhchapCtrlKey))
-			reading.problems.push_back({connection.place, "concat needs dhchap-key and dhchap-ctrl-key, "
-								      "which neither this [[connection]] nor "
-								      "[[defaults]] set"});
+		else if (concat && !settings.dhchapKey)
+			reading.problems.push_back({connection.place, "concat needs dhchap-key, which neither this "
+								      "[[connection]] nor [[defaults]] set"});
 		const TlsUse tls = nofctl::tlsUseOf(settings.tls, settings.tlsKey.has_value());
 		if (tls == TlsUse::required && connection.transport != "tcp")
 			reading.problems.push_back({connection.place, "TLS needs transport tcp, not " +

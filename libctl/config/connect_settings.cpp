@@ -61,8 +61,7 @@ constexpr ConnectSetting all[] = {
 	{"tls-key", &ConnectSettings::tlsKey, SettingKind::keySource, 0, 0, "the key in .nvme",
 	 "The same with this key: a file, or credential:NAME, or keyring:IDENTITY for a key in .nvme"},
 	{"concat", &ConnectSettings::concat, SettingKind::flag, 0, 1, "false",
-	 "TCP: encrypt the connection by TLS 1.3 with a key that the authentication generates; needs dhchap-key and "
-	 "dhchap-ctrl-key"},
+	 "TCP: encrypt the connection by TLS 1.3 with a key that the authentication generates; needs dhchap-key"},
 };
 
 template <typename T> void putMember(std::optional<T> &member, std::int64_t value)

@@ -434,12 +434,11 @@ void Dhchap::takeReply(std::span<const std::uint8_t> message)
 	if (concatenates() && !(message[dhchap_at::valid] & 1))
 		return fail(dhchap_failed, "the host asks for a secure channel without a challenge of its own");
 	if (message[dhchap_at::valid] & 1) {
-		if (secrets_->ctrl.empty())
-			return fail(dhchap_failed,
-				    "the host asks for a proof of the controller, which has no key for it");
 		hostChallenge_ = part(message, dhchap_at::values + hl, hl);
 		hostSequence_ = get<std::uint32_t>(message, dhchap_at::sequence);
 	}
+	if (mutual() && secrets_->ctrl.empty())
+		return fail(dhchap_failed, "the host asks for a proof of the controller, which has no key for it");
 	step_ = Step::success1;
 }
 
@@ -478,6 +477,8 @@ std::optional<Bytes> Dhchap::next()
 			Bytes message = success1();
 			authenticated_ = true;
 			step_ = mutual() ? Step::success2 : Step::done;
+			if (step_ == Step::done && concatenates())
+				generate();
 			if (step_ == Step::done)
 				forget();
 			return message;

@@ -104,7 +104,9 @@ public:
 	bool concatenates() const { return channel_ != wire::dhchap_no_channel; }
 	const std::optional<DerivedPsk> &generated() const { return generated_; }
 	const Bytes &hostResponse() const { return hostResponse_; }
-	bool mutual() const { return !hostChallenge_.empty(); }
+	// Whether the host demands a proof of the controller. With concatenation, it may have sent a challenge only
+	// because the key of TLS is derived from it.
+	bool mutual() const { return !hostChallenge_.empty() && !(concatenates() && !hostSequence_); }
 	const std::optional<DhKey> &key() const { return key_; }
 	const char *why() const { return why_; }        // of a failure, for the log
 	Bytes failure(wire::DhchapReason reason) const; // failure1

@@ -278,9 +278,8 @@ Result<void> checkConcat(const ConnectOptions &options, Result<TlsKeyring> (*ope
 	if (options.tls || !options.tlsKey.empty())
 		return invalidError("concat excludes tls and tls-key: the authentication generates the key of TLS; "
 				    "omit one of them");
-	if (options.dhchapKey.empty() || options.dhchapCtrlKey.empty())
-		return invalidError("concat needs dhchap-key and dhchap-ctrl-key: host and controller have to "
-				    "authenticate each other");
+	if (options.dhchapKey.empty())
+		return invalidError("concat needs dhchap-key: the host's authentication generates the key of TLS");
 	const Result<TlsKeyring> keyring = open();
 	return keyring ? Result<void>() : ofSetting("concat", keyring.error());
 }

@@ -97,11 +97,12 @@ struct AuthSession {
 	bool open = true;
 	int admitted = unsent;                 // a command after that
 	std::optional<nofctl::DerivedPsk> psk; // generated, with secure channel concatenation
+	bool challengeForKey = false;          // not mutual, but with a challenge for that key
 
 	AuthSession() = default;
 	AuthSession(Queue &q, const Authentication &config, bool mutual, const std::string &secret = testHostSecret,
-		    const Command &then = propertyGet(prop_cap))
-		: asked(static_cast<std::uint32_t>(q.result() >> 16))
+		    const Command &then = propertyGet(prop_cap), bool challengeForKey = false)
+		: asked(static_cast<std::uint32_t>(q.result() >> 16)), challengeForKey(challengeForKey)
 	{
 		if (asked == 0 || exchange(q, config, mutual, secret))
 			admitted = q.run(then);
@@ -144,6 +145,9 @@ private:
 			return replied > 0;
 		succeeded = authReceive(q);
 		success1 = q.data();
+		if (challengeForKey && succeeded == st_ok &&
+		    differences(success1, success1Header(config, false)).empty())
+			psk = generated(config, sessionKey, own);
 		if (succeeded || !mutual)
 			return succeeded >= 0;
 		auto wanted = dhchapResponse({testCtrlSecret, nqn, hostNqn, "Controller", own, sequence,
@@ -154,10 +158,15 @@ private:
 		if (responseGood)
 			accepted = authSend(q, dhchapMessage(auth_dhchap, dhchap_success2, testTransaction, 16));
 		if (config.channel && accepted == st_ok)
-			psk = *nofctl::generateTlsPsk(static_cast<nofctl::KeyHash>(config.hash), sessionKey,
-						      std::span(challenge).subspan(dhchap_at::values, hl), own, hostNqn,
-						      nqn);
+			psk = generated(config, sessionKey, own);
 		return accepted != -1;
+	}
+
+	nofctl::DerivedPsk generated(const Authentication &config, const Bytes &sessionKey, const Bytes &own) const
+	{
+		const auto theirs = std::span(challenge).subspan(dhchap_at::values, dhchapHashLength(config.hash));
+		return *nofctl::generateTlsPsk(static_cast<nofctl::KeyHash>(config.hash), sessionKey, theirs, own,
+					       hostNqn, nqn);
 	}
 
 	Bytes reply(const Authentication &config, bool mutual, const Bytes &own, const Bytes &dh) const
@@ -166,9 +175,9 @@ private:
 		m[dhchap_at::hl] = static_cast<std::uint8_t>(dhchapHashLength(config.hash));
 		put<std::uint16_t>(m, dhchap_at::replyDhvlen, static_cast<std::uint16_t>(dh.size()));
 		m.insert(m.end(), response.begin(), response.end());
-		if (mutual) {
+		if (mutual || challengeForKey) {
 			m[dhchap_at::valid] = 1;
-			put<std::uint32_t>(m, dhchap_at::sequence, sequence);
+			put<std::uint32_t>(m, dhchap_at::sequence, mutual ? sequence : 0);
 			m.insert(m.end(), own.begin(), own.end());
 		} else {
 			m.resize(m.size() + response.size());

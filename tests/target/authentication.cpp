@@ -82,6 +82,8 @@ void Connection::authenticationReceive(const Command &cmd)
 	server_.script().offer(Hook::message, strike);
 	if (challenge)
 		dhchap_->challenged(*message);
+	if (dhchap_->step() == Dhchap::Step::done && dhchap_->generated()) // the host demands no proof of the target
+		keepGeneratedKey();
 	if (strike.verdict == Verdict::pass)
 		sendMessage(cmd, *std::move(message));
 	else if (strike.verdict == Verdict::failed)

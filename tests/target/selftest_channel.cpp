@@ -28,14 +28,16 @@ struct ChannelPlay {
 	AuthSession again; // of the admin queue over TLS, if that asks for it
 	std::string failure;
 
-	explicit ChannelPlay(const Misbehaviour *m = nullptr, std::uint8_t hash = 1) : server(concatenating(hash))
+	explicit ChannelPlay(const Misbehaviour *m = nullptr, std::uint8_t hash = 1, bool mutual = true)
+		: server(concatenating(hash))
 	{
 		server.stores().add(1, 1 << 20);
 		if (m)
 			server.script().arm(*m, Script::forever);
 		{
 			Queue plain(server);
-			first = AuthSession(plain, *server.config().authentication, true);
+			first = AuthSession(plain, *server.config().authentication, mutual, testHostSecret,
+					    propertyGet(prop_cap), !mutual);
 		}
 		if (!first.psk)
 			return;
@@ -139,6 +141,17 @@ TEST_CASE("secure channel concatenation: a host connects again with the key that
 		CHECK(play.works());
 		CHECK(play.server.violations().empty());
 	}
+}
+
+TEST_CASE("secure channel concatenation: a host that demands no proof of the controller gets a key, too")
+{
+	ChannelPlay play(nullptr, 1, false);
+	CHECK(play.first.asked == secureAsked);
+	CHECK(play.first.success1.at(dhchap_at::valid) == 0);
+	CHECK(play.first.accepted == AuthSession::unsent);
+	REQUIRE(play.first.psk);
+	CHECK(play.works());
+	CHECK(play.server.violations().empty());
 }
 
 TEST_CASE("secure channel concatenation: each misbehaviour does what its table line says")

@@ -237,20 +237,24 @@ TEST_CASE("secure channel concatenation with the kernel's target", "[auth][conca
 	target.set("dhchap_ctrl_key", ctrlSecret);
 	target.set("dhchap_dhgroup", "ffdhe2048");
 	const bool known = targetConcatenates();
-	for (const char *hash : {"sha256", "sha384"}) {
+	for (const auto &[hash, mutual] : {std::pair("sha256", false), {"sha384", false}, {"sha256", true}}) {
+		INFO(hash << ", the controller " << (mutual ? "proves" : "does not prove") << " its identity");
 		target.set("dhchap_hash", "hmac("s + hash + ")");
-		nvmeof::ConnectOptions o = target.options(secrets[1], ctrlSecret);
+		nvmeof::ConnectOptions o = target.options(secrets[1], mutual ? ctrlSecret : "");
 		o.concat = true;
 		o.connectTimeout = scaled(20s);
 		if (!known) {
 			const nvmeof::Error error = target.refusal(o);
 			CHECK(error.code == ErrorCode::authentication);
-			CHECK(namesIt(error.message, "secure channel concatenation mismatch"));
+			// that of 6.12 may end the connection before the host has fetched its reason
+			INFO(error.message);
+			CHECK(namesIt(error.message, "secure channel concatenation"));
 			continue;
 		}
 		auto made = target.rig.host.client().connect(o, nvmeof::WaitFor::namespaces, scaled(30s));
-		if (!made) { // 7.3: both sides are authenticated, then the target fails to generate the key
+		if (!made) { // 7.3: the target forgets both challenges before it generates the key
 			INFO(made.error().message);
+			REQUIRE(mutual);
 			REQUIRE(namesIt(made.error().message, "the target refused the TLS key"));
 			REQUIRE(namesIt(must("dmesg"), "nvmet_auth_insert_psk: ctrl"));
 			CHECK(take(target.rig.host.client().controllers()).empty());
@@ -262,7 +266,7 @@ TEST_CASE("secure channel concatenation with the kernel's target", "[auth][conca
 		readKeyNames(c);
 		CHECK(c.tls->identity.starts_with("NVMe1G0"));
 		REQUIRE(c.authentication);
-		CHECK(c.authentication->mutual);
+		CHECK(c.authentication->mutual == mutual);
 		CHECK(Disk(target.rig.disk()).verified(0, 65536, 1) == 0);
 		// again, with a new key
 		REQUIRE(target.rig.host.client().reset(c.name));

@@ -200,7 +200,7 @@ TEST_CASE("secure channel concatenation: the authentication generates the key of
 	CHECK(stage.server.violations().empty());
 	// nobody finds the key without the controller, and only root sees that there is one
 	CHECK(generatedKey(c.tls->key).find("psk") != std::string::npos);
-	CHECK(run("nvmeofctl key list").text.find("NVMe1G01") == std::string::npos);
+	CHECK(run("nvmeofctl key list").text.find(named.tls->identity) == std::string::npos);
 	CHECK(run("setpriv --reuid=65534 --clear-groups cat /proc/keys").text.find("NVMe1G01") == std::string::npos);
 	const std::string shown = must("nvmeofctl show " + c.name);
 	INFO(shown);
@@ -231,6 +231,31 @@ TEST_CASE("secure channel concatenation: the authentication generates the key of
 	CHECK(again.authentication->at > c.authentication->at);
 	stage.host.disconnectAll();
 	CHECK(eventually([&] { return generatedKey(again.tls->key).find("NVMe1G01") == std::string::npos; }));
+}
+
+TEST_CASE("secure channel concatenation without a proof of the controller", "[hostile][auth][concat][tcp]")
+{
+	TlsAgent agent;
+	Stage stage(Needs::channel);
+	nvmeof::ConnectOptions o = stage.options(2);
+	o.dhchapCtrlKey.clear();
+	auto c = take(stage.host.client().connect(o, nvmeof::WaitFor::namespaces, scaled(5s)));
+	CHECK(stage.works());
+	REQUIRE(c.authentication);
+	CHECK_FALSE(c.authentication->mutual);
+	REQUIRE(c.tls);
+	CHECK(c.tls->generated);
+	CHECK(stage.server.violations().empty());
+	stage.host.disconnectAll();
+
+	// a target, or somebody on the way, that asks for no authentication
+	const auto unasked = std::ranges::find_if(target::channelMisbehaviours(), [](const Misbehaviour &m) {
+		return m.name == std::string_view("channel-unasked");
+	});
+	stage.server.script().arm(*unasked, target::Script::forever);
+	auto refused = stage.host.client().connect(o, nvmeof::WaitFor::controller, scaled(5s));
+	REQUIRE_FALSE(refused);
+	CHECK(refused.error().message.find("does not ask for it") != std::string::npos);
 }
 
 TEST_CASE("secure channel concatenation: a lost connection returns under load", "[hostile][auth][concat][tcp]")
@@ -290,7 +315,8 @@ TEST_CASE("secure channel concatenation: what cannot be is refused before anythi
 	};
 	nvmeof::ConnectOptions o = stage.options();
 	o.dhchapCtrlKey.clear();
-	CHECK(refusal(o).find("concat needs dhchap-key and dhchap-ctrl-key") != std::string::npos);
+	o.dhchapKey.clear();
+	CHECK(refusal(o).find("concat needs dhchap-key") != std::string::npos);
 	o = stage.options();
 	o.tls = nvmeof::TlsUse::required;
 	CHECK(refusal(o).find("concat excludes tls and tls-key") != std::string::npos);

@@ -199,6 +199,20 @@ TEST_CASE("DH-HMAC-CHAP: secure channel concatenation is asked for, and needs a 
 	CHECK(receive(d, challenge(1, 1)) == NOF_DHCHAP_SEND_REPLY);
 }
 
+TEST_CASE("DH-HMAC-CHAP: secure channel concatenation without a proof of the controller")
+{
+	nof_dhchap d = begun();
+	d.channel = NOF_DHCHAP_NEW_TLS_PSK;
+	REQUIRE(receive(d, challenge(1, 1)) == NOF_DHCHAP_SEND_REPLY);
+	d.own_seq = 0x01020304;
+	std::fill_n(d.own_challenge, 32, 0x5a);
+	const Bytes m = built([&](void *to) { return nof_dhchap_reply(&d, to); });
+	CHECK(m.at(8) == 1);                                             // CVALID
+	CHECK(std::all_of(&m[12], &m[16], [](u8 c) { return c == 0; })); // SEQNUM
+	CHECK(std::all_of(&m[16 + 32], &m[16 + 64], [](u8 c) { return c == 0x5a; }));
+	CHECK(receive(d, success1(0, false)) == NOF_DHCHAP_DONE);
+}
+
 TEST_CASE("DH-HMAC-CHAP: an authentication of the host, with each hash function and group")
 {
 	for (u8 hash = 1; hash <= 3; hash++)
