@@ -3,7 +3,7 @@
  * Compares paths with their peers. With policy value degrade, a path that works but is an outlier is degraded: it gets
  * occasional probes only (choose.c), and is restored when enough probes in a row were as good as its peers. Latencies
  * are compared per class, because selectors may send different requests to different paths.
- * Also decides whether a controller that completes no I/O (core/watch.c) is to blame, and handles probation.
+ * Also decides whether a controller that completes no I/O (core/stall_watch.c) is to blame, and handles probation.
  */
 #include <linux/blk-mq.h>
 #include <linux/jiffies.h>
