@@ -27,7 +27,7 @@ p << io.p;
 f << io.f;
 @@
 import re
-mpath = r"mpath/(submit|complete|requeue|choose|failover|fence|health|limits|path_set|selectors|ana)"
+mpath = r"mpath/(submit|complete|requeue|choose|failover|fence|degrade|limits|path_set|selectors|ana)"
 tcp = r"tcp/(recv|send|pdu|digest|icreq)"
 core = r"core/(admin|aer|ccr|cmd|ctrl|recovery|stall_watch)"
 if re.search(rf"/(wire/\w+|{mpath}|{tcp}|{core}|bad/reclaim)\.c$", p[0].file):
