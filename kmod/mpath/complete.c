@@ -22,7 +22,7 @@
 #include "mpath/park.h"
 #include "mpath/path.h"
 #include "mpath/path_stats.h"
-#include "mpath/repeat.h"
+#include "mpath/repeatable.h"
 #include "mpath/request.h"
 #include "mpath/requeue.h"
 #include "mpath/selector.h"
