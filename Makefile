@@ -35,8 +35,8 @@ help:
 	@echo 'make            userspace and modules, for the running kernel or KVER=6.12'
 	@echo 'make user       libnvmeofctl, nvmeofctl, nvmeofd, programs of the guest tests; make tool: without these'
 	@echo 'make modules    nvmeof.ko, nvmeof_tcp.ko, nvmeof_rdma.ko, nvmeof_nvfs.ko; KVER= as above'
-	@echo 'make demo       verified I/O in a guest while paths fail: 2 to 4 minutes to build, one to'
-	@echo '                run, and 2 to 5 to download and install packages, on a bare machine'
+	@echo 'make demo       verified I/O in a guest while paths fail: 5 minutes on two idle cores, and 2 to 5'
+	@echo '                more on a bare machine, to download and install packages'
 	@echo 'make demo-cdc   two discovery services, 1,000 hosts that start at once, one service killed'
 	@echo 'make demo-gds   storage for GPUs (stand-ins): topology, stripe, plan; two sockets, 16 drives'
 	@echo 'make check      the core tests and the suites of the areas that you changed: 25 minutes on two cores'
@@ -132,12 +132,12 @@ coverage:
 
 demo demo-gds shell bench: KVER := $(or $(KVER),6.12)
 demo demo-gds: deps configure
-	@echo '1 of 3: building nvmeofctl, nvmeofd and nvmeof-tlsd: about 2 minutes on two cores, at the first time'
+	@echo '1 of 3: building nvmeofctl, nvmeofd and nvmeof-tlsd: at the first time, 2 minutes on two idle cores'
 	@cmake --build $(BUILD)/user -j $(JOBS) --target nvmeofctl nvmeofd nvmeof-tlsd > $(BUILD)/demo.log || \
 		{ tail -n 40 $(BUILD)/demo.log; exit 1; }
-	@echo '2 of 3: building the modules for $(KVER): about 1 minute'
+	@echo '2 of 3: building the modules for $(KVER): at the first time, 1 minute'
 	@$(MAKE) --no-print-directory modules KVER=$(KVER)
-	@echo '3 of 3: the guest: about 1 minute'
+	@echo '3 of 3: the guest: about 1.5 minutes'
 	@qemu/demo/run $(KVER) $(patsubst demo-%,%,$(filter-out demo,$@))
 
 shell bench: deps

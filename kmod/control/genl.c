@@ -4,10 +4,10 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include <net/sock.h>
+#include "control/connect_options.h"
 #include "control/genl.h"
 #include "control/genl_attrs.h"
 #include "control/genl_policy.h"
-#include "control/options.h"
 #include "core/auth.h"
 #include "core/ctrl.h"
 #include "core/subsys.h"

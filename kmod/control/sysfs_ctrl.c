@@ -7,8 +7,8 @@
 #include <linux/string.h>
 #include <linux/sysfs.h>
 #include <linux/uuid.h>
+#include "control/connect_options.h"
 #include "control/control.h"
-#include "control/options.h"
 #include "control/rights.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"

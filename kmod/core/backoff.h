@@ -25,7 +25,7 @@ u32 nof_backoff_ms(u32 attempt, u32 max_ms, u32 random);
  */
 u32 nof_backoff_flaps(u32 flaps, u32 live_ms);
 
-/* For the watch (core/watch.c), in milliseconds: interval between looks, and the least that a look counts */
+/* For the watch (core/stall_watch.c), in milliseconds: interval between looks, and the least that a look counts */
 #define NOF_WATCH_INTERVAL	20
 #define NOF_WATCH_STEP_MIN	2
 /* An idle machine runs timers and work queues with less delay than this */

@@ -7,11 +7,11 @@
 #include "core/auth.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
+#include "core/stall_watch.h"
 #include "core/state.h"
 #include "core/subsys.h"
 #include "core/transport.h"
 #include "core/upcalls.h"
-#include "core/watch.h"
 #include "core/work.h"
 
 static void ctrl_release(struct device *dev)

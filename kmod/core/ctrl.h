@@ -63,7 +63,7 @@ enum nof_ctrl_flag {
 };
 
 /**
- * struct nof_watch - state of core/watch.c for a controller; written by its work, some read by other works
+ * struct nof_watch - state of core/stall_watch.c for a controller; written by its work, some read by other works
  * @queues:	queues that have outstanding commands, or had some a moment ago
  * @fresh:	queues to be added to @queues; under ctrl->state_lock
  * @looked_at, @probed_at, @judged_at: jiffies of the last look, Keep Alive probe and stall check
@@ -345,7 +345,7 @@ struct nof_ctrl_queues {
  *		nof_ctrl_error(); read with nof_ctrl_state()
  * @flags:	enum nof_ctrl_flag
  * @state_wq:	woken at each change of @state
- * @suspect:	gets no new I/O if there is another path, see core/watch.c
+ * @suspect:	gets no new I/O if there is another path, see core/stall_watch.c
  * @nr_paths:	namespaces reached through it; written under subsys->lock
  * @cap, @vs, @cntlid, @ident, @nvm, @effects: reported by the target, checked, stable while LIVE
  * @max_append:	maximum bytes of a Zone Append; 0: no limit of its own

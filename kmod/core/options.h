@@ -22,8 +22,8 @@ enum {
 };
 
 /*
- * Options of CTRL_NEW, with defaults filled in (control/options.c); units as in the uapi header. @given: NOF_OPT_* bits
- * that were present.
+ * Options of CTRL_NEW, with defaults filled in (control/connect_options.c); units as in the uapi header. @given:
+ * NOF_OPT_* bits that were present.
  */
 struct nof_opts {
 	char		transport[NVMEOF_POLICY_MAX + 1];

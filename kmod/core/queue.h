@@ -58,9 +58,9 @@ struct nof_slot {
 };
 
 /*
- * State of core/watch.c for a queue; under ctrl->queues.lock, but @entry under ctrl->state_lock while in watch.fresh;
- * @heard, @acked: as in struct nof_vital; @quiet_ms: how long @heard has not changed while the peer owed a response;
- * @idle_ms: how long outstanding commands have not completed; @empty_ms: how long none has been outstanding
+ * State of core/stall_watch.c for a queue; under ctrl->queues.lock, but @entry under ctrl->state_lock while in
+ * watch.fresh. @heard, @acked: as in struct nof_vital; @quiet_ms: how long @heard has not changed while the peer owed a
+ * response; @idle_ms: how long outstanding commands have not completed; @empty_ms: how long none has been outstanding
  */
 struct nof_queue_watch {
 	struct list_head entry;
@@ -111,7 +111,7 @@ struct nof_starved {
  * @watched:	already in a list of ctrl->watch; under ctrl->state_lock
  * @nr_detached: placeholders of detached commands, included in @inflight
  * @lock:	serialises stopping and cancelling this queue
- * @watch:	see core/watch.c
+ * @watch:	see core/stall_watch.c
  * @start_work:	runs start_queue() and Connect, in parallel with other queues; the result is @start_err
  * @end_work:	takes the queue down if it fails while it starts, so that @start_work does not wait any longer
  */

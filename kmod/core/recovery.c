@@ -9,10 +9,10 @@
 #include "core/backoff.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
+#include "core/stall_watch.h"
 #include "core/state.h"
 #include "core/subsys.h"
 #include "core/upcalls.h"
-#include "core/watch.h"
 #include "core/work.h"
 
 /* Longest delay between the attempts of a LOST controller, and a back-off step that exceeds it */

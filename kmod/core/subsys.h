@@ -52,7 +52,7 @@ enum { NOF_TLS_CONNECTS = 16 };	/* that a subsystem gets at a time */
  *		after a grace period
  * @selector_gen: generation of @selector, never 0: a completion calls the selector only if its request has this one
  * @policy:	how paths are used; @selector is separate because another module may own it
- * @health_work: ends probations, and looks for outliers while @policy.degrade is set, see mpath/health.c
+ * @degrade_work: ends probations, and looks for outliers while @policy.degrade is set, see mpath/degrade.c
  * @events_work:	sends the events of @event_heads and @event_paths (under @lock), see mpath/events.c
  * @events_lock:	keeps the events of an object in order; outer to @lock
  * @fences:	associations whose requests are held, see mpath/fence.c; under @fence_lock
@@ -81,7 +81,7 @@ struct nof_subsys {
 	struct nof_selector __rcu *selector;	/* SRCU */
 	u16			selector_gen;		/* changes with @selector */
 	struct nof_policy	policy;
-	struct delayed_work	health_work;
+	struct delayed_work	degrade_work;
 	struct mutex		events_lock;
 	struct list_head	event_heads;
 	struct list_head	event_paths;

@@ -9,9 +9,9 @@
 #include "core/subsys.h"
 #include "core/work.h"
 #include "mpath/ana.h"
+#include "mpath/degrade.h"
 #include "mpath/events.h"
 #include "mpath/head.h"
-#include "mpath/health.h"
 #include "mpath/path.h"
 #include "wire/ana_log.h"
 

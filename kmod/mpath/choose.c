@@ -14,9 +14,9 @@
 #include "core/trace.h"
 #include "mpath/ana.h"
 #include "mpath/choose.h"
+#include "mpath/degrade.h"
 #include "mpath/hctx.h"
 #include "mpath/head.h"
-#include "mpath/health.h"
 #include "mpath/latency.h"
 #include "mpath/path.h"
 #include "mpath/request.h"
@@ -33,8 +33,8 @@ static struct nof_path *choose_pick(struct nof_path *const *paths, u16 nr, const
 }
 
 /*
- * Claims the next probe of a degraded path: one at a time over all CPUs, until nof_health_probed() allows another. Only
- * reads probe: if the path is lost, the outcome of a write would be unknown.
+ * Claims the next probe of a degraded path: one at a time over all CPUs, until nof_degrade_probed() allows another.
+ * Only reads probe: if the path is lost, the outcome of a write would be unknown.
  */
 static bool probe_claim(struct nof_path *path, const struct request *rq)
 {

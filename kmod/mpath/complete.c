@@ -12,17 +12,17 @@
 #include "core/transport.h"
 #include "mpath/ana.h"
 #include "mpath/complete.h"
+#include "mpath/degrade.h"
 #include "mpath/discard_ranges.h"
 #include "mpath/failover.h"
 #include "mpath/fence.h"
 #include "mpath/hctx.h"
 #include "mpath/head.h"
-#include "mpath/health.h"
 #include "mpath/latency.h"
 #include "mpath/park.h"
 #include "mpath/path.h"
 #include "mpath/path_stats.h"
-#include "mpath/repeat.h"
+#include "mpath/repeatable.h"
 #include "mpath/request.h"
 #include "mpath/requeue.h"
 #include "mpath/selector.h"
@@ -216,7 +216,7 @@ static void path_sample(struct nof_path *path, const struct request *rq, u64 ns)
 static noinline void trial_done(struct nof_path *path, const struct request *rq, u64 ns, u16 status)
 {
 	if (READ_ONCE(path->degraded))
-		nof_health_probed(path, rq, ns, !status);
+		nof_degrade_probed(path, rq, ns, !status);
 	if (READ_ONCE(path->ctrl->probation.on))
 		nof_probation_tried(path->ctrl, status != NVME_SC_HOST_ABORTED_CMD);
 }
@@ -402,7 +402,7 @@ static void request_failed(struct nof_request *req, struct request *rq, u64 ns, 
 		this_cpu_inc(path->stats->errors);
 	else
 		req->maybe_ran |= req->cmd.maybe_executed;
-	if (nof_health_fault(req->cmd.status))
+	if (nof_degrade_fault(req->cmd.status))
 		this_cpu_inc(path->stats->faults);
 	if (unlikely(READ_ONCE(path->on_trial)))
 		trial_done(path, rq, ns, req->cmd.status);

@@ -17,7 +17,7 @@
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/park.h"
-#include "mpath/repeat.h"
+#include "mpath/repeatable.h"
 #include "mpath/request.h"
 #include "mpath/requeue.h"
 #include "wire/ccr_log.h"

@@ -11,9 +11,9 @@
 #include <uapi/linux/nvmeof.h>
 #include "core/ctrl.h"
 #include "core/upcalls.h"
+#include "mpath/degrade.h"
 #include "mpath/events.h"
 #include "mpath/head.h"
-#include "mpath/health.h"
 #include "mpath/latency.h"
 #include "mpath/path_stats.h"
 #include "wire/identify.h"
@@ -49,13 +49,13 @@ enum nof_removal {
  * @usable:	as last published
  * @ana_since:	CLOCK_BOOTTIME, ns: when @ana_state began; nof_ana_restart_timers() restarts it for a change
  * @ana_expired: in ANA change state for longer than ANATT: requests do not wait for the path
- * @health:	state of mpath/health.c
+ * @health:	state of mpath/degrade.c
  * @failover:	counts requests that failed over from this path
- * @degraded:	out of use as an outlier, see mpath/health.c; under subsys->lock
+ * @degraded:	out of use as an outlier, see mpath/degrade.c; under subsys->lock
  * @on_trial:	as last published: degraded or on probation, so its requests are trials
  * @pending:	events not sent yet, see mpath/events.h
  * @probe_at:	jiffies; no CPU sends another probe to this degraded path before
- * @active:	a request came off the path since mpath/health.c last evaluated it
+ * @active:	a request came off the path since mpath/degrade.c last evaluated it
  * @sel:	private to the selector, see mpath/selector.h
  * @lat:	latency by hardware context: written by the receiver of its queue, read by its submitters
  */
@@ -81,7 +81,7 @@ struct nof_path {
 	struct nof_pending_events pending;
 	bool			active;
 	unsigned long		probe_at;
-	struct nof_health	health;
+	struct nof_path_health	health;
 	atomic64_t		sel;
 	struct nof_failover	*failover;
 	struct nof_path_lat	*lat;

@@ -17,7 +17,7 @@ struct nof_path_hist {
 
 /*
  * Per CPU. @sent, @back: requests submitted on the path, and requests that have left it (completed, cancelled or
- * detached). @faults: errors that indicate a fault of the path, see nof_health_fault(). @ns: sum of the latencies that
+ * detached). @faults: errors that indicate a fault of the path, see nof_degrade_fault(). @ns: sum of the latencies that
  * the histograms count, reads [0] and writes [1]. @hist: completions on this CPU; allocated by the first one, because
  * most of hundreds of CPUs complete none. A task may migrate between two updates.
  */

@@ -8,7 +8,7 @@
 #include "mpath/discard_ranges.h"
 #include "mpath/failover.h"
 #include "mpath/head.h"
-#include "mpath/repeat.h"
+#include "mpath/repeatable.h"
 #include "mpath/request.h"
 #include "mpath/requeue.h"
 #include "wire/identify.h"

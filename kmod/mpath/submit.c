@@ -26,7 +26,7 @@
 #include "mpath/zones.h"
 #include "wire/identify.h"
 
-/* blk-mq warns about more contexts than CPUs; control/options.c limits both numbers to the possible CPUs. */
+/* blk-mq warns about more contexts than CPUs; control/connect_options.c limits both numbers to the possible CPUs. */
 static void hctx_spread(struct blk_mq_queue_map *map, u32 nr, u32 offset)
 {
 	map->nr_queues = nr;

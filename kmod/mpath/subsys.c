@@ -10,10 +10,10 @@
 #include "core/upcalls.h"
 #include "mpath/ana.h"
 #include "mpath/complete.h"
+#include "mpath/degrade.h"
 #include "mpath/events.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
-#include "mpath/health.h"
 #include "mpath/path.h"
 #include "mpath/request.h"
 #include "mpath/selector.h"
@@ -140,14 +140,14 @@ static void subsys_init(struct nof_subsys *s)
 	s->selector_gen = 1;
 	WRITE_ONCE(s->policy.fencing, NVMEOF_FENCING_AUTO);
 	WRITE_ONCE(s->policy.quiesce_tmo, NVMEOF_DEF_QUIESCE_TMO);
-	nof_health_init(s);
+	nof_degrade_init(s);
 	nof_events_init(s);
 	RCU_INIT_POINTER(s->selector, nof_selector_get(NVMEOF_DEF_IOPOLICY));
 }
 
 static void subsys_exit(struct nof_subsys *s)
 {
-	nof_health_exit(s);
+	nof_degrade_exit(s);
 	nof_events_exit(s);
 	if (s->idle_queue) {
 		blk_mq_destroy_queue(s->idle_queue);
@@ -236,7 +236,7 @@ static void subsys_set_policy(struct nof_subsys *s, const struct nof_policy *pol
 	WRITE_ONCE(s->policy.fencing, policy->fencing);
 	WRITE_ONCE(s->policy.delayed_removal_secs, policy->delayed_removal_secs);
 	WRITE_ONCE(s->policy.quiesce_tmo, policy->quiesce_tmo);
-	nof_health_update(s);
+	nof_degrade_update(s);
 	if (linger)
 		subsys_update_linger(s);
 	mutex_unlock(&s->lock);

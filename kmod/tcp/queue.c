@@ -78,7 +78,7 @@ static void set_tos(struct sock *sk, u8 tos)
 
 /*
  * TCP_USER_TIMEOUT: how long sent data may stay unacknowledged before TCP closes the connection. This is the last
- * resort and must not expire before the keep-alive timeout, at which core/watch.c acts.
+ * resort and must not expire before the keep-alive timeout, at which core/stall_watch.c acts.
  */
 static u32 user_timeout(const struct nof_ctrl *ctrl)
 {
@@ -88,8 +88,9 @@ static u32 user_timeout(const struct nof_ctrl *ctrl)
 /*
  * TCP waits at least 200 ms before it retransmits, to allow for the delayed acknowledgements of old stacks. Those of
  * current stacks arrive within 40 ms on a short path. With a lower minimum, a segment lost on a short path is
- * retransmitted several times before the path counts as lost (core/watch.c). A route's own rto_min has precedence. The
- * member is written directly, as by BPF: there is no socket option, and the sysctl affects a whole network namespace.
+ * retransmitted several times before the path counts as lost (core/stall_watch.c). A route's own rto_min has
+ * precedence. The member is written directly, as by BPF: there is no socket option, and the sysctl affects a whole
+ * network namespace.
  */
 #define RTO_MIN_MS	60
 

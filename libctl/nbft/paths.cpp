@@ -64,7 +64,8 @@ std::string Planner::refusal(const BootTable &table, const Namespace &ns) const
 		return "the firmware could not reach it; --all connects to it, too";
 	const Security *security = ns.security ? table.security(*ns.security) : nullptr;
 	if (security && (security->authentication || security->channel))
-		return "it requires authentication or TLS, which this version does not support";
+		return "it requires authentication or TLS, and the table has no keys: use 'nvmeofctl connect' with "
+		       "--dhchap-key or --tls-key";
 	return {};
 }
 

@@ -3,7 +3,7 @@
 import collections
 import statistics
 
-from figures import figure, make_case
+from result_table import make_case, median_and_spread
 
 SILENT = ("down", "loss", "oneway")
 BLIPS = ("200ms", "600ms", "1500ms")
@@ -138,7 +138,7 @@ def read_rates(path):
 def against_row(name, unit, ours, base):
     """Two samples of one driver: the result is `ours` relative to "base"."""
     row = make_case(name, unit, ours, [])
-    found = figure(base)
+    found = median_and_spread(base)
     if found:
         row["base"] = round(found[0], 3)
         row["spread"]["base"] = round(found[1], 5)

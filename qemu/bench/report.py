@@ -17,7 +17,7 @@ import pathlib
 import sys
 
 import mpath
-from figures import make_case, print_table
+from result_table import make_case, print_table
 
 TARGET_MODULES = {"nvmet", "nvmet_tcp", "null_blk"}
 # Modules of a driver over RDMA and below it. The target shares the last two.

@@ -16,9 +16,9 @@ sys.dont_write_bytecode = True
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "qemu" / "bench"))
 
-import figures  # noqa: E402
-import mpath    # noqa: E402
-import report   # noqa: E402
+import mpath  # noqa: E402
+import report  # noqa: E402
+import result_table  # noqa: E402
 
 SYMBOLS = """\
 ffffffff81000000 T do_common
@@ -58,22 +58,22 @@ class FilesTest(unittest.TestCase):
 
 class FiguresTest(unittest.TestCase):
     def test_median_and_spread(self):
-        self.assertEqual(figures.figure([10, 30, 20]), (20, 1))
-        self.assertEqual(figures.figure([0, 0]), (0, 0))
-        self.assertIsNone(figures.figure([]))
+        self.assertEqual(result_table.median_and_spread([10, 30, 20]), (20, 1))
+        self.assertEqual(result_table.median_and_spread([0, 0]), (0, 0))
+        self.assertIsNone(result_table.median_and_spread([]))
 
     def test_row(self):
-        row = figures.make_case("x", "ms", [1, 2, 3], [4, 4])
+        row = result_table.make_case("x", "ms", [1, 2, 3], [4, 4])
         self.assertEqual((row["ours"], row["intree"], row["ratio"]), (2, 4, 0.5))
         self.assertEqual(row["spread"], {"ours": 1, "intree": 0})
 
     def test_ratio_to_the_better_of_both(self):
         for tuned, ratio in ((2, 1), (8, 0.5)):
-            row = figures.make_case("x", "ms", [2], [4], [tuned])
+            row = result_table.make_case("x", "ms", [2], [4], [tuned])
             self.assertEqual((row["tuned"], row["ratio"]), (tuned, ratio))
 
     def test_no_ratio_of_one_driver(self):
-        for row in (figures.make_case("x", "ms", [1], []), figures.make_case("x", "ms", [], [1])):
+        for row in (result_table.make_case("x", "ms", [1], []), result_table.make_case("x", "ms", [], [1])):
             self.assertIsNone(row["ratio"])
 
 

@@ -34,6 +34,12 @@ inline bool failed(bool condition, Strike &s, int status)
 	});
 }
 
+// Of a PDU that is about to be sent, over TCP only
+inline PduHeader &header(Strike &s)
+{
+	return s.as<PduHeader>();
+}
+
 template <class T> bool poke(bool condition, Strike &s, std::size_t offset, std::type_identity_t<T> value)
 {
 	return when(condition, [&] { put<T>(*s.data, offset, value); });

@@ -54,6 +54,8 @@ struct Misbehaviour {
 };
 
 std::span<const Misbehaviour> misbehaviours();
+// Data of reads and writes, NVMe/TCP only; included in misbehaviours().
+std::span<const Misbehaviour> dataMisbehaviours();
 // The discovery service; included in misbehaviours().
 std::span<const Misbehaviour> discoveryMisbehaviours();
 // NVMe/RDMA only; included in misbehaviours().

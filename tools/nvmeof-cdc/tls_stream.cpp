@@ -9,6 +9,7 @@
 #include <openssl/ssl.h>
 
 #include <nvmeof/connect.h>
+#include <nvmeof/discovery.h>
 
 #include "libctl/keys/tls_psk.h"
 

@@ -385,7 +385,7 @@ Result<Json> CdcSocket::receive(std::chrono::milliseconds time)
 
 namespace {
 
-std::string joined(const Json &list, const char *between = ", ")
+std::string listText(const Json &list, const char *between = ", ")
 {
 	std::string text;
 	for (const Json &one : list.is_array() ? list : Json::array())
@@ -398,7 +398,7 @@ std::string some(const Json &list)
 {
 	constexpr std::size_t max = 2;
 	if (!list.is_array() || list.size() <= max + 1)
-		return joined(list);
+		return listText(list);
 	return fmt::format("{}, {}, and {} more", list[0].is_string() ? list[0].get<std::string>() : "-",
 			   list[1].is_string() ? list[1].get<std::string>() : "-", list.size() - max);
 }
@@ -511,7 +511,7 @@ std::string cdcStatusText(const Json &status)
 		       {"NQN", memberText(instance, "nqn")},
 		       {"Version", memberText(instance, "version")},
 		       {"Running since", moment(numberOf(instance, "since"))},
-		       {"Addresses", joined(member(instance, "addresses"))},
+		       {"Addresses", listText(member(instance, "addresses"))},
 		       {"Store", memberText(store, "engine") + " " + memberText(store, "place")},
 		       {"Generation", memberText(status, "generation")},
 		       {"Hosts", fmt::format("{}: {} current, {} behind, {} have not read, {} away; {} registered",
@@ -548,7 +548,7 @@ std::string cdcHostsText(const Json &document)
 			   isTrue(host, "first_choice") ? "here" : "elsewhere",
 			   connections.empty() ? "-" : proofText(connections[0]),
 			   connections.empty() ? "-" : cipherText(connections[0]), memberText(host, "targets"),
-			   joined(member(host, "zones"))});
+			   listText(member(host, "zones"))});
 	}
 	return hosts.empty() ? "no host is connected, and none has registered\n" : table.render();
 }
@@ -580,7 +580,7 @@ std::string cdcInstancesText(const Json &document)
 	const Json &instances = listOf(document, "instances");
 	for (const Json &instance : instances) {
 		const char *state = isTrue(instance, "draining") ? "draining" : "serving";
-		table.add({joined(member(instance, "addresses")), memberText(instance, "nqn"),
+		table.add({listText(member(instance, "addresses")), memberText(instance, "nqn"),
 			   fmt::format("{}{}", state, isTrue(instance, "self") ? ", this one" : "")});
 	}
 	return instances.empty() ? "no instance is known\n" : table.render();

@@ -55,7 +55,7 @@ const std::vector<Option> &commonOptions(); // of every command that is not hidd
 // Own and common options.
 const std::vector<Option> &optionsOf(const Command &command);
 
-// The commands with verbs (verbs.cpp)
+// The commands with verbs (commands_with_verbs.cpp)
 Command volumeCommand();
 Command daemonCommand();
 Command cdcCommand();

@@ -128,8 +128,8 @@ TEST_CASE("verified I/O with blocks of 4 KiB", "[io][blocksize][short]")
 	quickLook(disk);
 }
 
-// Connect needs 1 KiB: the kernel's target accepts no host below it. hostile.cpp tests a target without in-capsule
-// data.
+// Connect needs 1 KiB: the kernel's target accepts no host below it. hostile_data.cpp tests a target without
+// in-capsule data.
 TEST_CASE("verified I/O with a target that takes little in-capsule data", "[io][inline]")
 {
 	Rig rig({.inlineData = 1024});

@@ -27,7 +27,8 @@ add_library(nof_pure STATIC
 	${kmod}/wire/ana_log.c ${kmod}/wire/ccr_log.c ${kmod}/wire/dhchap.c ${kmod}/wire/effects.c
 	${kmod}/wire/identify.c ${kmod}/wire/reservation.c ${kmod}/wire/status.c ${kmod}/wire/tls_psk.c
 	${kmod}/wire/zone.c
-	${kmod}/core/backoff.c ${kmod}/core/probation.c ${kmod}/core/state.c ${kmod}/mpath/repeat.c ${kmod}/tcp/pdu.c)
+	${kmod}/core/backoff.c ${kmod}/core/probation.c ${kmod}/core/state.c ${kmod}/mpath/repeatable.c
+	${kmod}/tcp/pdu.c)
 set_target_properties(nof_pure PROPERTIES C_STANDARD 11)
 target_compile_options(nof_pure PRIVATE -Wall $<$<BOOL:${NVMEOF_WERROR}>:-Werror>)
 target_include_directories(nof_pure PUBLIC

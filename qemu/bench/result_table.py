@@ -5,7 +5,7 @@ import statistics
 DIGITS = {"seconds": 2, "ms": 2, "MB/s": 1, "us": 1}
 
 
-def figure(values):
+def median_and_spread(values):
     """(median, spread), or None for a driver that did not run."""
     if not values:
         return None
@@ -17,7 +17,8 @@ def make_case(name, unit, ours, intree, tuned=()):
     """One row of bench.json; ours, intree and tuned are lists of samples. The ratio compares with the lower of the
     two."""
     row = {"name": name, "unit": unit, "ours": None, "intree": None, "ratio": None, "spread": {}}
-    for key, found in (("ours", figure(ours)), ("intree", figure(intree)), ("tuned", figure(tuned))):
+    for key, samples in (("ours", ours), ("intree", intree), ("tuned", tuned)):
+        found = median_and_spread(samples)
         if found:
             row[key] = round(found[0], 3)
             row["spread"][key] = round(found[1], 5)

@@ -3,8 +3,8 @@
  * Paths that work but are outliers among their peers: degraded, probed, restored (policy value degrade). Controllers on
  * probation, and controllers that complete no I/O.
  */
-#ifndef NOF_MPATH_HEALTH_H
-#define NOF_MPATH_HEALTH_H
+#ifndef NOF_MPATH_DEGRADE_H
+#define NOF_MPATH_DEGRADE_H
 
 #include <linux/atomic.h>
 #include <linux/types.h>
@@ -18,7 +18,7 @@ struct request;
 #define NOF_PROBE_MS	50	/* between two probes of a degraded path */
 
 /**
- * struct nof_health - state of health.c for a path
+ * struct nof_path_health - state of degrade.c for a path
  * @ios, @faults: counters of the path when they were last evaluated
  * @done, @failed: their increase in the current window, which began at @window
  * @mean:	average latency by class over the hardware contexts that used the path recently, ns; 0: unknown
@@ -31,7 +31,7 @@ struct request;
  * @probed:	jiffies when a request last completed on the degraded path
  * @since:	jiffies when the path was degraded or restored
  */
-struct nof_health {
+struct nof_path_health {
 	u64		ios;
 	u64		faults;
 	u32		done;
@@ -48,15 +48,15 @@ struct nof_health {
 	unsigned long	since;
 };
 
-void nof_health_init(struct nof_subsys *s);
+void nof_degrade_init(struct nof_subsys *s);
 /* Applies policy value degrade: starts the work, or restores every degraded path. Under subsys->lock. */
-void nof_health_update(struct nof_subsys *s);
+void nof_degrade_update(struct nof_subsys *s);
 /* Cancels the work. Process context, sleeps, without subsys->lock. */
-void nof_health_exit(struct nof_subsys *s);
+void nof_degrade_exit(struct nof_subsys *s);
 /* A request on a degraded path has completed after @ns; @good: without error. Softirq or process context */
-void nof_health_probed(struct nof_path *path, const struct request *rq, u64 ns, bool good);
+void nof_degrade_probed(struct nof_path *path, const struct request *rq, u64 ns, bool good);
 /* True if an error status indicates a fault of the path rather than of the request or the namespace */
-bool nof_health_fault(u16 status);
+bool nof_degrade_fault(u16 status);
 
 /* The association of @ctrl was lost: decides about probation. Under subsys->lock */
 void nof_probation_lost(struct nof_ctrl *ctrl);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/kernel.h>
 #include <linux/nvme.h>
-#include "mpath/repeat.h"
+#include "mpath/repeatable.h"
 
 /* Opcodes without a name in the linux/nvme.h of older kernels (NVMe Base 2.0, figure 391) */
 enum {

@@ -3,7 +3,7 @@
  * Compares paths with their peers. With policy value degrade, a path that works but is an outlier is degraded: it gets
  * occasional probes only (choose.c), and is restored when enough probes in a row were as good as its peers. Latencies
  * are compared per class, because selectors may send different requests to different paths.
- * Also decides whether a controller that completes no I/O (core/watch.c) is to blame, and handles probation.
+ * Also decides whether a controller that completes no I/O (core/stall_watch.c) is to blame, and handles probation.
  */
 #include <linux/blk-mq.h>
 #include <linux/jiffies.h>
@@ -12,10 +12,10 @@
 #include "core/probation.h"
 #include "core/subsys.h"
 #include "core/work.h"
+#include "mpath/degrade.h"
 #include "mpath/events.h"
 #include "mpath/hctx.h"
 #include "mpath/head.h"
-#include "mpath/health.h"
 #include "mpath/latency.h"
 #include "mpath/outlier.h"
 #include "mpath/path.h"
@@ -65,7 +65,7 @@ static u32 mean_of(const struct nof_path *path, enum nof_lat_class class)
 	return n ? div_u64(sum, n) : 0;
 }
 
-static void health_forget(struct nof_path *path)
+static void degrade_forget(struct nof_path *path)
 {
 	u32 i;
 	int class;
@@ -75,7 +75,7 @@ static void health_forget(struct nof_path *path)
 			WRITE_ONCE(path->lat[i].ewma[class], 0);
 }
 
-static void health_count(const struct nof_path *path, u64 *ios, u64 *faults)
+static void degrade_count(const struct nof_path *path, u64 *ios, u64 *faults)
 {
 	int cpu;
 
@@ -88,7 +88,7 @@ static void health_count(const struct nof_path *path, u64 *ios, u64 *faults)
 	}
 }
 
-static void window_reset(struct nof_health *h)
+static void window_reset(struct nof_path_health *h)
 {
 	h->done = h->failed = 0;
 	h->window = jiffies;
@@ -97,12 +97,12 @@ static void window_reset(struct nof_health *h)
 /* Updates the counters of the window. False if there were too few new I/Os to judge the path. */
 static bool count_new(struct nof_path *path)
 {
-	struct nof_health *h = &path->health;
+	struct nof_path_health *h = &path->health;
 	u64 ios, faults;
 
 	if (!READ_ONCE(path->active))
 		return false;
-	health_count(path, &ios, &faults);
+	degrade_count(path, &ios, &faults);
 	if (ios - h->ios + faults - h->faults < LOOK_IOS)
 		return false;
 	WRITE_ONCE(path->active, false);
@@ -117,7 +117,7 @@ static bool count_new(struct nof_path *path)
 
 static void path_sample_health(struct nof_path *path)
 {
-	struct nof_health *h = &path->health;
+	struct nof_path_health *h = &path->health;
 	int class;
 
 	h->ready = count_new(path);
@@ -171,7 +171,7 @@ static int slow_class(const struct nof_path *path)
 }
 
 /* Derives the limit of a good probe from the mean of the healthy peers. Without peers, keeps the previous limit. */
-static void health_set_limits(struct nof_path *path)
+static void degrade_set_limits(struct nof_path *path)
 {
 	struct nof_path *other;
 	int class;
@@ -192,14 +192,14 @@ static void health_set_limits(struct nof_path *path)
 
 static void path_degrade(struct nof_path *path, int class)
 {
-	struct nof_health *h = &path->health;
+	struct nof_path_health *h = &path->health;
 	bool relapse = h->need && time_before(jiffies, h->since + RELAPSE);
 
 	h->need = relapse ? min(2 * h->need, MAX_PROBES) : GOOD_PROBES;
 	h->since = h->probed = jiffies;
 	h->bad = 0;
 	memset(h->limit, 0, sizeof(h->limit));
-	health_set_limits(path);
+	degrade_set_limits(path);
 	atomic_set(&h->good, 0);
 	WRITE_ONCE(path->probe_at, jiffies);
 	WRITE_ONCE(path->degraded, true);
@@ -217,13 +217,13 @@ static void path_degrade(struct nof_path *path, int class)
 
 static void path_restore(struct nof_path *path, const char *why)
 {
-	struct nof_health *h = &path->health;
+	struct nof_path_health *h = &path->health;
 
 	h->since = jiffies;
 	h->bad = 0;
 	window_reset(h);
 	/* latencies from before it was restored no longer apply */
-	health_forget(path);
+	degrade_forget(path);
 	memset(h->mean, 0, sizeof(h->mean));
 	WRITE_ONCE(path->degraded, false);
 	nof_head_publish(path->head);
@@ -260,9 +260,9 @@ static u32 nr_healthy(const struct nof_head *head)
 
 static void path_review_degraded(struct nof_path *path, u32 others)
 {
-	struct nof_health *h = &path->health;
+	struct nof_path_health *h = &path->health;
 
-	health_set_limits(path);
+	degrade_set_limits(path);
 	if (!others)
 		path_restore(path, "it is the last usable path");
 	else if (atomic_read(&h->good) >= h->need)
@@ -309,9 +309,9 @@ static void probation_review(struct nof_subsys *s)
 			probation_release(ctrl);
 }
 
-static void health_look(struct work_struct *work)
+static void degrade_look(struct work_struct *work)
 {
-	struct nof_subsys *s = container_of(to_delayed_work(work), struct nof_subsys, health_work);
+	struct nof_subsys *s = container_of(to_delayed_work(work), struct nof_subsys, degrade_work);
 	struct nof_head *head;
 	bool on;
 
@@ -323,22 +323,22 @@ static void health_look(struct work_struct *work)
 			head_evaluate(head);
 	mutex_unlock(&s->lock);
 	if (on)
-		queue_delayed_work(nof_wq, &s->health_work, LOOK);
+		queue_delayed_work(nof_wq, &s->degrade_work, LOOK);
 }
 
-void nof_health_init(struct nof_subsys *s)
+void nof_degrade_init(struct nof_subsys *s)
 {
-	INIT_DELAYED_WORK(&s->health_work, health_look);
+	INIT_DELAYED_WORK(&s->degrade_work, degrade_look);
 }
 
-void nof_health_update(struct nof_subsys *s)
+void nof_degrade_update(struct nof_subsys *s)
 {
 	struct nof_head *head;
 	struct nof_path *path;
 
 	lockdep_assert_held(&s->lock);
 	if (s->policy.degrade) {
-		mod_delayed_work(nof_wq, &s->health_work, LOOK);
+		mod_delayed_work(nof_wq, &s->degrade_work, LOOK);
 		return;
 	}
 	nof_for_each_path(s, head, path)
@@ -346,14 +346,14 @@ void nof_health_update(struct nof_subsys *s)
 			path_restore(path, "policy value degrade is off");
 }
 
-void nof_health_exit(struct nof_subsys *s)
+void nof_degrade_exit(struct nof_subsys *s)
 {
-	cancel_delayed_work_sync(&s->health_work);
+	cancel_delayed_work_sync(&s->degrade_work);
 }
 
-void nof_health_probed(struct nof_path *path, const struct request *rq, u64 ns, bool good)
+void nof_degrade_probed(struct nof_path *path, const struct request *rq, u64 ns, bool good)
 {
-	struct nof_health *h = &path->health;
+	struct nof_path_health *h = &path->health;
 	u64 limit = 0;
 
 	if (nof_rq_measured(rq))
@@ -363,10 +363,10 @@ void nof_health_probed(struct nof_path *path, const struct request *rq, u64 ns, 
 	if (!good || (limit && ns > limit))
 		atomic_set(&h->good, 0);
 	else if (atomic_inc_return(&h->good) == h->need)
-		mod_delayed_work(nof_wq, &path->head->subsys->health_work, 0);
+		mod_delayed_work(nof_wq, &path->head->subsys->degrade_work, 0);
 }
 
-bool nof_health_fault(u16 status)
+bool nof_degrade_fault(u16 status)
 {
 	/* a status with Do Not Retry applies to the whole subsystem */
 	if (status & NVME_STATUS_DNR)
@@ -565,5 +565,5 @@ void nof_probation_tried(struct nof_ctrl *ctrl, bool answered)
 {
 	/* requests of a controller that was lost again may still complete */
 	if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_LIVE && nof_probation_trial_end(&ctrl->probation, jiffies, answered))
-		mod_delayed_work(nof_wq, &ctrl->subsys->health_work, 0);
+		mod_delayed_work(nof_wq, &ctrl->subsys->degrade_work, 0);
 }

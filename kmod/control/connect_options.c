@@ -2,8 +2,8 @@
 /* Parses the attributes of CTRL_NEW into struct nof_opts: checks syntax, fills in the defaults of core/options.h. */
 #include <linux/cpumask.h>
 #include <linux/ctype.h>
+#include "control/connect_options.h"
 #include "control/genl.h"
-#include "control/options.h"
 #include "core/ctrl.h"
 #include "core/options.h"
 #include "core/subsys.h"

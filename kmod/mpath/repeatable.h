@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Whether an I/O command may be repeated after its completion was lost. Pure logic, also compiled in userspace. */
-#ifndef NOF_MPATH_REPEAT_H
-#define NOF_MPATH_REPEAT_H
+#ifndef NOF_MPATH_REPEATABLE_H
+#define NOF_MPATH_REPEATABLE_H
 
 #include <linux/types.h>
 

@@ -22,10 +22,10 @@
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
 #include "core/queue.h"
+#include "core/stall_watch.h"
 #include "core/subsys.h"
 #include "core/transport.h"
 #include "core/upcalls.h"
-#include "core/watch.h"
 #include "core/work.h"
 
 /* All in milliseconds */

@@ -6,7 +6,7 @@
 extern "C" {
 #include <linux/nvme.h>
 
-#include "mpath/repeat.h"
+#include "mpath/repeatable.h"
 }
 
 TEST_CASE("a lost command is repeated only if that is harmless", "[repeat]")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Detects live controllers that do not respond while commands are outstanding. */
-#ifndef NOF_CORE_WATCH_H
-#define NOF_CORE_WATCH_H
+#ifndef NOF_CORE_STALL_WATCH_H
+#define NOF_CORE_STALL_WATCH_H
 
 #include "core/ctrl.h"
 #include "core/queue.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Parser of the attributes of CTRL_NEW into struct nof_opts. */
-#ifndef NOF_CONTROL_OPTIONS_H
-#define NOF_CONTROL_OPTIONS_H
+#ifndef NOF_CONTROL_CONNECT_OPTIONS_H
+#define NOF_CONTROL_CONNECT_OPTIONS_H
 
 #include <linux/types.h>
 
