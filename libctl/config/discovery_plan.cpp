@@ -9,6 +9,7 @@
 #include "libctl/base/security.h"
 #include "libctl/base/text.h"
 #include "libctl/discovery/plan_entry.h"
+#include "libctl/discovery/service_nqn.h"
 
 namespace nvmeof {
 
@@ -23,12 +24,6 @@ std::string addressKey(const ConnectOptions &options)
 {
 	return options.transport + " " +
 	       Address{normalTraddr(options.address.traddr), options.address.trsvcid}.toString();
-}
-
-const std::string &nqnOf(const ConnectOptions &service)
-{
-	static const std::string wellKnown = discoveryNqn;
-	return service.subsysnqn.empty() ? wellKnown : service.subsysnqn;
 }
 
 class Planner {
@@ -209,7 +204,7 @@ std::optional<std::size_t> Planner::refer(std::size_t from, const DiscoveryEntry
 	takeRule(options);
 	if (auto found = services_.find(serviceKey(options)); found != services_.end())
 		return found->second;
-	if (options.subsysnqn != nqnOf(plan_.services[from].options) && !excluded(options))
+	if (options.subsysnqn != nofctl::serviceNqn(plan_.services[from].options.subsysnqn) && !excluded(options))
 		if (const std::string reason = takeKeys(options); !reason.empty()) {
 			refuse(from, "referral to " + nofctl::planText(options), reason);
 			plan_.complete = plan_.complete && entry.duplicate; // otherwise, its log may list more
