@@ -87,11 +87,6 @@ void DiscoveryService::connect()
 	Result<Controller> made = client_.start(options());
 	if (made)
 		return adopt(*made);
-	if (made.error().code == ErrorCode::alreadyConnected) {
-		Result<Controller> there = client_.controller(made.error().object.name);
-		if (there)
-			return adopt(*there);
-	}
 	fail(made.error());
 	retryLater();
 }
