@@ -109,15 +109,22 @@ void Planner::takeRule(ConnectOptions &options) const
 std::string Planner::takeKeys(ConnectOptions &options) const
 {
 	const ConnectSettings own = rules_.settings ? rules_.settings(options.subsysnqn) : ConnectSettings();
-	const bool tls = nofctl::tlsUseOf(options.tls, !options.tlsKey.empty()) == TlsUse::required;
+	// Authentication may be forbidden for its NQN: then there is no key that it could generate.
+	const bool auth = options.security.auth != SecurityUse::off;
+	const bool encrypted =
+		options.concat || nofctl::tlsUseOf(options.tls, !options.tlsKey.empty()) == TlsUse::required;
 	const std::string had = !options.dhchapKey.empty() && !own.dhchapKey           ? "dhchap-key"
 				: !options.dhchapCtrlKey.empty() && !own.dhchapCtrlKey ? "dhchap-ctrl-key"
 										       : "";
 	options.dhchapKey = own.dhchapKey.value_or("");
 	options.dhchapCtrlKey = own.dhchapCtrlKey.value_or("");
 	options.tlsKey = own.tlsKey.value_or("");
-	options.tls = tls ? TlsUse::required : own.tls ? own.tls : options.tls;
-	if (had.empty() || options.security.auth == SecurityUse::off)
+	options.concat = own.concat.value_or(options.concat && auth && !own.tls && !own.tlsKey);
+	if (options.concat)
+		options.tls = own.tls;
+	else
+		options.tls = encrypted ? TlsUse::required : own.tls ? own.tls : options.tls;
+	if (had.empty() || !auth)
 		return {};
 	return "it has another NQN than the service that refers to it, whose " + had +
 	       " it does not get: set that in [[defaults]] for " + nofctl::shown(options.subsysnqn);
