@@ -98,7 +98,8 @@ int nof_auth_wait(struct nof_ctrl *ctrl, char *text, size_t size);
 void nof_auth_stop(struct nof_ctrl *ctrl);
 /*
  * Whether the authentication of this queue generates the key of the controller's TLS: with concat, that of the admin
- * queue on a connection without TLS. Such a connection serves nothing else.
+ * queue on a connection without TLS. Such a connection serves nothing else: nof_auth_queue() requires authentication, a
+ * DH group and the secure channel there, and leaves the key in ctrl->tls (nof_tls_key_generated()).
  */
 bool nof_auth_concatenates(const struct nof_queue *queue);
 /*

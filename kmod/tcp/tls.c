@@ -163,6 +163,7 @@ static const char *handshake_error_text(int err, bool generated)
 	case -ENOKEY:		return "the TLS agent cannot read the TLS key: see its log";
 	case -EKEYREVOKED:	return "the TLS key was revoked";
 	case -EKEYEXPIRED:	return "the TLS key has expired";
+	case -EBADE:		return "the TLS agent has used another key than the generated one: see its log";
 	case -ETIMEDOUT:	return "no answer during the TLS handshake: does the port use TLS, and the agent run?";
 	default:		return "the TLS handshake failed: does the port use TLS? See the TLS agent's log";
 	}
@@ -218,6 +219,9 @@ static int handshake_run(struct nof_tcp_queue *q)
 	ret = handshake_begin(q, key, keyring) ?: handshake_wait(q);
 	if (!ret && !q->tls_setup.key)
 		q->tls_setup.key = key_serial(key);
+	/* only the generated key tells that the peer is the other side of the authentication */
+	if (!ret && q->q.ctrl->opts.concat && q->tls_setup.key != key_serial(key))
+		ret = -EBADE;
 	key_put(key);
 	return ret;
 }

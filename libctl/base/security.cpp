@@ -54,6 +54,29 @@ Result<void> applyTls(ConnectOptions &options)
 
 } // namespace
 
+std::vector<std::string> keyContradictions(const ConnectOptions &options)
+{
+	std::vector<std::string> found;
+	const bool tcp = options.transport == "tcp";
+	if (options.dhchapKey.empty() && !options.dhchapCtrlKey.empty())
+		found.push_back("dhchap-ctrl-key needs dhchap-key: the host has to authenticate itself first");
+	if (options.concat && !tcp)
+		found.push_back("concat needs transport tcp, not " + options.transport + ": omit it");
+	if (options.concat && (options.tls || !options.tlsKey.empty()))
+		found.push_back("concat excludes tls and tls-key: the authentication generates the key of TLS; omit "
+				"one of them");
+	if (options.concat && options.dhchapKey.empty())
+		found.push_back("concat needs dhchap-key: the host's authentication generates the key of TLS");
+	return found;
+}
+
+std::string tlsContradiction(const ConnectOptions &options)
+{
+	if (tlsUseOf(options.tls, !options.tlsKey.empty()) != TlsUse::required || options.transport == "tcp")
+		return {};
+	return "TLS needs transport tcp, not " + options.transport + ": omit tls and tls-key, or set tls to off";
+}
+
 Result<void> applySecurity(ConnectOptions &options)
 {
 	const SecurityRule &rule = options.security;

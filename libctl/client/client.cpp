@@ -6,6 +6,7 @@
 
 #include <nvmeof/name.h>
 
+#include "libctl/discovery/service_nqn.h"
 #include "libctl/keys/tls_keyring.h"
 #include "libctl/netlink/admin_node.h"
 #include "libctl/netlink/discovery_reader.h"
@@ -236,8 +237,7 @@ Result<Connection> Client::waitFor(std::string_view controller, WaitFor wait, st
 Pending<Result<DiscoveryLog>> Client::startDiscover(const ConnectOptions &options, std::chrono::milliseconds timeout)
 {
 	ConnectOptions asked = options;
-	if (asked.subsysnqn.empty())
-		asked.subsysnqn = discoveryNqn;
+	asked.subsysnqn = nofctl::serviceNqn(asked.subsysnqn);
 	if (!asked.keepAlive)
 		asked.keepAlive = std::chrono::milliseconds(0);
 	asked.ioQueues = 1; // in case the target is not a discovery controller

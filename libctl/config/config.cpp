@@ -232,36 +232,49 @@ void noteSecurity(Config &config, const ConfigTarget &target, const char *table,
 		config.notes.push_back(target.place.toString() + ": " + table + ": " + good.error().message);
 }
 
+// A connect with the settings that apply to all subsystems of a pattern would be refused, unless a [[connection]] adds to
+// them. The text of the pattern stands for these subsystems: it matches the same patterns, and wider ones.
+void noteDefaults(Config &config, const ConfigDefaults &entry)
+{
+	if (!entry.connect.concat.value_or(false) || !fits(entry.pattern, entry.pattern))
+		return;
+	ConnectOptions options;
+	options.subsysnqn = entry.pattern;
+	ConnectSettings settings = entry.connect;
+	settings.complete(config.connectSettingsFor(entry.pattern));
+	settings.apply(options);
+	for (const std::string &why : nofctl::keyContradictions(options))
+		config.notes.push_back(entry.place.toString() + ": " + why);
+}
+
 // A connect would refuse them for ever.
 void checkKeys(ConfigReading &reading)
 {
-	for (const ConfigTarget &connection : reading.config.connections) {
-		ConnectSettings settings = connection.settings;
-		settings.complete(reading.config.connectSettingsFor(connection.nqn));
-		if (settings.dhchapCtrlKey && !settings.dhchapKey)
-			reading.problems.push_back({connection.place, "dhchap-ctrl-key needs dhchap-key, which neither "
-								      "this [[connection]] nor [[defaults]] set"});
-		const bool concat = settings.concat.value_or(false);
-		if (concat && (settings.tls || settings.tlsKey))
-			reading.problems.push_back(
-				{connection.place, "concat excludes tls and tls-key: omit one of them"});
-		else if (concat && connection.transport != "tcp")
-			reading.problems.push_back(
-				{connection.place, "concat needs transport tcp, not " + connection.transport});
-		else if (concat && !settings.dhchapKey)
-			reading.problems.push_back({connection.place, "concat needs dhchap-key, which neither this "
-								      "[[connection]] nor [[defaults]] set"});
-		const TlsUse tls = nofctl::tlsUseOf(settings.tls, settings.tlsKey.has_value());
-		if (tls == TlsUse::required && connection.transport != "tcp")
-			reading.problems.push_back({connection.place, "TLS needs transport tcp, not " +
-									      connection.transport +
-									      ": set tls = \"off\" for it"});
+	auto check = [&](const ConfigTarget &target, const ConnectOptions &options) {
+		for (std::string &why : nofctl::keyContradictions(options))
+			reading.problems.push_back({target.place, std::move(why)});
+	};
+	Config &config = reading.config;
+	for (const ConfigTarget &one : config.services) {
+		const ConnectOptions options = serviceOptions(config, one, {});
+		check(one, options);
+		// only a note: earlier versions have accepted it
+		if (const std::string why = nofctl::tlsContradiction(options); !why.empty())
+			config.notes.push_back(one.place.toString() + ": " + why);
+	}
+	for (const ConfigTarget &one : config.connections) {
+		const ConnectOptions options = connectionOptions(config, one, {});
+		check(one, options);
+		if (std::string why = nofctl::tlsContradiction(options); !why.empty())
+			reading.problems.push_back({one.place, std::move(why)});
 	}
 	nofctl::tidyProblems(reading.problems);
-	for (const ConfigTarget &one : reading.config.services)
-		noteSecurity(reading.config, one, "[[discovery]]", serviceOptions(reading.config, one, {}));
-	for (const ConfigTarget &one : reading.config.connections)
-		noteSecurity(reading.config, one, "[[connection]]", connectionOptions(reading.config, one, {}));
+	for (const ConfigDefaults &one : config.defaults)
+		noteDefaults(config, one);
+	for (const ConfigTarget &one : config.services)
+		noteSecurity(config, one, "[[discovery]]", serviceOptions(config, one, {}));
+	for (const ConfigTarget &one : config.connections)
+		noteSecurity(config, one, "[[connection]]", connectionOptions(config, one, {}));
 }
 
 } // namespace

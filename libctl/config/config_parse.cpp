@@ -492,8 +492,6 @@ void Parser::service(const toml::table &table)
 	Keys keys;
 	keys.add("persistent", flagOf, into(one.persistent));
 	target(table, one, keys);
-	if (one.settings.dhchapCtrlKey && !one.settings.dhchapKey)
-		wrong(*table.get("dhchap-ctrl-key"), "dhchap-ctrl-key needs dhchap-key");
 	config_.services.push_back(std::move(one));
 }
 

@@ -9,6 +9,7 @@
 #include "libctl/base/security.h"
 #include "libctl/base/text.h"
 #include "libctl/discovery/plan_entry.h"
+#include "libctl/discovery/service_nqn.h"
 
 namespace nvmeof {
 
@@ -23,12 +24,6 @@ std::string addressKey(const ConnectOptions &options)
 {
 	return options.transport + " " +
 	       Address{normalTraddr(options.address.traddr), options.address.trsvcid}.toString();
-}
-
-const std::string &nqnOf(const ConnectOptions &service)
-{
-	static const std::string wellKnown = discoveryNqn;
-	return service.subsysnqn.empty() ? wellKnown : service.subsysnqn;
 }
 
 class Planner {
@@ -114,15 +109,22 @@ void Planner::takeRule(ConnectOptions &options) const
 std::string Planner::takeKeys(ConnectOptions &options) const
 {
 	const ConnectSettings own = rules_.settings ? rules_.settings(options.subsysnqn) : ConnectSettings();
-	const bool tls = nofctl::tlsUseOf(options.tls, !options.tlsKey.empty()) == TlsUse::required;
+	// Authentication may be forbidden for its NQN: then there is no key that it could generate.
+	const bool auth = options.security.auth != SecurityUse::off;
+	const bool encrypted =
+		options.concat || nofctl::tlsUseOf(options.tls, !options.tlsKey.empty()) == TlsUse::required;
 	const std::string had = !options.dhchapKey.empty() && !own.dhchapKey           ? "dhchap-key"
 				: !options.dhchapCtrlKey.empty() && !own.dhchapCtrlKey ? "dhchap-ctrl-key"
 										       : "";
 	options.dhchapKey = own.dhchapKey.value_or("");
 	options.dhchapCtrlKey = own.dhchapCtrlKey.value_or("");
 	options.tlsKey = own.tlsKey.value_or("");
-	options.tls = tls ? TlsUse::required : own.tls ? own.tls : options.tls;
-	if (had.empty() || options.security.auth == SecurityUse::off)
+	options.concat = own.concat.value_or(options.concat && auth && !own.tls && !own.tlsKey);
+	if (options.concat)
+		options.tls = own.tls;
+	else
+		options.tls = encrypted ? TlsUse::required : own.tls ? own.tls : options.tls;
+	if (had.empty() || !auth)
 		return {};
 	return "it has another NQN than the service that refers to it, whose " + had +
 	       " it does not get: set that in [[defaults]] for " + nofctl::shown(options.subsysnqn);
@@ -209,7 +211,7 @@ std::optional<std::size_t> Planner::refer(std::size_t from, const DiscoveryEntry
 	takeRule(options);
 	if (auto found = services_.find(serviceKey(options)); found != services_.end())
 		return found->second;
-	if (options.subsysnqn != nqnOf(plan_.services[from].options) && !excluded(options))
+	if (options.subsysnqn != nofctl::serviceNqn(plan_.services[from].options.subsysnqn) && !excluded(options))
 		if (const std::string reason = takeKeys(options); !reason.empty()) {
 			refuse(from, "referral to " + nofctl::planText(options), reason);
 			plan_.complete = plan_.complete && entry.duplicate; // otherwise, its log may list more

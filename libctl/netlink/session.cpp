@@ -260,8 +260,8 @@ Result<std::optional<TlsRequestKey>> tlsKeyOf(const ConnectOptions &options, con
 	const TlsUse use = tlsUseOf(options.tls, !options.tlsKey.empty());
 	if (use == TlsUse::off || (use == TlsUse::preferred && options.transport != "tcp"))
 		return std::optional<TlsRequestKey>();
-	if (options.transport != "tcp")
-		return invalidError("TLS needs transport tcp, not " + options.transport + ": omit tls and tls-key");
+	if (const std::string wrong = tlsContradiction(options); !wrong.empty())
+		return invalidError(wrong);
 	Result<TlsKeyring> keyring = open();
 	if (!keyring && use == TlsUse::preferred && options.tlsKey.empty())
 		return std::optional<TlsRequestKey>(); // without a keyring, there is no key
@@ -270,30 +270,17 @@ Result<std::optional<TlsRequestKey>> tlsKeyOf(const ConnectOptions &options, con
 	return tlsRequestKey(*std::move(keyring), use, options.tlsKey, hostnqn, options.subsysnqn);
 }
 
-// The key of TLS is one of the kernel, of the type that the module of that keyring has.
-Result<void> checkConcat(const ConnectOptions &options, Result<TlsKeyring> (*open)())
-{
-	if (options.transport != "tcp")
-		return invalidError("concat needs transport tcp, not " + options.transport + ": omit it");
-	if (options.tls || !options.tlsKey.empty())
-		return invalidError("concat excludes tls and tls-key: the authentication generates the key of TLS; "
-				    "omit one of them");
-	if (options.dhchapKey.empty())
-		return invalidError("concat needs dhchap-key: the host's authentication generates the key of TLS");
-	const Result<TlsKeyring> keyring = open();
-	return keyring ? Result<void>() : ofSetting("concat", keyring.error());
-}
-
 } // namespace
 
 Result<ConnectKeys> connectKeys(const ConnectOptions &options, const std::string &hostnqn,
 				Result<TlsKeyring> (*keyring)())
 {
-	if (options.dhchapKey.empty() && !options.dhchapCtrlKey.empty())
-		return invalidError("dhchap-ctrl-key needs dhchap-key: the host has to authenticate itself first");
+	if (const std::vector<std::string> wrong = keyContradictions(options); !wrong.empty())
+		return invalidError(wrong.front());
+	// The kernel keeps the generated key of TLS as a key of the type that the module of that keyring has.
 	if (options.concat)
-		if (Result<void> possible = checkConcat(options, keyring); !possible)
-			return possible.error();
+		if (const Result<TlsKeyring> there = keyring(); !there)
+			return ofSetting("concat", there.error());
 	Result<DhchapKeys> dhchap = dhchapKeys(options.dhchapKey, options.dhchapCtrlKey);
 	if (!dhchap)
 		return dhchap.error();

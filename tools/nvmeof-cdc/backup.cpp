@@ -2,7 +2,7 @@
 #include "backup.h"
 
 #include "libctl/base/file.h"
-#include "make_error.h"
+#include "libctl/base/make_error.h"
 
 namespace cdc {
 
@@ -34,7 +34,7 @@ public:
 	StoreState state() const override { return {.engine = "backup", .place = place_, .writable = false}; }
 
 private:
-	nvmeof::Error readOnly() const { return makeError(place_ + ": backups are read-only"); }
+	nvmeof::Error readOnly() const { return nofctl::makeError(place_ + ": backups are read-only"); }
 
 	std::string place_;
 	StoreUpdate update_;
@@ -63,7 +63,7 @@ Result<std::unique_ptr<Store>> openBackup(const std::filesystem::path &file)
 	if (!text)
 		return text.error();
 	const Json json = Json::parse(*text, nullptr, false);
-	const auto no = [&](const char *why) { return makeError(file.string() + ": " + why); };
+	const auto no = [&](const char *why) { return nofctl::makeError(file.string() + ": " + why); };
 	if (!json.is_object() || !json.contains("backup") || !json.contains("records") || !json["records"].is_array())
 		return no("not a backup made by 'nvmeofctl cdc backup'");
 	if (json["backup"] != backupVersion)

@@ -353,8 +353,10 @@ void Control::reload(std::uint64_t id, const ControlRequest &request)
 			return;
 		if (!reloaded)
 			return refuse(id, reloaded.error());
-		answer(id, mode == ReloadMode::dryRun ? dryRunJson("reload", reloaded->records, reloaded->losses)
-						      : Json{{"done", "reload"}});
+		Json json = mode == ReloadMode::dryRun ? dryRunJson("reload", reloaded->records, reloaded->losses)
+						       : Json{{"done", "reload"}};
+		json["problems"] = reloaded->problems;
+		answer(id, json);
 	});
 }
 

@@ -9,8 +9,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "libctl/base/make_error.h"
 #include "libctl/runtime/journal.h"
-#include "make_error.h"
 #include "wall_clock.h"
 
 namespace cdc {
@@ -93,7 +93,7 @@ void EtcdStore::readMarks(std::unique_ptr<Call> &call,
 	const etcd::JsonValue keys{{"key", toBase64(view_.baseKey())},
 				   {"range_end", toBase64(view_.generationKey() + '\0')}};
 	auto answered = [this, before = view_.position(), then = std::move(then)](const etcd::Answer &answer) {
-		const Result<Range> range = answer ? rangeOf(answer.json) : makeError(answer.trouble);
+		const Result<Range> range = answer ? rangeOf(answer.json) : nofctl::makeError(answer.trouble);
 		if (!range)
 			return lost(range.error().message);
 		lastContact_ = std::time(nullptr);
@@ -127,7 +127,7 @@ void EtcdStore::readPage(const std::string &from)
 	step_ = client_.call("kv/range", ask, [this](const etcd::Answer &answer) {
 		if (answer.outcome == etcd::Answer::Outcome::missing) // compacted in the meantime
 			return readAll();
-		const Result<Range> range = answer ? rangeOf(answer.json) : makeError(answer.trouble);
+		const Result<Range> range = answer ? rangeOf(answer.json) : nofctl::makeError(answer.trouble);
 		if (!range)
 			return lost(range.error().message);
 		if (!reading_.revision())
@@ -161,7 +161,7 @@ void EtcdStore::watch()
 
 void EtcdStore::watchMessage(const etcd::Answer &answer)
 {
-	const Result<Notice> notice = answer ? noticeOf(answer.json) : makeError(answer.trouble);
+	const Result<Notice> notice = answer ? noticeOf(answer.json) : nofctl::makeError(answer.trouble);
 	if (!notice)
 		return lost(notice.error().message);
 	if (notice->canceled && notice->compacted)
@@ -319,7 +319,7 @@ void EtcdStore::raiseGeneration(const View &view, std::function<void()> then)
 void EtcdStore::raise(std::uint64_t above, Done done)
 {
 	if (!trouble_.empty())
-		return done(makeError(refusal()));
+		return done(nofctl::makeError(refusal()));
 	minGeneration_ = std::max(minGeneration_, above + 1);
 	raises_.push_back({above, std::move(done)});
 	endRaises();
@@ -339,7 +339,7 @@ void EtcdStore::endRaises()
 				endRaises();
 		});
 	for (Raise &raise : ended)
-		raise.done(generation_ > raise.above ? Result<void>() : makeError(refusal()));
+		raise.done(generation_ > raise.above ? Result<void>() : nofctl::makeError(refusal()));
 }
 
 // Removes the record of an instance that is gone. All other instances try; the comparison lets one succeed.
@@ -365,7 +365,7 @@ void EtcdStore::sweep()
 void EtcdStore::write(std::vector<Change> changes, Done done)
 {
 	if (!trouble_.empty())
-		return done(makeError(refusal()));
+		return done(nofctl::makeError(refusal()));
 	writer_.write(std::move(changes), std::move(done));
 }
 
@@ -500,8 +500,8 @@ std::size_t sizeOf(const std::vector<Change> &changes)
 
 Writer::Writer(runtime::Loop &loop, Client &client, const View &view, std::function<void(std::string)> failed)
 	: client_(client), view_(view), failed_(std::move(failed)), patience_(loop, [this] {
-		  finish(makeError("written, but etcd did not report the change within 10 s; the hosts of this "
-				   "instance do not see it yet"));
+		  finish(nofctl::makeError("written, but etcd did not report the change within 10 s; the hosts of this "
+					   "instance do not see it yet"));
 		  next();
 	  })
 {
@@ -511,10 +511,10 @@ void Writer::write(std::vector<Change> changes, Store::Done done)
 {
 	const std::size_t bytes = sizeOf(changes);
 	if (changes.size() > maxChanges || bytes > maxRequestBytes)
-		return done(
-			makeError(fmt::format("{} records of {} KiB are too much for one write to etcd: the limit is "
-					      "{} of {} KiB; write them in parts",
-					      changes.size(), bytes >> 10, maxChanges, maxRequestBytes >> 10)));
+		return done(nofctl::makeError(
+			fmt::format("{} records of {} KiB are too much for one write to etcd: the limit is "
+				    "{} of {} KiB; write them in parts",
+				    changes.size(), bytes >> 10, maxChanges, maxRequestBytes >> 10)));
 	queue_.push_back({std::move(changes), bytes, std::move(done)});
 	next();
 }
@@ -595,9 +595,10 @@ void Writer::answered(const Answer &answer)
 	const bool definite = answer.outcome != Outcome::lost;
 	const Result<Transaction> done =
 		answer ? transactionOf(answer.json)
-		       : makeError(definite ? answer.trouble
-					    : answer.trouble +
-						      "; the outcome of the write is unknown: check, or repeat it");
+		       : nofctl::makeError(
+				 definite ? answer.trouble
+					  : answer.trouble +
+						    "; the outcome of the write is unknown: check, or repeat it");
 	if (done && done->changed && done->header.revision > view_.revision()) {
 		written_ = done->header.revision;
 		return patience_.start(10s);
@@ -622,7 +623,7 @@ void Writer::stop(const std::string &why)
 	if (!call_)
 		return;
 	call_.reset();
-	finish(makeError(why + "; the outcome of the write is unknown: check, or repeat it"));
+	finish(nofctl::makeError(why + "; the outcome of the write is unknown: check, or repeat it"));
 }
 
 void Writer::refuse(const std::string &why)
@@ -630,7 +631,7 @@ void Writer::refuse(const std::string &why)
 	std::deque<Write> refused;
 	refused.swap(queue_);
 	for (Write &write : refused)
-		write.done(makeError(why));
+		write.done(nofctl::makeError(why));
 }
 
 void Writer::finish(const Result<void> &result)

@@ -13,6 +13,7 @@
 #include <nvmeof/discovery.h>
 #include <nvmeof/rendezvous.h>
 
+#include "libctl/discovery/service_nqn.h"
 #include "libctl/runtime/journal.h"
 
 namespace cdc {
@@ -157,7 +158,7 @@ void Pull::addNode(Tree &tree, const std::string &address, unsigned depth)
 			LOG_WARNING,
 			fmt::format("cannot read the discovery service {}: its address is not reachable", address));
 	const std::string owner = depth ? fmt::format("{}{}{}", address, via, tree.source.address.toString()) : address;
-	const std::string nqn = depth || tree.source.nqn.empty() ? nvmeof::discoveryNqn : tree.source.nqn;
+	const std::string nqn = nofctl::serviceNqn(depth ? "" : tree.source.nqn);
 	Node node{owner, depth,
 		  std::make_unique<PullService>(shared_, times_, identity_, *endpoint, nqn, [this] { soon(); })};
 	node.service->start();

@@ -8,7 +8,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "make_error.h"
+#include "libctl/base/make_error.h"
 #include "wall_clock.h"
 
 namespace cdc {
@@ -86,7 +86,7 @@ Error RecordFile::damage(const std::string &found)
 		purpose_ == Purpose::cache
 			? "start with --rebuild to move it aside and rebuild it from etcd"
 			: "restore a copy, or start with --rebuild to move it aside and create an empty one";
-	return makeError(fmt::format("{}: damaged: {}; {}", file_.string(), found, advice));
+	return nofctl::makeError(fmt::format("{}: damaged: {}; {}", file_.string(), found, advice));
 }
 
 Error RecordFile::failure(const char *what)
@@ -95,7 +95,7 @@ Error RecordFile::failure(const char *what)
 	const std::string why = db_ ? sqlite3_errmsg(db_.get()) : "no memory";
 	if (isDamage(code & 0xff))
 		return damage(why);
-	return makeError(fmt::format("{}: {}: {}{}", file_.string(), what, why, adviceFor(code & 0xff)));
+	return nofctl::makeError(fmt::format("{}: {}: {}{}", file_.string(), what, why, adviceFor(code & 0xff)));
 }
 
 Result<void> RecordFile::run(const std::string &sql)
@@ -134,18 +134,18 @@ Result<void> RecordFile::check()
 	if (!id || !version)
 		return id ? version.error() : id.error();
 	if (*id && *id != idOf(purpose_))
-		return makeError(fmt::format("{}: this file {}: configure another file", file_.string(),
-					     *id == idOf(Purpose::cache)   ? "is a cache of etcd, not a store"
-					     : *id == idOf(Purpose::store) ? "is a store, not a cache of etcd"
-									   : "belongs to another program"));
+		return nofctl::makeError(fmt::format("{}: this file {}: configure another file", file_.string(),
+						     *id == idOf(Purpose::cache)   ? "is a cache of etcd, not a store"
+						     : *id == idOf(Purpose::store) ? "is a store, not a cache of etcd"
+										   : "belongs to another program"));
 	Result<std::int64_t> tables = number("SELECT count(*) FROM sqlite_schema");
 	if (!tables)
 		return tables.error();
 	if (!*id && (*version || *tables))
-		return makeError(fmt::format("{}: this file belongs to another program: configure another file",
-					     file_.string()));
+		return nofctl::makeError(fmt::format("{}: this file belongs to another program: configure another file",
+						     file_.string()));
 	if (*version > schemaVersion)
-		return makeError(
+		return nofctl::makeError(
 			fmt::format("{}: made by a newer version (schema {}, this one knows {}): update nvmeof-cdc, or "
 				    "move a backup of 'nvmeofctl cdc backup' into another file with 'nvmeof-cdc move'",
 				    file_.string(), *version, schemaVersion));
@@ -186,7 +186,8 @@ Result<void> RecordFile::openIt()
 		return failure("cannot open the store");
 	// otherwise SQLite fails only when it locks the file
 	if (sqlite3_db_readonly(db_.get(), "main") == 1)
-		return makeError(fmt::format("{}: it is not writable{}", file_.string(), adviceFor(SQLITE_READONLY)));
+		return nofctl::makeError(
+			fmt::format("{}: it is not writable{}", file_.string(), adviceFor(SQLITE_READONLY)));
 	// leave a damaged file as it was found
 	sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
 	// hold one exclusive lock until the file is closed
@@ -208,8 +209,8 @@ Result<void> RecordFile::moveAside()
 		std::error_code error;
 		std::filesystem::rename(file_.string() + part, movedTo_.string() + part, error);
 		if (error && (error != std::errc::no_such_file_or_directory || !*part))
-			return makeError(fmt::format("{}: cannot move it to {}: {}", file_.string(), movedTo_.string(),
-						     error.message()));
+			return nofctl::makeError(fmt::format("{}: cannot move it to {}: {}", file_.string(),
+							     movedTo_.string(), error.message()));
 	}
 	return {};
 }

@@ -110,15 +110,16 @@ void reload(Service &service, Rules rules, ReloadMode mode, std::function<void(c
 	if (!service.sharedViews()) { // no host is served yet
 		if (mode == ReloadMode::dryRun)
 			return done(nvmeof::errorFromErrno(EAGAIN, "the store has not loaded its records yet"));
+		Reloaded reloaded{0, {}, security->problems};
 		service.reload(std::move(rules), *std::move(security));
-		return done(Reloaded());
+		return done(std::move(reloaded));
 	}
 	// each worker copies the callback
 	auto shared = std::make_shared<Rules>(std::move(rules));
 	service.knownHosts([&service, shared, security = *std::move(security), mode,
 			    done = std::move(done)](const std::set<std::string> &hosts) {
 		const Preview preview = previewOf(service, *shared, *security.current);
-		Reloaded reloaded{preview.records, {}};
+		Reloaded reloaded{preview.records, {}, security.problems};
 		if (mode != ReloadMode::forced)
 			reloaded.losses = lossesBy(service.model(), preview.model, service.rules().views, hosts,
 						   Removed::counted);

@@ -45,8 +45,9 @@ enum class ReloadMode {
 };
 
 struct Reloaded {
-	std::size_t records = 0;  // changed at once by the configuration
-	std::vector<Loss> losses; // not with ReloadMode::forced
+	std::size_t records = 0;                // changed at once by the configuration
+	std::vector<Loss> losses;               // not with ReloadMode::forced
+	std::vector<std::string> problems = {}; // of key files, whose hosts have an unusable key; see HostKeys::read()
 };
 
 // @done may be called at once. Errors: the configuration is refused and nothing changes; the journal lists the hosts

@@ -5,7 +5,7 @@
 
 #include "etcd_store.h"
 #include "libctl/base/file.h"
-#include "make_error.h"
+#include "libctl/base/make_error.h"
 #include "sqlite_store.h"
 
 namespace cdc {
@@ -64,8 +64,8 @@ std::map<std::string, std::string> recordsIn(const StoreUpdate &news)
 Move::Move(runtime::Loop &loop, Store &from, Store &to, Done done)
 	: from_(from), to_(to), done_(std::move(done)), patience_(loop, [this] {
 		  const StoreState state = (read_ ? to_ : from_).state();
-		  end(makeError(fmt::format("{} {}: {}", state.engine, state.place,
-					    state.trouble.empty() ? "no answer" : state.trouble)));
+		  end(nofctl::makeError(fmt::format("{} {}: {}", state.engine, state.place,
+						    state.trouble.empty() ? "no answer" : state.trouble)));
 	  })
 {
 }
@@ -101,8 +101,8 @@ void Move::targetRead(const StoreUpdate &news)
 	for (const auto &[key, value] : recordsIn(news)) {
 		auto same = records_.find(key);
 		if (same == records_.end() || same->second != value)
-			return end(makeError(fmt::format("{} already has records ({}): move into an empty store",
-							 to_.state().place, key)));
+			return end(nofctl::makeError(fmt::format(
+				"{} already has records ({}): move into an empty store", to_.state().place, key)));
 	}
 	to_.raise(moved_.before, [this](const Result<void> &raised) { isWritten(raised); });
 }

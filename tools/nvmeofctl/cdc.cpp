@@ -20,6 +20,7 @@
 
 #include "context.h"
 #include "libctl/base/file.h"
+#include "libctl/base/make_error.h"
 #include "libctl/base/text.h"
 #include "parse.h"
 #include "table.h"
@@ -148,6 +149,19 @@ std::string doneText(const Json &answer)
 			   memberText(answer, "generation"));
 }
 
+// Warns of the key files that a reload could not use. A script learns of them by the exit code.
+int reportProblems(Context &context, const Json &answer)
+{
+	ExitCode code = ExitCode::done;
+	for (const Json &problem : listOf(answer, "problems")) {
+		const std::string text = problem.is_string() ? problem.get<std::string>() : "-";
+		context.warn("", nofctl::makeError(text),
+			     "the host of that key is kept out: correct it, and reload again");
+		code = ExitCode::failed;
+	}
+	return static_cast<int>(code);
+}
+
 int show(Context &context, const Json &answer, const std::string &what)
 {
 	auto view = views().find(what);
@@ -155,7 +169,7 @@ int show(Context &context, const Json &answer, const std::string &what)
 		context.print(answer);
 	else
 		context.out() << (view != views().end() ? view->second(answer) : doneText(answer));
-	return 0;
+	return what == "reload" ? reportProblems(context, answer) : 0;
 }
 
 // Prints changes until the service ends the connection. Flushes each line for the reader of a pipe.

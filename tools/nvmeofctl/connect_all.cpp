@@ -16,6 +16,7 @@
 #include "context.h"
 #include "documents.h"
 #include "format.h"
+#include "libctl/base/make_error.h"
 #include "libctl/base/security.h"
 #include "libctl/gpu/rails.h"
 #include "policy.h"
@@ -59,7 +60,7 @@ std::optional<Error> ConnectAll::hasInTreeConflict(const std::string &nqn)
 	if (!first || order_.force)
 		return known->second;
 	if (std::optional<std::string> held = present_.inTreeConflict(nqn))
-		known->second = asError(*held);
+		known->second = nofctl::makeError(*held);
 	return known->second;
 }
 

@@ -17,6 +17,7 @@
 
 #include "configuration.h"
 #include "context.h"
+#include "libctl/base/make_error.h"
 #include "libctl/gpu/tree.h"
 
 using namespace nvmeof;
@@ -341,13 +342,6 @@ std::string inTreeStep(const std::string &subsysnqn)
 	return fmt::format("unmount its disks, then 'nvme disconnect -n {}'", subsysnqn);
 }
 
-Error asError(std::string message)
-{
-	Error error;
-	error.message = std::move(message);
-	return error;
-}
-
 static std::string nextStep(const std::string &subsysnqn)
 {
 	return inTreeStep(subsysnqn) +
@@ -356,17 +350,17 @@ static std::string nextStep(const std::string &subsysnqn)
 
 int reportInTreeConflict(Context &context, const std::string &subsysnqn, const std::string &held)
 {
-	Json error = toJson(asError(held));
+	Json error = toJson(nofctl::makeError(held));
 	error["code"] = "other_driver"; // no code of the library, which would connect
 	if (context.json())
 		context.print(Json{{"error", error}});
-	context.complain("", asError(held), nextStep(subsysnqn));
+	context.complain("", nofctl::makeError(held), nextStep(subsysnqn));
 	return static_cast<int>(ExitCode::otherDriver);
 }
 
 void warnInTreeConflict(Context &context, const std::string &subsysnqn, const std::string &held)
 {
-	context.warn("", asError(held), nextStep(subsysnqn));
+	context.warn("", nofctl::makeError(held), nextStep(subsysnqn));
 }
 
 std::vector<std::string> twinsOf(const Namespace &ns, const std::vector<NvmeDisk> &disks)
@@ -397,8 +391,8 @@ Json warnDuplicateIdentifiers(Context &context, const std::vector<Namespace> &na
 			continue;
 		all[ns.name] = nodes;
 		context.warn("/dev/" + ns.name,
-			     asError(fmt::format("{} in another subsystem has the same identifiers",
-						 fmt::join(nodes, ", "))),
+			     nofctl::makeError(fmt::format("{} in another subsystem has the same identifiers",
+							   fmt::join(nodes, ", "))),
 			     "links in /dev/disk/by-id point to only one of them");
 	}
 	return all;
@@ -415,7 +409,7 @@ Json warnInTreeDuplicates(Context &context, const std::vector<Namespace> &namesp
 		all[ns.name] = nodes;
 		std::string words =
 			fmt::format("the in-tree NVMe driver has the same namespace as {}", fmt::join(nodes, ", "));
-		context.warn("/dev/" + ns.name, asError(words),
+		context.warn("/dev/" + ns.name, nofctl::makeError(words),
 			     "mount only one of them; links in /dev/disk point to the disk that appeared first");
 	}
 	return all;

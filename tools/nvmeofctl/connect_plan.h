@@ -56,8 +56,6 @@ struct NetworkInterface {
 // The network interface of a controller's connections, and what is wrong with it
 NetworkInterface networkInterfaceOf(const nvmeof::Controller &controller);
 
-nvmeof::Error asError(std::string message); // without a code
-
 // Takes the settings of the configuration for the NQN of @plan, where the command line gives none. Reports an error in
 // the configuration as a warning. Errors: its [[security]] rules are not known.
 nvmeof::Result<void> takeDefaults(Context &context, ConnectPlan &plan);

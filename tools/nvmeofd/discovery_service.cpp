@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "connections.h"
+#include "libctl/discovery/service_nqn.h"
 #include "libctl/runtime/journal.h"
 
 using namespace nvmeof;
@@ -64,8 +65,7 @@ void DiscoveryService::begin()
 ConnectOptions DiscoveryService::options() const
 {
 	ConnectOptions options = planned_.options;
-	if (options.subsysnqn.empty())
-		options.subsysnqn = discoveryNqn;
+	options.subsysnqn = nofctl::serviceNqn(options.subsysnqn);
 	options.owner = owner;
 	if (!persistent_)
 		return options;
@@ -87,11 +87,6 @@ void DiscoveryService::connect()
 	Result<Controller> made = client_.start(options());
 	if (made)
 		return adopt(*made);
-	if (made.error().code == ErrorCode::alreadyConnected) {
-		Result<Controller> there = client_.controller(made.error().object.name);
-		if (there)
-			return adopt(*there);
-	}
 	fail(made.error());
 	retryLater();
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "connections.h"
+#include "libctl/discovery/service_nqn.h"
 
 using namespace nvmeof;
 using Json = nlohmann::json;
@@ -38,7 +39,7 @@ Json serviceJson(const Status &status, std::size_t index)
 	Json json{{"service", planned.key},
 		  {"address", planned.options.address.toString()},
 		  {"transport", planned.options.transport},
-		  {"nqn", planned.options.subsysnqn.empty() ? discoveryNqn : planned.options.subsysnqn},
+		  {"nqn", nofctl::serviceNqn(planned.options.subsysnqn)},
 		  {"depth", planned.depth},
 		  {"log", logJson(status, planned.key)},
 		  {"connections", ledTo(status.plan, index)}};

@@ -303,6 +303,19 @@ TEST_CASE("misbehaviour during secure channel concatenation", "[hostile][auth][c
 			}
 }
 
+TEST_CASE("secure channel concatenation: TLS with another key than the generated one is refused",
+	  "[hostile][auth][concat][tcp]")
+{
+	TlsAgent agent("/nvmeof/tests/wrong_agent");
+	Stage stage(Needs::channel);
+	auto result = stage.host.client().connect(stage.options(), nvmeof::WaitFor::controller, scaled(5s));
+	REQUIRE_FALSE(result);
+	CHECK(result.error().message.find("the TLS agent has used another key than the generated one") !=
+	      std::string::npos);
+	CHECK(stage.server.counters().adminConnects == 1); // the one that has generated the key
+	CHECK(stage.server.counters().ioConnects == 0);
+}
+
 TEST_CASE("secure channel concatenation: what cannot be is refused before anything is sent",
 	  "[hostile][auth][concat][tcp]")
 {

@@ -15,10 +15,11 @@ bool agentListens()
 
 } // namespace
 
-TlsAgent::TlsAgent() : program_((loadModules({"tls", "nvme_keyring"}), "exec nvmeof-tlsd --debug 2>/run/tlsd.log"))
+TlsAgent::TlsAgent(const std::string &program)
+	: program_((loadModules({"tls", "nvme_keyring"}), "exec " + program + " 2>/run/tlsd.log"))
 {
 	if (!eventually(agentListens))
-		throw std::runtime_error("nvmeof-tlsd does not start: " + readFile("/run/tlsd.log"));
+		throw std::runtime_error(program + " does not start: " + readFile("/run/tlsd.log"));
 }
 
 std::string newTlsKey(const std::string &name, const std::string &hash)

@@ -8,10 +8,10 @@
 
 namespace guest {
 
-// The agent nvmeof-tlsd, for the host and the target of this machine, until the end of its scope
+// The agent nvmeof-tlsd, or another program, for the host and the target of this machine, until the end of its scope
 class TlsAgent {
 public:
-	TlsAgent();
+	explicit TlsAgent(const std::string &program = "nvmeof-tlsd --debug");
 	void signal(int number) { program_.signal(number); }
 
 private:

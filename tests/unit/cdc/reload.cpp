@@ -188,3 +188,24 @@ TEST_CASE("a reload over the control socket is checked, too", "[reload][control]
 	CHECK(caller.ask(R"({"command": "reload", "force": true})")["done"] == "reload");
 	CHECK(running.comeTo(10, 1));
 }
+
+TEST_CASE("a reload says which key files it could not use", "[reload][control]")
+{
+	ReloadFixture running;
+	const std::filesystem::path keys = running.dir.path() / "keys", file = keys / "nqn.h.dhchap";
+	std::filesystem::create_directory(keys);
+	std::ofstream(file) << target::testHostSecret;
+	std::filesystem::permissions(file, std::filesystem::perms(0644));
+	running.rules.security.keys = keys;
+	ControlClient caller(running);
+	for (const char *request : {R"({"command": "reload", "dry_run": true})", R"({"command": "reload"})"}) {
+		const Json answer = caller.ask(request);
+		CHECK_FALSE(answer.contains("error"));
+		REQUIRE(answer["problems"].size() == 1);
+		CHECK(answer["problems"][0].get<std::string>().starts_with(file.string() + ": its mode is 0644"));
+	}
+	std::filesystem::permissions(file, std::filesystem::perms(0600));
+	const Json answer = caller.ask(R"({"command": "reload"})");
+	CHECK(answer["done"] == "reload");
+	CHECK(answer["problems"] == Json::array());
+}

@@ -178,6 +178,23 @@ TEST_CASE("an error of the service keeps its code", "[cdc]")
 	CHECK(FakeService("").run({"status"}).err.find("closed the connection") != std::string::npos);
 }
 
+TEST_CASE("a reload that could not use a key file says which, and fails", "[cdc]")
+{
+	const std::string problem = "/k/nqn.a.dhchap: its mode is 0644, and must be 0600 or stricter";
+	FakeService service(fmt::format(R"({{"done": "reload", "problems": ["{}", 7]}})", problem) + "\n");
+	const Outcome outcome = service.run({"reload"});
+	CHECK(outcome.code == 1);
+	CHECK(outcome.out == "nvmeof-cdc: reload\n");
+	CHECK(outcome.err.find("warning: " + problem + " (the host of that key is kept out: correct it") !=
+	      std::string::npos);
+	FakeService other(fmt::format(R"({{"done": "reload", "problems": ["{}"]}})", problem) + "\n");
+	const Outcome json = other.run({"reload", "--json"});
+	CHECK(json.code == 1);
+	CHECK(Json::parse(json.out)["problems"] == Json{problem});
+	CHECK(FakeService("{\"done\": \"reload\", \"problems\": []}\n").run({"reload"}).code == 0);
+	CHECK(FakeService("{\"done\": \"reload\"}\n").run({"reload"}).code == 0); // of an older version
+}
+
 TEST_CASE("documents are passed on with the schema version", "[cdc]")
 {
 	FakeService service("{\"generation\": 7, \"hosts\": []}\n");

@@ -10,22 +10,11 @@
 #include "list.h"
 #include "terminal.h"
 #include "table.h"
+#include "tests/unit/controller_at.h"
 
 using namespace nvmeof;
 
 namespace {
-
-Controller controllerAt(const char *name, const char *traddr)
-{
-	Controller c;
-	c.name = name;
-	c.subsysnqn = "nqn.a";
-	c.transport = "tcp";
-	c.traddr = traddr;
-	c.trsvcid = "4420";
-	c.state = ControllerState::live;
-	return c;
-}
 
 Path pathOn(const char *controller, const char *ns, AnaState state)
 {

@@ -653,8 +653,8 @@ TEST_CASE("a configuration whose connects would all be refused for their keys is
 	for (const std::string &wrong : {service + controller, service + controller + defaults + host}) {
 		const ConfigReading reading = parseConfig(wrong, "c"); // [[defaults]] are for subsystems
 		REQUIRE(reading.problems.size() == 1);
-		CHECK(reading.problems[0].message == "dhchap-ctrl-key needs dhchap-key");
-		CHECK(reading.problems[0].place.line == 3);
+		CHECK(reading.problems[0].message.find("dhchap-ctrl-key needs dhchap-key") == 0);
+		CHECK(reading.problems[0].place.line == 1);
 	}
 	const ConfigReading reading = parseConfig(service + host + controller, "c");
 	CHECK(reading.problems.empty());

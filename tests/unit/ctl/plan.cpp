@@ -413,6 +413,54 @@ TEST_CASE("a referral to another NQN does not get the keys of the service that r
 	CHECK_FALSE(plan.services[2].options.tls);
 }
 
+TEST_CASE("a referral to another NQN stays encrypted, by concat where there are keys for it", "[plan][security]")
+{
+	Fabric fabric({"10.0.0.1"});
+	DiscoveryEntry other = referral("10.0.0.9");
+	other.subsysnqn = "nqn.other";
+	fabric.tell("10.0.0.1", {other});
+	fabric.tell("10.0.0.9", {});
+	ConnectOptions &root = fabric.roots[0];
+	root.dhchapKey = "/k/host";
+	root.dhchapCtrlKey = "/k/ctrl";
+	root.concat = true;
+	ConnectSettings settings;
+	fabric.rules.settings = [&](const std::string &) { return settings; };
+	auto referred = [&] {
+		const Plan plan = fabric.plan();
+		REQUIRE(plan.services.size() == 2);
+		return plan.services[1].options;
+	};
+	settings.dhchapKey = "/k/other";
+	CHECK(reasonFor(fabric.plan(), "10.0.0.9").find("whose dhchap-ctrl-key it does not get") != std::string::npos);
+	settings.dhchapCtrlKey = "/k/other-ctrl";
+	CHECK(referred().concat);
+	CHECK_FALSE(referred().tls);
+	// a setting for its own NQN is the nearer one
+	settings.tlsKey = "/k/other-tls";
+	CHECK_FALSE(referred().concat);
+	CHECK(referred().tls == TlsUse::required);
+	CHECK(referred().tlsKey == "/k/other-tls");
+	settings.tlsKey.reset();
+	settings.concat = false;
+	CHECK_FALSE(referred().concat);
+	CHECK(referred().tls == TlsUse::required); // with the key in .nvme, never plain
+	settings.concat = true;
+	root.concat = false;
+	for (const auto tls : {std::optional<TlsUse>(), std::optional(TlsUse::required)}) {
+		root.tls = tls;
+		CHECK(referred().concat);
+		CHECK_FALSE(referred().tls);
+	}
+	// where authentication is forbidden, it generates no key
+	settings.concat.reset();
+	root.concat = true;
+	root.tls.reset();
+	settings.security = SecurityRule{SecurityUse::off, {}, "c:1"};
+	CHECK_FALSE(referred().concat);
+	CHECK(referred().tls == TlsUse::required);
+}
+
 TEST_CASE("secure channel concatenation replaces TLS with a key that an entry requires", "[plan][tls]")
 {
 	Fabric fabric({"10.0.0.1"});

@@ -333,6 +333,55 @@ TEST_CASE("secure channel concatenation is refused where it cannot be", "[keys][
 	CHECK(says(keysFor(options).error(), "concat needs transport tcp, not rdma"));
 }
 
+TEST_CASE("a configuration is checked for what a connect with concat would refuse", "[keys][tls][config]")
+{
+	const std::string service = "[[discovery]]\naddress = \"10.0.0.1\"\n",
+			  connection = "[[connection]]\nnqn = \"nqn.s\"\naddress = \"10.0.0.1\"\n",
+			  concat = "concat = true\n", rdma = "transport = \"rdma\"\n", tls = "tls = true\n",
+			  ctrl = "dhchap-ctrl-key = \"/k/ctrl.key\"\n", off = "tls = \"off\"\n",
+			  keys = "dhchap-key = \"/k/host.key\"\n" + ctrl, tlsKeyLine = "tls-key = \"/k/tls.key\"\n",
+			  defaults = "[[defaults]]\nnqn = \"nqn.*\"\n";
+	for (const std::string &table : {service, connection})
+		for (const std::string &wrong : {concat, concat + keys + rdma, concat + keys + tls, concat + keys + off,
+						 concat + keys + tlsKeyLine, ctrl}) {
+			CAPTURE(table, wrong);
+			const ConfigReading reading = parseConfig(table + wrong, "c");
+			REQUIRE(reading.problems.size() == 1);
+			CHECK(reading.problems[0].place.line == 1);
+			const Config &config = reading.config;
+			const bool discovery = !config.services.empty();
+			const ConnectOptions options = discovery ? serviceOptions(config, config.services[0], {})
+								 : connectionOptions(config, config.connections[0], {});
+			CHECK(reading.problems[0].message == connectKeys(options, host).error().message);
+		}
+	CHECK(parseConfig(connection + concat + rdma + tls, "c").problems.size() == 4); // all at once
+	for (const std::string &right :
+	     {service + concat + keys, service + concat + "dhchap-key = \"/k/host.key\"\n", connection + concat + keys,
+	      connection + concat + defaults + keys, connection + keys + defaults + concat}) {
+		CAPTURE(right);
+		CHECK(parseConfig(right, "c").problems.empty());
+	}
+	const ConfigReading accepted = parseConfig(service + tls + rdma, "c");
+	CHECK(accepted.problems.empty());
+	CHECK(accepted.config.notes ==
+	      std::vector<std::string>{
+		      "c:1: TLS needs transport tcp, not rdma: omit tls and tls-key, or set tls to off"});
+	// [[defaults]] are for subsystems, and a [[connection]] can add to them
+	CHECK(parseConfig(service + concat + defaults + keys, "c").problems.size() == 1);
+	auto notes = [](const std::string &text) {
+		const ConfigReading reading = parseConfig(text, "c");
+		CHECK(reading.problems.empty());
+		return reading.config.notes;
+	};
+	using Notes = std::vector<std::string>;
+	CHECK(notes(defaults + concat) ==
+	      Notes{"c:1: concat needs dhchap-key: the host's authentication generates the key of TLS"});
+	CHECK(notes(defaults + concat + keys + tls) == Notes{"c:1: concat excludes tls and tls-key: the authentication "
+							     "generates the key of TLS; omit one of them"});
+	CHECK(notes(defaults + concat + "[[defaults]]\n" + keys).empty());
+	CHECK(notes(defaults + concat + keys + "[[defaults]]\n" + tls).empty()); // the nearer one applies
+}
+
 TEST_CASE("TLS is refused where it cannot be, and is never dropped silently", "[keys][tls]")
 {
 	const KeyFile file(std::string(tlsKey) + "\n");

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/unit/controller_at.h"
+
 using namespace nvmeof;
 using namespace nvmeofd;
 
@@ -16,18 +18,6 @@ PlannedConnection planned(const std::string &traddr, const SecurityRule &rule)
 	one.options.address = {traddr, "4420"};
 	one.options.subsysnqn = "nqn.a";
 	one.options.security = rule;
-	return one;
-}
-
-Controller controllerAt(const std::string &name, const std::string &traddr)
-{
-	Controller one;
-	one.name = name;
-	one.transport = "tcp";
-	one.subsysnqn = "nqn.a";
-	one.traddr = traddr;
-	one.trsvcid = "4420";
-	one.state = ControllerState::live;
 	return one;
 }
 

@@ -6,9 +6,9 @@
 
 #include <nvmeof/error.h>
 
-namespace cdc {
+namespace nofctl {
 
-// For errors of this program or its environment; nofctl::invalidError() is for invalid input.
+// For errors of this program or its environment; invalidError() is for invalid input.
 inline nvmeof::Error makeError(std::string message)
 {
 	nvmeof::Error error;
@@ -16,4 +16,4 @@ inline nvmeof::Error makeError(std::string message)
 	return error;
 }
 
-} // namespace cdc
+} // namespace nofctl
