@@ -232,8 +232,8 @@ void noteSecurity(Config &config, const ConfigTarget &target, const char *table,
 		config.notes.push_back(target.place.toString() + ": " + table + ": " + good.error().message);
 }
 
-// A connect with the settings that apply to all subsystems of a pattern would be refused, unless a [[connection]] adds to
-// them. The text of the pattern stands for these subsystems: it matches the same patterns, and wider ones.
+// A connect with the settings that apply to all subsystems of a pattern would be refused, unless a [[connection]] adds
+// to them. The text of the pattern stands for these subsystems: it matches the same patterns, and wider ones.
 void noteDefaults(Config &config, const ConfigDefaults &entry)
 {
 	if (!entry.connect.concat.value_or(false) || !fits(entry.pattern, entry.pattern))

@@ -25,8 +25,8 @@
  *               AUTH_REQUIRED, CONCAT (opt)
  *                                     -> a controller object, in state "connecting". The connect runs in the
  *               background; CTRL_NTF events report the result. -EALREADY with CTRL_NAME of the existing controller if
- *               the same host already has a controller at this address. CONCAT needs TRANSPORT "tcp" and DHCHAP_KEY, and
- *               excludes TLS_KEY, also in CTRL_SET.
+ *               the same host already has a controller at this address. CONCAT needs TRANSPORT "tcp" and
+ *               DHCHAP_KEY, and excludes TLS_KEY, also in CTRL_SET.
  * CTRL_DEL      do, admin: CTRL_NAME (req), SUBSYSNQN (opt). Acknowledged when no listing has the controller any more.
  *               -ENODEV also if SUBSYSNQN is given and the controller of this name belongs to another subsystem.
  * CTRL_RESET    do, admin: CTRL_NAME (req), of a live or lost controller. Returns at once; CTRL_NTF events report the
@@ -265,7 +265,7 @@ enum nvmeof_attr {
 	NVMEOF_A_TLS_KEY_USED,		/* u32: serial number of the key that the TLS agent has used for it */
 	NVMEOF_A_AUTH_REQUIRED,		/* flag: refuse a controller that does not ask for authentication */
 	NVMEOF_A_AUTH_KEY_SINCE,	/* u64, CLOCK_BOOTTIME ns: when the driver was given the key with DHCHAP_KEY */
-	NVMEOF_A_TLS_KEY_SINCE,		/* u64, CLOCK_BOOTTIME ns: when the driver was given, or has generated, TLS_KEY */
+	NVMEOF_A_TLS_KEY_SINCE,		/* u64, CLOCK_BOOTTIME ns: when the driver got, or has generated, TLS_KEY */
 	NVMEOF_A_TLS_AT,		/* u64, CLOCK_BOOTTIME ns: end of the admin queue's handshake */
 	NVMEOF_A_CONCAT,		/* flag: TLS with a key that the authentication generates; tcp only */
 
