@@ -286,7 +286,9 @@ TEST_CASE("secure channel concatenation: a lost connection returns under load", 
 			}));
 			pause(1s);
 			CHECK(stage.host.state(c.name) != ControllerState::live);
-			CHECK_FALSE(stage.host.controller(c.name).tls);
+			// an attempt that is under way may have generated a key
+			const auto now = stage.host.controller(c.name);
+			CHECK((!now.tls || now.tls->cipher.empty()));
 			stage.server.script().disarm();
 			CHECK(stage.host.waitState(c.name, ControllerState::live));
 		}
