@@ -21,8 +21,8 @@ kver = $(or $(shell qemu/kernel $(KVER)),$(error no kernel to build for))
 
 # A build folder keeps the generator it was made with.
 generator = $(if $(wildcard $(BUILD)/user/CMakeCache.txt),,-G Ninja)
-# `make demo` compiles without optimisation, unless something was built before.
-build_type = $(if $(filter demo demo-gds,$(MAKECMDGOALS)),\
+# `make demo` alone compiles without optimisation, unless something was built before.
+build_type = $(if $(and $(MAKECMDGOALS),$(if $(filter-out demo demo-gds,$(MAKECMDGOALS)),,yes)),\
 	$(if $(wildcard $(BUILD)/user/CMakeCache.txt),,-DCMAKE_BUILD_TYPE=Quick),-DCMAKE_BUILD_TYPE=RelWithDebInfo)
 
 .PHONY: all configure user tool modules test-modules deb rpm install dkms uninstall clean help deps test-deps \

@@ -80,8 +80,8 @@ struct ConnectOptions {
 	// the key that ".nvme" has for this host and subsystem.
 	std::string tlsKey;
 	// TLS with a key that the authentication generates: secure channel concatenation (NVMe Base 2.1, 8.3.4.5.9).
-	// Needs transport "tcp" and dhchapKey, and excludes tls and tlsKey. Only with dhchapCtrlKey, the controller
-	// proves its identity: use it where the target can.
+	// Needs transport "tcp" and dhchapKey, and excludes tls and tlsKey. The controller proves its identity only if
+	// dhchapCtrlKey is set; set it wherever the target supports that.
 	bool concat = false;
 	// Restricts the settings above: a connect that contradicts it fails before anything is sent.
 	SecurityRule security;

@@ -512,7 +512,7 @@ static int exchange_await(struct auth_exchange *x)
 	if (x->d.replied)
 		return exchange_note(x, -EKEYREJECTED, 0, "authentication of queue %u failed: the controller ended the "
 				     "connection after the reply: the host's secret is probably wrong", x->qid);
-	if (x->d.channel)
+	if (x->d.channel && !test_bit(NOF_CTRL_EVER_LIVE, &x->ctrl->flags))
 		return exchange_note(x, -EKEYREJECTED, 0, "the controller ended the connection when it was asked for "
 				     "secure channel concatenation: it probably does not support that");
 	return ret;
@@ -685,7 +685,7 @@ static int authenticate(struct nof_ctrl *ctrl, struct nof_queue *queue)
 				    "secret (dhchap-key)");
 	if (!ret && !x->qid)
 		auth_succeeded(x);
-	else if (ret && queue && !x->qid)
+	else if (ret && queue && !x->qid && (x->d.replied || !x->unknown))
 		nof_auth_keys_failed(ctrl, x->with_next, ret);
 	if (!queue)
 		reauth_ended(x, ret);
@@ -701,17 +701,23 @@ bool nof_auth_concatenates(const struct nof_queue *queue)
 int nof_auth_queue(struct nof_queue *queue)
 {
 	struct nof_ctrl *ctrl = queue->ctrl;
-	bool channel = ctrl->opts.concat && nof_tls_key_set(ctrl), proof;
+	bool channel = ctrl->opts.concat && nof_tls_key_set(ctrl), proof = nof_auth_wants_proof(ctrl);
 
 	/* over TLS, the authentication of the admin queue is the one that has generated the key */
 	if (!queue->qid && !channel)
 		WRITE_ONCE(ctrl->auth.at, 0);
+	if (nof_auth_peer_unproven(ctrl) && (proof || queue->must_authenticate)) {
+		nof_ctrl_note(ctrl, -EKEYREJECTED, 0, proof ?
+			      "the controller has not proved its identity yet: connect again" :
+			      "the controller asks for another authentication, but has not proved its identity: set "
+			      "dhchap-ctrl-key");
+		return -EKEYREJECTED;
+	}
 	if (queue->must_authenticate)
 		return authenticate(ctrl, queue);
-	/* nobody else knows the key of the connection than the two sides of the authentication */
+	/* only the peer of that authentication knows the key of the connection */
 	if (channel)
 		return 0;
-	proof = nof_auth_wants_proof(ctrl);
 	if (!proof && !ctrl->opts.auth_required && !nof_auth_concatenates(queue))
 		return 0;
 	/*

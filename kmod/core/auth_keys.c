@@ -9,6 +9,7 @@
 #include "core/auth_keys.h"
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
+#include "core/tls_key.h"
 #include "core/work.h"
 #include "wire/dhchap.h"
 
@@ -163,7 +164,7 @@ void nof_auth_use_keys(struct nof_ctrl *ctrl, struct nof_auth_keys *keys)
 	keys_store(auth, keys);
 	/* stop_works() cancels the work after the state has changed */
 	spin_lock_irqsave(&ctrl->state_lock, flags);
-	again = ctrl->state == NVMEOF_CTRL_LIVE && READ_ONCE(auth->at);
+	again = ctrl->state == NVMEOF_CTRL_LIVE && READ_ONCE(auth->at) && !nof_auth_peer_unproven(ctrl);
 	auth->result = again ? -EINPROGRESS : 0;
 	if (again)
 		queue_work(nof_wq, &auth->work);
@@ -219,6 +220,11 @@ bool nof_auth_wants_proof(struct nof_ctrl *ctrl)
 	wants = ctrl->auth.keys.ctrl_key || ctrl->auth.next.ctrl_key;
 	mutex_unlock(&ctrl->auth.lock);
 	return wants;
+}
+
+bool nof_auth_peer_unproven(struct nof_ctrl *ctrl)
+{
+	return ctrl->opts.concat && nof_tls_key_set(ctrl) && !NOF_AUTH_MUTUAL(READ_ONCE(ctrl->auth.agreed));
 }
 
 void nof_auth_keys_succeeded(struct nof_ctrl *ctrl, const struct nof_auth_keys *keys)

@@ -20,6 +20,11 @@ int nof_auth_read_secret(struct key *key, struct nof_dhchap_secret *secret, cons
 bool nof_auth_choose_keys(struct nof_ctrl *ctrl, u16 qid, bool again, struct nof_auth_keys *keys);
 /* True if the controller has to authenticate itself, too */
 bool nof_auth_wants_proof(struct nof_ctrl *ctrl);
+/*
+ * Whether the peer of the connection has TLS with a key that was generated without a proof of the controller. It may be
+ * an impostor, who passes on the challenges of the target: the host answers none on such a connection.
+ */
+bool nof_auth_peer_unproven(struct nof_ctrl *ctrl);
 /* The admin queue has been authenticated with @keys, which are now those in use. */
 void nof_auth_keys_succeeded(struct nof_ctrl *ctrl, const struct nof_auth_keys *keys);
 /* A connect attempt has failed with @err. If it blames the keys, the next attempt tries the other ones. */

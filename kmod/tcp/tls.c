@@ -217,11 +217,11 @@ static int handshake_run(struct nof_tcp_queue *q)
 	if (IS_ERR(key))
 		return PTR_ERR(key);
 	ret = handshake_begin(q, key, keyring) ?: handshake_wait(q);
-	if (!ret && !q->tls_setup.key)
-		q->tls_setup.key = key_serial(key);
-	/* only the generated key tells that the peer is the other side of the authentication */
+	/* only the generated key ties this connection to the authentication */
 	if (!ret && q->q.ctrl->opts.concat && q->tls_setup.key != key_serial(key))
 		ret = -EBADE;
+	if (!ret && !q->tls_setup.key)
+		q->tls_setup.key = key_serial(key);
 	key_put(key);
 	return ret;
 }

@@ -33,6 +33,9 @@ Result<void> applyTls(ConnectOptions &options)
 		if (options.tls == TlsUse::off)
 			return invalidError("tls: required for " + options.subsysnqn + by(rule) +
 					    ", and set to off: remove that setting, or change the rule");
+		if (options.concat && options.dhchapCtrlKey.empty())
+			return missing("dhchap-ctrl-key: TLS is required for " + options.subsysnqn + by(rule) +
+				       ", and with concat alone the controller proves nothing: give its key");
 		if (!options.concat) // which leads to TLS, or to no connection
 			options.tls = TlsUse::required;
 		return {};
@@ -65,9 +68,14 @@ std::vector<std::string> keyContradictions(const ConnectOptions &options)
 	if (options.concat && (options.tls || !options.tlsKey.empty()))
 		found.push_back("concat excludes tls and tls-key: the authentication generates the key of TLS; omit "
 				"one of them");
-	if (options.concat && options.dhchapKey.empty())
-		found.push_back("concat needs dhchap-key: the host's authentication generates the key of TLS");
 	return found;
+}
+
+std::string missingConcatKey(const ConnectOptions &options)
+{
+	if (!options.concat || !options.dhchapKey.empty())
+		return {};
+	return "concat needs dhchap-key: the host's authentication generates the key of TLS";
 }
 
 std::string tlsContradiction(const ConnectOptions &options)
@@ -97,6 +105,9 @@ std::string missingSecurity(const SecurityRule &rule, const Controller &controll
 {
 	if (rule.tls == SecurityUse::required && !controller.tls && !controller.concat)
 		return "tls";
+	const bool unproven = controller.authentication && !controller.authentication->mutual;
+	if (rule.tls == SecurityUse::required && controller.concat && unproven)
+		return "dhchap-ctrl-key";
 	if (rule.auth == SecurityUse::required && !controller.authRequired && !controller.authentication)
 		return "dhchap-key";
 	return {};

@@ -16,12 +16,15 @@ inline nvmeof::TlsUse tlsUseOf(const std::optional<nvmeof::TlsUse> &tls, bool ha
 	return tls.value_or(hasKey ? nvmeof::TlsUse::required : nvmeof::TlsUse::off);
 }
 
-// Why settings for keys and concat contradict each other or the transport, so that no connect can succeed; empty: they
-// do not
+// Returns why settings for keys and concat contradict each other or the transport, so that no connect can succeed;
+// empty if they do not.
 std::vector<std::string> keyContradictions(const nvmeof::ConnectOptions &options);
 
 // Likewise, for TLS without concat
 std::string tlsContradiction(const nvmeof::ConnectOptions &options);
+
+// Returns why concat cannot succeed until a key is set; empty if one is, or without concat.
+std::string missingConcatKey(const nvmeof::ConnectOptions &options);
 
 /*
  * Changes the settings for keys and TLS to what options.security demands. Errors: invalid, if they contradict it;

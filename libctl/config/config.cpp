@@ -233,7 +233,7 @@ void noteSecurity(Config &config, const ConfigTarget &target, const char *table,
 }
 
 // A connect with the settings that apply to all subsystems of a pattern would be refused, unless a [[connection]] adds
-// to them. The text of the pattern stands for these subsystems: it matches the same patterns, and wider ones.
+// to them. The pattern is looked up as if it were an NQN: the same pattern and wider ones match it.
 void noteDefaults(Config &config, const ConfigDefaults &entry)
 {
 	if (!entry.connect.concat.value_or(false) || !fits(entry.pattern, entry.pattern))
@@ -243,7 +243,10 @@ void noteDefaults(Config &config, const ConfigDefaults &entry)
 	ConnectSettings settings = entry.connect;
 	settings.complete(config.connectSettingsFor(entry.pattern));
 	settings.apply(options);
-	for (const std::string &why : nofctl::keyContradictions(options))
+	std::vector<std::string> all = nofctl::keyContradictions(options);
+	if (std::string why = nofctl::missingConcatKey(options); !why.empty())
+		all.push_back(std::move(why));
+	for (const std::string &why : all)
 		config.notes.push_back(entry.place.toString() + ": " + why);
 }
 
@@ -253,6 +256,9 @@ void checkKeys(ConfigReading &reading)
 	auto check = [&](const ConfigTarget &target, const ConnectOptions &options) {
 		for (std::string &why : nofctl::keyContradictions(options))
 			reading.problems.push_back({target.place, std::move(why)});
+		// only a note: an initramfs has the keys of the boot's subsystems, and must not refuse the file
+		if (const std::string why = nofctl::missingConcatKey(options); !why.empty())
+			reading.config.notes.push_back(target.place.toString() + ": " + why);
 	};
 	Config &config = reading.config;
 	for (const ConfigTarget &one : config.services) {

@@ -277,6 +277,8 @@ Result<ConnectKeys> connectKeys(const ConnectOptions &options, const std::string
 {
 	if (const std::vector<std::string> wrong = keyContradictions(options); !wrong.empty())
 		return invalidError(wrong.front());
+	if (const std::string missing = missingConcatKey(options); !missing.empty())
+		return invalidError(missing);
 	// The kernel keeps the generated key of TLS as a key of the type that the module of that keyring has.
 	if (options.concat)
 		if (const Result<TlsKeyring> there = keyring(); !there)

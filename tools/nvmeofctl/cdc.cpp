@@ -155,8 +155,7 @@ int reportProblems(Context &context, const Json &answer)
 	ExitCode code = ExitCode::done;
 	for (const Json &problem : listOf(answer, "problems")) {
 		const std::string text = problem.is_string() ? problem.get<std::string>() : "-";
-		context.warn("", nofctl::makeError(text),
-			     "the host of that key is kept out: correct it, and reload again");
+		context.warn("", nofctl::makeError(text), "correct that, and reload again");
 		code = ExitCode::failed;
 	}
 	return static_cast<int>(code);

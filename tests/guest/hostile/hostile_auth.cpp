@@ -245,17 +245,29 @@ TEST_CASE("secure channel concatenation without a proof of the controller", "[ho
 	CHECK_FALSE(c.authentication->mutual);
 	REQUIRE(c.tls);
 	CHECK(c.tls->generated);
+	// the peer may be an impostor: new keys are used on the next connection only
+	must("nvmeofctl set " + c.name + " dhchap-ctrl-key=" + stage.options().dhchapCtrlKey);
+	CHECK_FALSE(stage.host.controller(c.name).authentication->mutual);
+	REQUIRE(stage.host.client().reset(c.name));
+	REQUIRE(eventually([&] {
+		const auto now = stage.host.controller(c.name);
+		return now.state == ControllerState::live && now.authentication && now.authentication->mutual;
+	}));
 	CHECK(stage.server.violations().empty());
 	stage.host.disconnectAll();
 
-	// a target, or somebody on the way, that asks for no authentication
-	const auto unasked = std::ranges::find_if(target::channelMisbehaviours(), [](const Misbehaviour &m) {
-		return m.name == std::string_view("channel-unasked");
-	});
-	stage.server.script().arm(*unasked, target::Script::forever);
-	auto refused = stage.host.client().connect(o, nvmeof::WaitFor::controller, scaled(5s));
-	REQUIRE_FALSE(refused);
-	CHECK(refused.error().message.find("does not ask for it") != std::string::npos);
+	// a target, or an attacker on the network, that asks for no authentication, or for another one over TLS
+	for (const auto &[name, text] : {std::pair("channel-unasked", "does not ask for it"),
+					 {"channel-authentication-again", "asks for another authentication"}}) {
+		const Misbehaviour *m = target::findMisbehaviour(name);
+		REQUIRE(m);
+		stage.server.script().arm(*m, target::Script::forever);
+		auto refused = stage.host.client().connect(o, nvmeof::WaitFor::controller, scaled(5s));
+		REQUIRE_FALSE(refused);
+		INFO(refused.error().message);
+		CHECK(refused.error().message.find(text) != std::string::npos);
+		stage.server.script().disarm();
+	}
 }
 
 TEST_CASE("secure channel concatenation: a lost connection returns under load", "[hostile][auth][concat][tcp]")

@@ -169,12 +169,23 @@ TEST_CASE("secure channel concatenation fulfils [[security]], and is not dropped
 	options.security = {useOff, {}, place};
 	CHECK(names(refusal(options), "concat: authentication is off for"));
 	options.security = {useRequired, useRequired, place};
+	options.dhchapCtrlKey.clear();
+	CHECK(names(refusal(options), "with concat alone the controller proves nothing"));
+	options.security.tls = usePreferred;
+	CHECK(applied(options).concat);
+	options.security.tls = useRequired;
+	options.dhchapCtrlKey = options.dhchapKey;
 	options.transport = "rdma";
 	CHECK(names(refusal(options), "transport rdma has no TLS"));
 
 	Controller controller; // between two connections
 	controller.concat = controller.authRequired = true;
 	CHECK(checkSecurity({useRequired, useRequired, place}, controller));
+	controller.authentication.emplace();
+	CHECK(names(checkSecurity({useRequired, useRequired, place}, controller).error(), "dhchap-ctrl-key: required"));
+	controller.authentication->mutual = true;
+	CHECK(checkSecurity({useRequired, useRequired, place}, controller));
+	controller.authentication.reset();
 	controller.concat = false;
 	CHECK_FALSE(checkSecurity({useRequired, useRequired, place}, controller));
 }
