@@ -185,8 +185,7 @@ TEST_CASE("a reload that could not use a key file says which, and fails", "[cdc]
 	const Outcome outcome = service.run({"reload"});
 	CHECK(outcome.code == 1);
 	CHECK(outcome.out == "nvmeof-cdc: reload\n");
-	CHECK(outcome.err.find("warning: " + problem + " (the host of that key is kept out: correct it") !=
-	      std::string::npos);
+	CHECK(outcome.err.find("warning: " + problem + " (correct that, and reload again)") != std::string::npos);
 	FakeService other(fmt::format(R"({{"done": "reload", "problems": ["{}"]}})", problem) + "\n");
 	const Outcome json = other.run({"reload", "--json"});
 	CHECK(json.code == 1);
