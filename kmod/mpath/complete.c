@@ -14,7 +14,7 @@
 #include "mpath/complete.h"
 #include "mpath/degrade.h"
 #include "mpath/discard_ranges.h"
-#include "mpath/failover.h"
+#include "mpath/failover_stats.h"
 #include "mpath/fence.h"
 #include "mpath/hctx.h"
 #include "mpath/head.h"

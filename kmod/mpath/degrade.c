@@ -13,11 +13,11 @@
 #include "core/subsys.h"
 #include "core/work.h"
 #include "mpath/degrade.h"
+#include "mpath/degrade_limits.h"
 #include "mpath/events.h"
 #include "mpath/hctx.h"
 #include "mpath/head.h"
 #include "mpath/latency.h"
-#include "mpath/outlier.h"
 #include "mpath/path.h"
 #include "mpath/path_stats.h"
 

@@ -10,7 +10,7 @@
 #include "core/upcalls.h"
 #include "core/work.h"
 #include "mpath/events.h"
-#include "mpath/failover.h"
+#include "mpath/failover_stats.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/park.h"

@@ -10,7 +10,7 @@
 #include "compat/limits.h"
 #include "core/cmd.h"
 #include "mpath/events.h"
-#include "mpath/failover.h"
+#include "mpath/failover_stats.h"
 #include "mpath/park.h"
 #include "wire/effects.h"
 #include "wire/identify.h"
@@ -70,7 +70,7 @@ enum nof_head_flag {
  * @change.widen_work: see nof_head_widen_later()
  * @reserve.lock: one change of reservations at a time; held until the outcome of the command is known
  * @reserve.passthru_seq: counts reservation commands of passthrough, which does not take @reserve.lock
- * @failovers:	of its paths, see mpath/failover.h
+ * @failovers:	of its paths, see mpath/failover_stats.h
  * @removal:	@removal.work ends delayed_removal_secs, at @removal.at (jiffies)
  * @no_full_path_since:	CLOCK_BOOTTIME, ns: since when no usable path keeps all @limits; 0 while one does. Under
  *		subsys->lock

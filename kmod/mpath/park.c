@@ -6,7 +6,7 @@
 #include "core/subsys.h"
 #include "core/work.h"
 #include "mpath/discard_ranges.h"
-#include "mpath/failover.h"
+#include "mpath/failover_stats.h"
 #include "mpath/head.h"
 #include "mpath/park.h"
 #include "mpath/request.h"

@@ -13,7 +13,7 @@
 #include "core/work.h"
 #include "mpath/ana.h"
 #include "mpath/events.h"
-#include "mpath/failover.h"
+#include "mpath/failover_stats.h"
 #include "mpath/fence.h"
 #include "mpath/head.h"
 #include "mpath/park.h"

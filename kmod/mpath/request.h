@@ -6,7 +6,7 @@
 #include <linux/blk-mq.h>
 #include <linux/nvme.h>
 #include "core/cmd.h"
-#include "mpath/failover.h"
+#include "mpath/failover_stats.h"
 
 #define NOF_IO_TIMEOUT		(30 * HZ)	/* until an Abort is sent; after the same time again, recovery begins */
 /* Error completions of one request over all paths, after which the target's status is returned */

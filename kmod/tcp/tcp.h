@@ -390,7 +390,7 @@ void nof_tcp_hold_stop(struct nof_tcp_queue *q);
  */
 void nof_tcp_hold(struct nof_tcp_queue *q, u32 n);
 
-/* digest.c: CRC-32C of the digests. Start with NOF_TCP_CRC_INIT, finish with nof_tcp_crc_final(). */
+/* crc.c: CRC-32C of the digests. Start with NOF_TCP_CRC_INIT, finish with nof_tcp_crc_final(). */
 #define NOF_TCP_CRC_INIT	(~0U)
 u32 nof_tcp_crc(u32 crc, const void *buf, u32 len);
 u32 nof_tcp_crc_skb(u32 crc, struct sk_buff *skb, u32 offset, u32 len);

@@ -8,7 +8,7 @@ extern "C" {
 #include "core/backoff.h"
 #include "wire/status.h"
 #include "mpath/latency.h"
-#include "mpath/outlier.h"
+#include "mpath/degrade_limits.h"
 #include <linux/nvme.h>
 }
 

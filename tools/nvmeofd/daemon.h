@@ -26,7 +26,7 @@
 #include "libctl/runtime/loop.h"
 #include "mdns.h"
 #include "mdns_services.h"
-#include "reload.h"
+#include "reload_report.h"
 #include "resolver.h"
 #include "status.h"
 #include "stripes.h"

@@ -22,7 +22,7 @@
 #include "key.h"
 #include "nbft.h"
 #include "policy.h"
-#include "reload.h"
+#include "reload_report.h"
 #include "stats.h"
 #include "stripe.h"
 #include "top_model.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Whether a path is so much worse than its peers that it is degraded. Pure arithmetic, also compiled in userspace. */
-#ifndef NOF_MPATH_OUTLIER_H
-#define NOF_MPATH_OUTLIER_H
+#ifndef NOF_MPATH_DEGRADE_LIMITS_H
+#define NOF_MPATH_DEGRADE_LIMITS_H
 
 #include <linux/types.h>
 

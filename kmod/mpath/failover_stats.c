@@ -3,7 +3,7 @@
 #include "core/trace.h"
 #include "core/upcalls.h"
 #include "core/work.h"
-#include "mpath/failover.h"
+#include "mpath/failover_stats.h"
 #include "mpath/head.h"
 #include "mpath/path.h"
 #include "mpath/request.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "reload.h"
+#include "reload_report.h"
 
 #include <algorithm>
 #include <set>

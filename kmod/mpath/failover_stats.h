@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Failover counters: requests that leave a path are counted until all have completed, then sent as one event. */
-#ifndef NOF_MPATH_FAILOVER_H
-#define NOF_MPATH_FAILOVER_H
+#ifndef NOF_MPATH_FAILOVER_STATS_H
+#define NOF_MPATH_FAILOVER_STATS_H
 
 #include <linux/list.h>
 #include <linux/spinlock.h>

@@ -3,7 +3,7 @@
 
 #include <nvmeof/config.h>
 
-#include "reload.h"
+#include "reload_report.h"
 
 using namespace nvmeof;
 using namespace nvmeofd;
