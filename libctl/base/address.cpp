@@ -9,7 +9,7 @@
 
 #include <linux/nvmeof.h>
 
-#include "invalid_error.h"
+#include "make_error.h"
 #include "text.h"
 
 namespace nvmeof {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "invalid_error.h"
+#include "make_error.h"
 
 namespace nvmeof {
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "invalid_error.h"
+#include "make_error.h"
 
 namespace nofctl {
 

@@ -8,11 +8,19 @@
 
 namespace nofctl {
 
-// For errors of this program or its environment; invalidError() is for invalid input.
+// For errors of this program or its environment
 inline nvmeof::Error makeError(std::string message)
 {
 	nvmeof::Error error;
 	error.message = std::move(message);
+	return error;
+}
+
+// For an invalid argument
+inline nvmeof::Error invalidError(std::string message)
+{
+	nvmeof::Error error = makeError(std::move(message));
+	error.code = nvmeof::ErrorCode::invalid;
 	return error;
 }
 

@@ -3,7 +3,7 @@
 
 #include <cerrno>
 
-#include "invalid_error.h"
+#include "make_error.h"
 
 namespace nofctl {
 

@@ -8,7 +8,7 @@
 #include <nvmeof/address.h>
 #include <nvmeof/suggest.h>
 
-#include "invalid_error.h"
+#include "make_error.h"
 #include "text.h"
 
 namespace nofctl {

@@ -16,7 +16,7 @@
 #include <nvmeof/event_stream.h>
 #include <nvmeof/nvmeof_c.h>
 
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 #include "libctl/keys/source.h"
 
 using namespace nvmeof;

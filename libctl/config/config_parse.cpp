@@ -11,7 +11,7 @@
 
 #include <nvmeof/suggest.h>
 
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 #include "libctl/base/text.h"
 #include "libctl/base/toml.h"
 #include "libctl/discovery/plan_entry.h"

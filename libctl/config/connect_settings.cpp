@@ -4,7 +4,7 @@
 #include <string>
 #include <type_traits>
 
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 #include "libctl/keys/source.h"
 
 namespace nvmeof {

@@ -6,7 +6,7 @@
 
 #include "config_parse.h"
 #include "libctl/base/file.h"
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 #include "libctl/base/text.h"
 
 namespace nofctl {

@@ -9,7 +9,7 @@
 
 #include <nvmeof/duration.h>
 
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 #include "libctl/base/text.h"
 #include "libctl/keys/source.h"
 

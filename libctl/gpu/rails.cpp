@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 #include "pci.h"
 
 namespace nofctl::gpu {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 
 namespace nofctl::gpu {
 

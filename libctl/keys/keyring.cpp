@@ -10,7 +10,7 @@
 
 #include <keyutils.h>
 
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 #include "libctl/base/text.h"
 
 namespace nofctl {

@@ -10,7 +10,7 @@
 #include <sys/random.h>
 
 #include "libctl/base/base64.h"
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 
 namespace nofctl {
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "libctl/base/epoll.h"
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 #include "libctl/base/text.h"
 #include "tls_psk.h"
 

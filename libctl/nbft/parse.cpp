@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 
 #include "libctl/base/hex.h"
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 #include "nbft.h"
 
 namespace nofctl::nbft {

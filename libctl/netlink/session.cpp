@@ -9,7 +9,7 @@
 #include <nvmeof/identity.h>
 
 #include "decode.h"
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 #include "libctl/base/security.h"
 #include "module.h"
 

@@ -8,7 +8,7 @@
 
 #include <netlink/msg.h>
 
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 
 namespace nofctl {
 

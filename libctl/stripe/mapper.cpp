@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <libdevmapper.h>
 
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 #include "libctl/gpu/tree.h"
 #include "plan.h"
 

@@ -13,7 +13,7 @@
 #include <blkid/blkid.h>
 #include <fmt/format.h>
 
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 #include "libctl/gpu/tree.h"
 
 namespace nofctl::stripe {

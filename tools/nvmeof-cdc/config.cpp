@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "libctl/base/file.h"
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 #include "libctl/base/toml.h"
 #include "libctl/keys/source.h"
 #include "libctl/wire/dhchap.h"

@@ -20,7 +20,7 @@
 
 #include "backup.h"
 #include "feeds.h"
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 #include "libctl/runtime/journal.h"
 #include "libctl/runtime/loop.h"
 #include "reload.h"

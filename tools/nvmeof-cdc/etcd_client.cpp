@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 #include "libctl/runtime/loop.h"
 
 namespace cdc {

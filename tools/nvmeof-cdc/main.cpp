@@ -10,7 +10,7 @@
 #include "backup.h"
 #include "control.h"
 #include "http_server.h"
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 #include "libctl/runtime/journal.h"
 #include "libctl/runtime/loop.h"
 #include "libctl/runtime/process.h"

@@ -8,7 +8,7 @@
 
 #include <nvmeof/address.h>
 
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 #include "libctl/runtime/loop.h"
 #include "peer_limits.h"
 

@@ -6,7 +6,7 @@
 
 #include <nvmeof/address.h>
 
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 #include "libctl/base/text.h"
 
 namespace cdc {

@@ -20,7 +20,7 @@
 #include <nvmeof/uuid.h>
 
 #include "libctl/base/file.h"
-#include "libctl/base/invalid_error.h"
+#include "libctl/base/make_error.h"
 #include "libctl/runtime/journal.h"
 #include "libctl/runtime/loop.h"
 
