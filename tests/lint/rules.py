@@ -176,6 +176,17 @@ def check_kbuild():
                 complain(name, 1, "not in Kbuild")
 
 
+def check_cocci():
+    """The lists of files in Coccinelle's rules name files that exist: a renamed one would no longer be checked."""
+    listed = re.compile(r'^(core|mpath|tcp) = r?"(?:\w+/\()?([\w|]+)\)?"$')
+    for path in sorted((TOP / "tests/lint/cocci").glob("*.cocci")):
+        for n, line in enumerate(path.read_text().splitlines(), 1):
+            if found := listed.match(line):
+                for name in found[2].split("|"):
+                    if not (TOP / "kmod" / found[1] / f"{name}.c").is_file():
+                        complain(path.relative_to(TOP), n, f"kmod/{found[1]}/{name}.c does not exist")
+
+
 def check_areas():
     """Each file belongs to an area of tests/areas, and each pattern there matches a file."""
     config = configparser.ConfigParser(interpolation=None)
@@ -212,6 +223,7 @@ def main():
         check_file(name)
     check_versions()
     check_kbuild()
+    check_cocci()
     check_areas()
     check_security()
     print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")

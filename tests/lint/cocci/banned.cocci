@@ -49,7 +49,7 @@ p << message.p;
 f << message.f;
 @@
 import re
-core = "admin|aer|ccr|cmd|ctrl|queue|queues|scan|stall_watch"
+core = "admin|aer|cmd|ctrl|queue|queues|scan|stall_watch"
 mpath = "ana|complete|requeue|submit"
 if re.search(rf"/(tcp/\w+|wire/\w+|core/({core})|mpath/({mpath})|bad/banned)\.c$", p[0].file):
 	coccilib.report.print_report(p[0], f"a peer can bring {f}() about: {f}_ratelimited()")

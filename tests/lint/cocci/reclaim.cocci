@@ -27,9 +27,9 @@ p << io.p;
 f << io.f;
 @@
 import re
-mpath = r"mpath/(submit|complete|requeue|choose|failover|fence|degrade|limits|path_set|selectors|ana)"
-tcp = r"tcp/(recv|send|pdu|digest|icreq)"
-core = r"core/(admin|aer|ccr|cmd|ctrl|recovery|stall_watch)"
+mpath = r"mpath/(submit|complete|requeue|choose|degrade|failover_stats|fence|limits|path_set|selectors|ana)"
+tcp = r"tcp/(recv|send|pdu|crc|icreq)"
+core = r"core/(admin|aer|cmd|ctrl|recovery|stall_watch)"
 if re.search(rf"/(wire/\w+|{mpath}|{tcp}|{core}|bad/reclaim)\.c$", p[0].file):
 	coccilib.report.print_report(p[0], f"GFP_KERNEL in {f}(), which I/O or its recovery may wait for")
 

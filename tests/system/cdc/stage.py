@@ -27,7 +27,10 @@ class Trouble(Exception):
     """A program or service did not do what the test expects."""
 
 
-def free_port(host="127.0.0.1", reservations=[]):
+RESERVATIONS = []  # sockets, see free_port()
+
+
+def free_port(host="127.0.0.1"):
     """Returns a TCP port of host for this process alone, as freePort() of tests/unit/cdc/free_port.h does."""
     start = os.getpid() * 16 % 10000
     for port in (20000 + (start + i) % 10000 for i in range(1, 10000)):
@@ -39,7 +42,7 @@ def free_port(host="127.0.0.1", reservations=[]):
         except OSError:
             reservation.close()
             continue
-        reservations.append(reservation)
+        RESERVATIONS.append(reservation)
         return port
     raise Trouble("there is no free port")
 
