@@ -79,7 +79,7 @@ load_start() {
 		disk=$(by_uuid "$([ $n = 1 ] && echo $uuid1 || echo $uuid2)")
 		fio --name="load$n" --filename="$disk" --size=64M --rw=randwrite --bs=4k --iodepth=8 --ioengine=libaio \
 		    --direct=1 --time_based --runtime=3600 --verify=crc32c --verify_backlog=64 --verify_fatal=1 \
-		    --thinktime=2ms --thinktime_blocks=8 --eta=never \
+		    --thinktime=8ms --thinktime_blocks=8 --eta=never \
 		    --write_lat_log="/run/load$n" --log_unix_epoch=1 --disable_slat=1 --disable_clat=1 \
 		    --output-format=json \
 		    --output="/run/load$n.json" &
