@@ -76,7 +76,7 @@ static int check_iface(struct nof_addr *at, const struct nof_opts *opts, struct 
 		return 0;
 	dev = dev_get_by_name(at->net, opts->host_iface);
 	if (!dev) {
-		NL_SET_ERR_MSG(extack, "HOST_IFACE names no network interface");
+		NL_SET_ERR_MSG(extack, "HOST_IFACE is not a network interface of this network namespace");
 		return -ENODEV;
 	}
 	dev_put(dev);

@@ -199,7 +199,7 @@ void nof_reconnect_later(struct nof_ctrl *ctrl)
 	nof_mpath.update_expected(ctrl);
 	if (over && !ctrl_is_persistent(ctrl)) {
 		dev_warn(&ctrl->dev, "%s of %d ms passed after %u attempts: giving up\n",
-			 test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) ? "ctrl_loss_tmo" : "first_connect_tmo",
+			 test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags) ? "ctrl_loss_tmo" : "keep-trying",
 			 reconnect_limit_ms(ctrl), ctrl->recovery.attempts - 1);
 		nof_ctrl_delete_start(ctrl);
 		return;

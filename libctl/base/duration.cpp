@@ -49,7 +49,7 @@ Result<std::chrono::milliseconds> parseSeconds(std::string_view text, Never neve
 					    (never == Never::allowed ? ", nor -1 for never" : ""));
 	double time = std::round(*number * unit);
 	if (time > std::numeric_limits<std::int32_t>::max())
-		return nofctl::invalidError(quoted + " is too long");
+		return nofctl::invalidError(quoted + " is out of range: at most 2147483 s");
 	if (time == 0 && *number > 0) // 0 often has a special meaning, so do not round to it
 		return nofctl::invalidError(quoted + " is less than a millisecond");
 	return std::chrono::milliseconds(static_cast<std::int64_t>(time));

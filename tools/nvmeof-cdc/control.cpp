@@ -686,8 +686,9 @@ template <typename T> std::optional<Error> conflictWith(const Model &model, cons
 	for (const T &record : records) {
 		const Origin *there = originOf(model, record.key());
 		if (there && !mayReplace(*there, record.origin))
-			return invalidError(
-				fmt::format("the {} is defined by {}", keyText(record.key()), sourceName(*there)));
+			return invalidError(fmt::format(
+				"the {} is not changed: it is defined by {}, which has precedence; change it there",
+				keyText(record.key()), sourceName(*there)));
 	}
 	return {};
 }

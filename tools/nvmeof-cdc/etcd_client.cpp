@@ -479,7 +479,10 @@ Result<void> check(const Options &options)
 	}
 	for (const std::string &file : {options.tls.ca, options.tls.cert, options.tls.key})
 		if (!readable(file))
-			return invalidError(fmt::format("{}: cannot be read", file));
+			return invalidError(
+				fmt::format("{}: cannot be read by the user of this service: check its path and "
+					    "mode, or use LoadCredential= in the unit",
+					    file));
 	if (options.tls.cert.empty() != options.tls.key.empty())
 		return invalidError("a certificate for etcd needs its key, and a key its certificate");
 	if (options.user.empty() && !options.password.empty())

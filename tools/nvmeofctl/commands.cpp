@@ -60,7 +60,8 @@ std::vector<Option> connectOptions()
 		     waitOption(),
 		     preset("30", time(0, anyTime,
 				       value("", "--timeout", "SECONDS",
-					     "Maximum time to wait. The controller keeps retrying after that"))),
+					     "Maximum time to wait. A first attempt that still runs then goes on until "
+					     "--connect-tmo, and is repeated only with --keep-trying"))),
 		     preset("any",
 			    oneOf({"any", "all"},
 				  value("", "--require", "WHICH",
@@ -419,7 +420,7 @@ std::vector<Command> statisticsCommands()
 				 Completes::files)}),
 		 runStats,
 		 {{"for node_exporter, from a timer",
-		   "nvmeofctl stats --prometheus --output /var/lib/node_exporter/textfile/nvmeof.prom"}}},
+		   "nvmeofctl stats --prometheus --output /var/lib/prometheus/node-exporter/nvmeof.prom"}}},
 		{"top",
 		 "watch paths live",
 		 "Shows controller and ANA states, I/Os and bytes per second, latency percentiles of the last "

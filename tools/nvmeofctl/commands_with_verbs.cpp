@@ -481,17 +481,19 @@ std::vector<Command> keyVerbs()
 		 "key with that description, it is replaced, and controllers that use it authenticate themselves with "
 		 "the new one from their next connect on. Every process with the same user ID can replace a key there, "
 		 "also one in a container without a user namespace. 'connect --dhchap-key FILE' needs no 'insert', and "
-		 "no other process can reach the key that it gives to the kernel. The TLS key of this host for a "
-		 "subsystem is derived from a configured key, and goes into the keyring .nvme, where 'connect --tls' "
-		 "finds it, and the kernel's target, too, if this machine is one.",
+		 "no other process can reach the key that it gives to the kernel. For a TLS key, the key of this host "
+		 "for "
+		 "the subsystem is derived and inserted into the keyring .nvme. 'connect --tls' uses it there; on a "
+		 "machine that is a target, so does the kernel's target.",
 		 {required(of(Type::keySource, positional("SOURCE",
 							  "File with the key, which begins with / or ./, or "
 							  "credential:NAME in a systemd unit",
 							  Completes::files))),
 		  of(Type::nqn,
 		     value("-q", "--hostnqn", "NQN", "NQN of the host; from /etc/nvme/hostnqn if not given")),
-		  preset("all subsystems; a TLS key needs one",
-			 of(Type::nqn, value("-n", "--subsysnqn", "NQN", "NQN of the subsystem", Completes::nqns))),
+		  preset("all subsystems",
+			 of(Type::nqn, value("-n", "--subsysnqn", "NQN", "NQN of the subsystem; a TLS key needs one",
+					     Completes::nqns))),
 		  flag("", "--controller", "It is the key of the controller, for --dhchap-ctrl-key"),
 		  preset("1", oneOf({"0", "1"}, value("", "--identity-version", "VERSION",
 						      "Version of the TLS key's identity; some targets know only 0"))),

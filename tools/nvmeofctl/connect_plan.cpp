@@ -210,7 +210,7 @@ std::string connectNextStep(const Error &error, const ConnectOptions &options, c
 		return fmt::format("it keeps retrying; 'nvmeofctl disconnect {}' ends that", error.object.name);
 	switch (error.code) {
 	case ErrorCode::alreadyConnected:
-		return "use --duplicate-connect for a second association";
+		return "--idempotent accepts the existing connection, --duplicate-connect makes a second association";
 	case ErrorCode::refused:
 		if (error.nvmeStatus == 0x184) // Connect Invalid Host
 			return "allow this host at the target: 'nvmeofctl show-hostnqn' prints its NQN";
@@ -226,6 +226,8 @@ std::string connectNextStep(const Error &error, const ConnectOptions &options, c
 		return "check the address, and the network to it";
 	case ErrorCode::nameResolution:
 		return "check the name";
+	case ErrorCode::noSuchObject: // as the kernel reports it
+		return options.hostIface.empty() ? "" : "'ip link' lists the network interfaces";
 	case ErrorCode::authentication:
 		return authenticationStep(error, options);
 	default:

@@ -53,8 +53,14 @@ Result<std::string> call(const char *method, std::optional<bool> argument)
 {
 	sd_bus *opened = nullptr;
 	int result = sd_bus_open_system(&opened);
-	if (result < 0)
-		return errorFromErrno(-result, fmt::format("cannot reach the system bus: {}", strerror(-result)));
+	if (result < 0) {
+		Error error = errorFromErrno(-result,
+					     fmt::format("cannot reach the system bus, which this command needs: {}; "
+							 "'systemctl status dbus' shows its state",
+							 strerror(-result)));
+		error.code = ErrorCode::failed;
+		return error;
+	}
 	Bus bus(opened);
 	sd_bus_error said = SD_BUS_ERROR_NULL;
 	sd_bus_message *got = nullptr;

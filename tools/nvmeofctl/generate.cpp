@@ -650,7 +650,10 @@ the ID of this host, a UUID
 .I /etc/nvmeof/nvmeof.toml, /etc/nvmeof/nvmeof.d/*.toml
 the configuration: this host, discovery services, connections, connect options and settings of subsystems by NQN, and
 exclusions. Errors are reported with their line. A commented example is
-.I share/doc/nvmeof/examples/nvmeof.toml
+.I /usr/share/doc/nvmeofctl/examples/nvmeof.toml
+(packages) or
+.I /usr/local/share/doc/nvmeof/examples/nvmeof.toml
+(make install)
 .TP
 .I /etc/nvmeof/policy.conf
 settings of subsystems in the format of older versions, which is still read: one rule per line, an NQN pattern followed

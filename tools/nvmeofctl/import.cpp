@@ -637,6 +637,13 @@ Result<void> put(const Args &args, const std::string &text)
 	return nofctl::replaceFile(file, text, 0644, nofctl::Durable::yes);
 }
 
+const char *outputStep(const Error &error)
+{
+	if (error.sysErrno == EEXIST)
+		return "--force overwrites it";
+	return error.sysErrno == ENOENT ? "create the directory first" : "";
+}
+
 } // namespace
 
 int runImport(Context &context)
@@ -658,8 +665,7 @@ int runImport(Context &context)
 	const std::string text = written(into, files);
 	if (context.args().has("output"))
 		if (Result<void> done = put(context.args(), text); !done)
-			return context.fail("", done.error(),
-					    done.error().sysErrno == EEXIST ? "--force overwrites it" : "");
+			return context.fail("", done.error(), outputStep(done.error()));
 	for (const NotCarried &one : into.notCarried)
 		context.note("not carried over", describe(one));
 	if (context.json())

@@ -28,9 +28,12 @@ NbftTables readNbft(Context &context)
 	for (const std::string &file : files) {
 		Result<BootTable> table = nofctl::nbft::read(file);
 		if (!table) {
-			const bool malformed = table.error().code == ErrorCode::invalid;
-			const int code = context.complain("", table.error(),
-							  malformed ? "report this to the firmware vendor" : "");
+			const char *step = "";
+			if (table.error().code == ErrorCode::invalid)
+				step = "report this to the firmware vendor";
+			else if (table.error().code == ErrorCode::noSuchObject)
+				step = "give a table that exists, or no FILE for those of the firmware";
+			const int code = context.complain("", table.error(), step);
 			found.code = found.code ? found.code : code;
 			continue;
 		}

@@ -58,7 +58,8 @@ Result<Config> policiesByHand(const Args &args)
 const char *policyFileStep(const Error &error)
 {
 	if (error.code == ErrorCode::noSuchObject)
-		return "create the file, or give another one with --policy-file";
+		return "create the file with [[defaults]], or give rules 'NQN-PATTERN NAME=VALUE...' with "
+		       "--policy-file FILE";
 	return error.code == ErrorCode::invalid ? "correct the file" : "";
 }
 

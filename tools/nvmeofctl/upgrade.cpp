@@ -198,7 +198,8 @@ std::optional<int> Upgrade::prepare()
 	std::vector<ModuleBuild> modules = moduleBuilds();
 	const ModuleBuild *loaded = findLoaded(modules, name_), *base = findLoaded(modules, core);
 	if (!loaded || !base)
-		return context_.fail("", notLoaded(name_));
+		return context_.fail("", notLoaded(name_),
+				     fmt::format("'modprobe {}' loads the one that is installed", name_));
 	std::string file = context_.args().textOr("file", loaded->file);
 	if (file.empty())
 		return context_.fail("",

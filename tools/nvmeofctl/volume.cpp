@@ -44,7 +44,8 @@ Result<Entry> entryOf(const Args &args)
 		return usageError("give one of --uuid, --nguid, --eui64 and --nsid");
 	std::optional<VolumeId> id = VolumeId::parse(ids.front());
 	return id ? Result<Entry>(Entry{args.textOr("nqn", ""), *id})
-		  : Result<Entry>(usageError("'" + ids.front() + "' is not an identifier of a namespace"));
+		  : Result<Entry>(usageError("--uuid needs a UUID other than all zeros, --nguid 32 and --eui64 16 "
+					     "hexadecimal digits, --nsid a number from 1"));
 }
 
 void report(Context &context, const Attached &volume, const ConnectPlan &plan)

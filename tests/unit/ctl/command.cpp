@@ -470,8 +470,9 @@ TEST_CASE("an error text has the kernel's message and the next step", "[command]
 	int code = context.fail("10.0.0.1:4420", error, connectNextStep(error, ConnectOptions()));
 	CHECK(code == 4);
 	CHECK(out.str().empty());
-	CHECK(err.str() == "nvmeofctl: connect 10.0.0.1:4420: already connected as nvmeof0c1 "
-			   "(use --duplicate-connect for a second association)\n");
+	CHECK(err.str() ==
+	      "nvmeofctl: connect 10.0.0.1:4420: already connected as nvmeof0c1 "
+	      "(--idempotent accepts the existing connection, --duplicate-connect makes a second association)\n");
 }
 
 TEST_CASE("an error is printed without control characters", "[command]")

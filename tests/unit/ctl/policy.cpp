@@ -101,7 +101,8 @@ TEST_CASE("apply-policy fails for an unusable file", "[policy]")
 	Ran ran = applyWith(file);
 	CHECK(ran.code == 3);
 	CHECK(ran.err == "nvmeofctl: apply-policy: there is no " + file.string() +
-				 " (create the file, or give another one with --policy-file)\n");
+				 " (create the file with [[defaults]], or give rules 'NQN-PATTERN NAME=VALUE...' with "
+				 "--policy-file FILE)\n");
 	CHECK(applyWith(file, {"--new"}).code == 3); // a file named on the command line has to exist
 
 	scratch.write("policy.conf", "nqn.* spill-us=lots\n");
