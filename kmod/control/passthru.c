@@ -181,8 +181,8 @@ static bool opcode_fits_one_buffer(const struct nvme_passthru_cmd64 *p, u32 len)
 }
 
 /*
- * The block count of some commands determines the length of their data. A buffer of another size would end the
- * connection, not only the command.
+ * A field of some commands determines the length of their data: the number of blocks, or NUMD, the longest answer. A
+ * buffer that does not fit would end the connection, not only the command.
  */
 static bool length_fits(const struct nof_head *head, const struct nvme_passthru_cmd64 *p, u32 len)
 {
@@ -203,6 +203,12 @@ static bool length_fits(const struct nof_head *head, const struct nvme_passthru_
 	case nvme_cmd_write_uncor:
 	case nvme_cmd_verify:
 		return !len;
+	case nvme_cmd_resv_report:
+		return len >= ((u64)p->cdw10 + 1) * sizeof(u32);
+	case nvme_cmd_zone_mgmt_recv:
+		if (!head->format.zone_blocks)
+			break;
+		return len >= ((u64)p->cdw12 + 1) * sizeof(u32);
 	}
 	return opcode_fits_one_buffer(p, len);
 }

@@ -147,6 +147,11 @@ static int resv_log_notices(struct nof_ctrl *ctrl)
 	int ret = notice ? 0 : -ENOMEM, nr;
 
 	for (nr = 0; !ret && nr < MOST_NOTICES; nr++) {
+		/* the deletion waits for this, and each read may take seconds */
+		if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_DELETING) {
+			ret = -ECANCELED;
+			break;
+		}
 		ret = nof_get_log(ctrl, NVME_LOG_RESERVATION, 0, 0, notice, sizeof(*notice));
 		if (ret || !notice->type)
 			break;

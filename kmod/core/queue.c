@@ -241,7 +241,8 @@ int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd)
 	WRITE_ONCE(slot->at, (u32)jiffies);
 	WRITE_ONCE(slot->opcode, cmd->opaque ? NOF_OPCODE_UNKNOWN : cmd->sqe.common.opcode);
 	WRITE_ONCE(slot->detached, false);
-	WRITE_ONCE(slot->cmd, cmd);
+	/* a detach that finds the command may read all that was stored above */
+	smp_store_release(&slot->cmd, cmd);
 	nof_watch_kick(queue);
 	if (queue->prepare)
 		ret = queue->prepare(queue, cmd);

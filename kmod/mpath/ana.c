@@ -160,6 +160,9 @@ static int read_pieces(struct nof_ctrl *ctrl, void *log, size_t len)
 
 	for (at = 0; at < len; at += n) {
 		n = min_t(size_t, len - at, piece);
+		/* the deletion waits for this, and each read may take seconds */
+		if (nof_ctrl_state(ctrl) == NVMEOF_CTRL_DELETING)
+			return -ECANCELED;
 		ret = nof_get_log(ctrl, NVME_LOG_ANA, LSP_RGO, at, log + at, n);
 		if (ret)
 			return ret;

@@ -474,10 +474,11 @@ void nof_request_detached(struct nof_cmd *cmd, bool sent, struct nof_completed *
 static void request_timed_out(struct nof_request *req, struct nof_queue *queue)
 {
 	struct nof_ctrl *ctrl = queue->ctrl;
+	u16 cid = READ_ONCE(req->cmd.cid);
 
 	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_LIVE && nof_ctrl_state(ctrl) != NVMEOF_CTRL_DELETING)
 		return;
-	/* the request was completed or detached meanwhile */
+	/* the request was completed or detached meanwhile: the identifier may be one of another queue */
 	if (READ_ONCE(req->cmd.queue) != queue)
 		return;
 	/* double the time limit with each try, or a slow target could never complete the command */
@@ -491,8 +492,8 @@ static void request_timed_out(struct nof_request *req, struct nof_queue *queue)
 		atomic_inc(&req->path->aborts);
 		dev_warn_ratelimited(&ctrl->dev,
 				     "queue %u: I/O timeout, command 0x%02x, identifier 0x%04x: sending Abort\n",
-				     queue->qid, req->cmd.sqe.common.opcode, req->cmd.cid);
-		nof_send_abort(ctrl, queue->qid, req->cmd.cid);
+				     queue->qid, req->cmd.sqe.common.opcode, cid);
+		nof_send_abort(ctrl, queue->qid, cid);
 		return;
 	}
 	nof_ctrl_note(ctrl, -ETIMEDOUT, 0, "queue %u: command 0x%02x neither completed nor aborted in time", queue->qid,

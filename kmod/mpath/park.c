@@ -13,7 +13,7 @@
 #include "mpath/requeue.h"
 
 /**
- * struct nof_parked - a parked bio, also while a later request carries it; bi_private of the bio until that completes
+ * struct nof_parked - a parked bio, until a later request that carries it is dispatched; bi_private of the bio
  * @entry:	in a list of waiting bios
  * @end_io, @private: the bio's original members
  * @past:	retry state of the request that was parked; only its first bio has the failover
@@ -31,21 +31,31 @@ struct nof_parked {
 	bool			first;
 };
 
-void nof_parked_end_io(struct bio *bio)
+/* The bio has its own members again, so that it is completed like one that was never parked */
+static void park_unhook(struct nof_parked *p)
 {
-	struct nof_parked *p = bio->bi_private;
-
-	bio->bi_end_io = p->end_io;
-	bio->bi_private = p->private;
 	if (p->past.failover)
 		nof_failover_end(p->head, &p->past);
+	p->bio->bi_end_io = p->end_io;
+	p->bio->bi_private = p->private;
+	atomic_dec(&p->head->parking.hooked);
 	kfree(p);
-	/* not bio_endio(), which is the caller and must do its work only once */
-	if (bio->bi_end_io)
-		bio->bi_end_io(bio);
 }
 
-/* NULL if the bio was never parked */
+/*
+ * The block layer ends the bio before a request is dispatched for it. The bio may be chained to another one, whose
+ * bi_end_io only bio_endio() knows how to follow.
+ */
+void nof_parked_end_io(struct bio *bio)
+{
+	park_unhook(bio->bi_private);
+	/* bio_endio(), which is the caller, has reported it to these, and does not clear their flags */
+	bio_clear_flag(bio, BIO_QOS_THROTTLED);
+	bio_clear_flag(bio, BIO_QOS_MERGED);
+	bio_endio(bio);
+}
+
+/* NULL if the bio is not parked */
 static struct nof_parked *of_bio(const struct bio *bio)
 {
 	return bio->bi_end_io == nof_parked_end_io ? bio->bi_private : NULL;
@@ -59,15 +69,13 @@ static void park_drop(struct list_head *fresh)
 		kfree(p);
 }
 
-/* Allocates a struct nof_parked for each bio that has none. On failure, frees them all. */
+/* Allocates a struct nof_parked for each bio. On failure, frees them all. */
 static bool park_prepare(const struct request *rq, struct list_head *fresh)
 {
 	struct nof_parked *p;
 	struct bio *bio;
 
 	__rq_for_each_bio(bio, rq) {
-		if (of_bio(bio))
-			continue;
 		p = kmalloc(sizeof(*p), GFP_NOWAIT | __GFP_NOWARN);
 		if (!p) {
 			park_drop(fresh);
@@ -80,19 +88,16 @@ static bool park_prepare(const struct request *rq, struct list_head *fresh)
 
 static struct nof_parked *park_hook(struct bio *bio, struct nof_head *head, struct list_head *fresh)
 {
-	struct nof_parked *p = of_bio(bio);
+	struct nof_parked *p = list_first_entry(fresh, struct nof_parked, entry);
 
-	if (p)
-		return p;
-	p = list_first_entry(fresh, struct nof_parked, entry);
 	list_del(&p->entry);
 	p->head = head;
 	p->bio = bio;
-	p->past.failover = NULL;
 	p->end_io = bio->bi_end_io;
 	p->private = bio->bi_private;
 	bio->bi_end_io = nof_parked_end_io;
 	bio->bi_private = p;
+	atomic_inc(&head->parking.hooked);
 	return p;
 }
 
@@ -141,9 +146,6 @@ static blk_status_t request_park(struct request *rq, struct list_head *list)
 	blk_steal_bios(&bios, rq);
 	while ((bio = bio_list_pop(&bios))) {
 		p = park_hook(bio, head, &fresh);
-		/* parked before and merged since: the failover of the merged request covers both */
-		if (p->past.failover)
-			nof_failover_end(head, &p->past);
 		p->past = req->past;
 		p->left_ctrl = req->left_ctrl;
 		p->first = first;
@@ -198,9 +200,12 @@ void nof_park_fail(struct list_head *list)
 	struct nof_parked *p, *next;
 
 	list_for_each_entry_safe(p, next, list, entry) {
+		struct bio *bio = p->bio;
+
 		list_del(&p->entry);
-		p->bio->bi_status = BLK_STS_TRANSPORT;
-		bio_endio(p->bio);
+		park_unhook(p);
+		bio->bi_status = BLK_STS_TRANSPORT;
+		bio_endio(bio);
 	}
 }
 
@@ -269,19 +274,45 @@ void nof_park_kick(struct nof_head *head)
 	spin_unlock_irqrestore(&head->parking.lock, flags);
 }
 
+bool nof_park_merged(const struct request *rq)
+{
+	const struct nof_head *head = rq->q->queuedata;
+	const struct bio *bio;
+
+	if (!atomic_read(&head->parking.hooked))
+		return false;
+	__rq_for_each_bio(bio, rq)
+		if (of_bio(bio))
+			return true;
+	return false;
+}
+
 void nof_park_resume(struct request *rq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
-	struct nof_parked *p = of_bio(rq->bio);
+	struct nof_parked *p;
+	bool first = true;
+	struct bio *bio;
 
-	req->past = p->past;
-	req->left_ctrl = p->left_ctrl;
-	p->past.failover = NULL;
+	__rq_for_each_bio(bio, rq) {
+		p = of_bio(bio);
+		if (!p)
+			continue;
+		/* merged bios of several parked requests: the failover of the new request covers all */
+		if (first) {
+			req->past = p->past;
+			req->left_ctrl = p->left_ctrl;
+			p->past.failover = NULL;
+		}
+		first = false;
+		park_unhook(p);
+	}
 }
 
 void nof_park_init(struct nof_head *head)
 {
 	spin_lock_init(&head->parking.lock);
+	atomic_set(&head->parking.hooked, 0);
 	INIT_LIST_HEAD(&head->parking.list);
 	INIT_WORK(&head->parking.work, park_work);
 }

@@ -14,11 +14,15 @@
 
 struct nof_head;
 
-/* Parked bios of a head. @lock protects @list, which @work submits again, and @closed: the disk accepts no I/O */
+/*
+ * Parked bios of a head. @lock protects @list, which @work submits again, and @closed: the disk accepts no I/O.
+ * @hooked: bios whose bi_end_io is nof_parked_end_io().
+ */
 struct nof_parking {
 	spinlock_t		lock;
 	struct list_head	list;
 	bool			closed;
+	atomic_t		hooked;
 	struct work_struct	work;
 };
 
@@ -50,13 +54,20 @@ void nof_park_fail(struct list_head *list);
 void nof_park_kick(struct nof_head *head);
 /* Waits until the bios of the last kick were submitted. Context: process, sleeps. */
 void nof_park_flush(struct nof_head *head);
-/* bi_end_io of a bio that is or was parked; identifies it as such */
+/* bi_end_io of a parked bio, until a request for it is dispatched; identifies it as such */
 void nof_parked_end_io(struct bio *bio);
-/* A request of a parked bio, see nof_parked(), inherits the retry state of its predecessor. Any context. */
+/* True if a request of several bios carries a parked one. Any context. */
+bool nof_park_merged(const struct request *rq);
+/*
+ * At the first dispatch of a request with a parked bio, see nof_parked(): it inherits the retry state of its
+ * predecessor, and its bios are no longer parked. Any context.
+ */
 void nof_park_resume(struct request *rq);
 
 static inline bool nof_parked(const struct request *rq)
 {
+	if (unlikely(rq->bio != rq->biotail))
+		return nof_park_merged(rq);
 	return rq->bio && rq->bio->bi_end_io == nof_parked_end_io;
 }
 

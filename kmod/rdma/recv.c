@@ -305,7 +305,8 @@ int nof_rdma_recv_poll(struct nof_queue *queue, struct nof_completed *done)
 /* Returns the command of a slot if it may be detached: sent, its send need not complete any more, and not answered */
 static struct nof_cmd *slot_detachable(struct nof_rdma_queue *q, struct nof_rdma_slot *slot, const struct nof_detach *d)
 {
-	struct nof_cmd *cmd = q->q.slots[d->index].cmd;
+	/* pairs with nof_queue_add() */
+	struct nof_cmd *cmd = smp_load_acquire(&q->q.slots[d->index].cmd);
 
 	lockdep_assert_held(&q->cq_lock);
 	/* a placeholder has no request any more */

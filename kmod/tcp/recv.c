@@ -375,7 +375,8 @@ static void recv_take_over(struct nof_tcp_queue *q, struct nof_cmd *cmd, struct 
  */
 static struct nof_cmd *detach_locked(struct nof_tcp_queue *q, struct nof_detach *d)
 {
-	struct nof_cmd *cmd = READ_ONCE(q->q.slots[d->index].cmd);
+	/* pairs with nof_queue_add(), which may run */
+	struct nof_cmd *cmd = smp_load_acquire(&q->q.slots[d->index].cmd);
 	bool sent;
 
 	if (q->phase != NOF_TCP_UP || !cmd || !nof_cmd_has_rq(cmd))

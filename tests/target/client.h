@@ -125,11 +125,19 @@ public:
 		auto n = ::recv(socket_.get(), &c, 1, MSG_PEEK);
 		return n > 0 || (n < 0 && errno == EAGAIN);
 	}
+	bool closes() // false: the target has not closed it within 30 s
+	{
+		const auto end = Clock::now() + std::chrono::seconds(30);
+		while (open())
+			if (Clock::now() > end)
+				return false;
+		return true;
+	}
 
 private:
 	void encrypt(const nofctl::DerivedPsk &psk)
 	{
-		constexpr auto patience = std::chrono::seconds(1);
+		constexpr auto patience = std::chrono::seconds(30);
 		const auto end = Clock::now() + patience;
 		tls_ = std::make_unique<TlsSession>(socket_.get(), psk);
 		if (!tls_->handshake([&] { return Clock::now() < end; }))

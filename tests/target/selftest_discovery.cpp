@@ -213,7 +213,7 @@ TEST_CASE("a discovery controller is kept by Keep Alive, and ends without")
 			std::this_thread::sleep_for(100ms);
 		}
 		CHECK(kept.open());
-		CHECK_FALSE(idle.open());
+		CHECK(idle.closes());
 	}
 	SECTION("busy")
 	{

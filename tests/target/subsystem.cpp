@@ -15,12 +15,12 @@ void StalledWrites::keep(std::shared_ptr<Association> owner, std::shared_ptr<Sto
 	changed_.notify_all();
 }
 
-std::size_t StalledWrites::execute()
+std::size_t StalledWrites::execute(Clock::time_point now)
 {
 	std::lock_guard guard(lock_);
 	std::size_t count = 0;
 	for (auto &w : writes_)
-		if (!w.owner->dead && Clock::now() < w.until && w.store->write(w.slba, w.data, w.owner->serial))
+		if (!w.owner->dead && now < w.until && w.store->write(w.slba, w.data, w.owner->serial))
 			count++;
 	executed_ += count;
 	dropped_ += writes_.size() - count;

@@ -16,8 +16,8 @@ namespace target {
 class StalledWrites {
 public:
 	void keep(std::shared_ptr<Association> owner, std::shared_ptr<Store> store, std::uint64_t slba, Bytes data);
-	// Executes the writes that are still permitted and drops the others. Returns the number executed.
-	std::size_t execute();
+	// Executes the writes that are permitted at that time and drops the others. Returns the number executed.
+	std::size_t execute(Clock::time_point now = Clock::now());
 	// Drops those of one controller instance.
 	void drop(std::uint16_t cntlid, std::uint64_t cirn);
 	// Drops those of a host whose commands were aborted.

@@ -41,7 +41,7 @@ std::string usualNextStep(const Error &error)
 		if (error.sysErrno == EKEYREJECTED || error.sysErrno == ENOKEY)
 			return "'modinfo -F signer nvmeof' shows the signing key: enroll it (that of dkms: 'mokutil "
 			       "--import /var/lib/dkms/mok.pub', then reboot), or sign the modules if there is none";
-		if (error.sysErrno && error.object.kind == ErrorObject::Kind::module)
+		if (error.sysErrno && error.object.kind == nvmeof::ErrorObject::Kind::module)
 			return fmt::format(
 				"install the modules for this kernel; 'modprobe {}' as root and 'dmesg' show "
 				"why it does not load",

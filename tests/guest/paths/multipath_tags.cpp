@@ -57,8 +57,11 @@ struct Shared : Multi {
 	// Takes all paths from disk 1, with more requests waiting than there are tags.
 	std::unique_ptr<FioLoad> starve()
 	{
-		auto dead =
-			std::make_unique<FioLoad>(FioJob{.file = disk(1), .depth = load, .size = "8m", .seconds = 60});
+		return starve({.file = disk(1), .depth = load, .size = "8m", .seconds = 60});
+	}
+	std::unique_ptr<FioLoad> starve(FioJob job)
+	{
+		auto dead = std::make_unique<FioLoad>(job);
 		REQUIRE(waitForLoad(1));
 		setAna(1, "inaccessible");
 		REQUIRE(eventually([this] { return allWait(); }, 10s));
@@ -86,6 +89,26 @@ TEST_CASE("a disk without a path leaves tags to the other disk", "[multipath][ta
 	// Each request is counted once, as iostat shows.
 	CHECK(rig.countedByDisk() - rig.countedByPaths() == apart);
 	CHECK(rig.countedByDisk(true) == 0);
+}
+
+// The bios of the pieces are chained, and a chained bio is completed by the block layer alone.
+TEST_CASE("pieces of large requests wait without a tag, and complete", "[multipath][tags][split]")
+{
+	Shared rig(2);
+	writeFile("/sys/block/" + rig.disk(1).substr(5) + "/queue/max_sectors_kb", "4");
+	const FioJob large{.file = rig.disk(1), .blocks = "64k", .depth = load / 16, .size = "8m", .seconds = 60};
+	auto dead = rig.starve(large);
+	SECTION("when a path is back")
+	{
+		rig.setAna(1, "optimized");
+		CHECK(eventually([&] { return rig.waiting() == 0; }, 10s));
+		expectGoodUntilNow(*dead);
+	}
+	SECTION("when the disk is removed")
+	{
+		rig.host.disconnectAll();
+		CHECK_FALSE(dead->wait(scaled(20s)).good());
+	}
 }
 
 TEST_CASE("requests that have given up their tags count as moved until they complete", "[multipath][tags][tcp]")
