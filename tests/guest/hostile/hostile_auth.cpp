@@ -8,10 +8,13 @@
 #include "support/reproduce.h"
 #include "support/selection.h"
 #include "support/tls.h"
+#include "target/acts.h"
+#include "target/identify.h"
 
 #include <catch2/catch.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -268,6 +271,37 @@ TEST_CASE("secure channel concatenation without a proof of the controller", "[ho
 		CHECK(refused.error().message.find(text) != std::string::npos);
 		stage.server.script().disarm();
 	}
+}
+
+TEST_CASE("a key that arrives during a connect attempt is used once the controller is live", "[hostile][auth][tcp]")
+{
+	const Needs needs = GENERATE(Needs::mutual, Needs::channel);
+	std::optional<TlsAgent> agent;
+	if (needs == Needs::channel)
+		agent.emplace();
+	Stage stage(needs);
+	const auto c = take(stage.connect(1));
+	REQUIRE(c.authKey);
+	// the admin queue is authenticated, with the previous key; with concat, this is the second association
+	static const auto hold = target::acts::always(target::Hook::command, [](target::Strike &s) {
+		return target::acts::verdict(s.identify(target::cns_ctrl), s, target::Verdict::hold);
+	});
+	stage.server.script().arm(hold);
+	const std::uint64_t strikes = stage.server.script().strikes(), connects = stage.server.counters().adminConnects;
+	REQUIRE(stage.host.client().reset(c.name));
+	REQUIRE(stage.server.script().waitStrikes(strikes + 1, scaled(5s)));
+	must("nvmeofctl set " + c.name + " dhchap-key=" + keyFile("new", hostSecret));
+	CHECK(stage.host.state(c.name) != ControllerState::live);
+	CHECK(stage.host.controller(c.name).authKey->serial == c.authKey->serial);
+	stage.server.releaseHeld();
+	CHECK(eventually([&] {
+		const auto now = stage.host.controller(c.name);
+		return now.state == ControllerState::live && now.authKey->serial != c.authKey->serial;
+	}));
+	// by the same attempt
+	CHECK(stage.server.counters().adminConnects == connects + (needs == Needs::channel ? 2 : 1));
+	CHECK(stage.works());
+	CHECK(stage.server.violations().empty());
 }
 
 TEST_CASE("secure channel concatenation: a lost connection returns under load", "[hostile][auth][concat][tcp]")
