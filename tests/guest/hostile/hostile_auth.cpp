@@ -388,6 +388,28 @@ TEST_CASE("secure channel concatenation: what cannot be is refused before anythi
 	CHECK(refusal(o).find("connect with concat") != std::string::npos);
 }
 
+TEST_CASE("a host without a secret is told to give one, also if I/O queues alone require authentication",
+	  "[hostile][auth][tcp]")
+{
+	Stage stage;
+	nvmeof::ConnectOptions keyless = stage.options();
+	keyless.dhchapKey.clear();
+	auto refusal = [&] {
+		auto result = stage.host.client().connect(keyless, nvmeof::WaitFor::controller, scaled(5s));
+		REQUIRE_FALSE(result);
+		CHECK(result.error().code == ErrorCode::authentication);
+		CHECK(take(stage.host.client().controllers()).empty());
+		return result.error().message;
+	};
+	const std::string advice = ": give it the secret of this host (dhchap-key)";
+	CHECK(refusal() == "the controller requires authentication" + advice);
+	const Misbehaviour *m = target::findMisbehaviour("auth-io-only");
+	REQUIRE(m);
+	stage.server.script().arm(*m, target::Script::forever);
+	CHECK(refusal() == "the controller requires authentication of queue 1, though not of queue 0" + advice);
+	stage.server.script().disarm();
+}
+
 // As somebody between host and target would do who wants no authentication
 TEST_CASE("where authentication is required, a controller that does not ask for it is refused", "[hostile][auth][tcp]")
 {
