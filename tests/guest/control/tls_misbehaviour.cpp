@@ -49,6 +49,11 @@ namespace hello {
 
 constexpr std::size_t lengthAt = header + 1, versionAt = header + 4, randomAt = header + 6, sessionAt = header + 38;
 
+// SHA-256 of "HelloRetryRequest"
+constexpr std::array<std::uint8_t, 32> retryRandom{0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c,
+						   0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb,
+						   0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c};
+
 std::size_t suiteAt(const B &flight)
 {
 	return sessionAt + 1 + flight.at(sessionAt);
@@ -144,7 +149,9 @@ const TlsMisbehaviour table[] = {
 	{"hello-share-value", answer, refused, "the TLS handshake failed",
 		[](P &, B &b) { b.at(hello::extension(b, keyShare) + 5) ^= 1; }},
 	{"hello-share-zero", answer, refused, "the TLS handshake failed", // whose shared secret is known
-		[](P &, B &b) { std::fill_n(b.begin() + static_cast<long>(hello::extension(b, keyShare)) + 4, 32, 0); }},
+		[](P &, B &b) {
+			const auto value = std::span(b).subspan(hello::extension(b, keyShare) + 4, 32);
+			std::ranges::fill(value, 0); }},
 	{"hello-session", answer, refused, "the TLS handshake failed", // longer than the message
 		[](P &, B &b) { b.at(hello::sessionAt) = 0xff; }},
 	{"hello-compression", answer, refused, "the TLS handshake failed",
@@ -153,10 +160,7 @@ const TlsMisbehaviour table[] = {
 		[](P &, B &b) { b.at(hello::randomAt) ^= 1; }},
 	{"hello-retry", answer, refused, "the TLS handshake failed", // the random number of a HelloRetryRequest
 		[](P &, B &b) {
-			constexpr std::array<std::uint8_t, 32> retry{
-				0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
-				0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c};
-			std::ranges::copy(retry, b.begin() + hello::randomAt); }},
+			std::ranges::copy(hello::retryRandom, b.begin() + hello::randomAt); }},
 	{"hello-length", answer, refused, "the TLS handshake failed",
 		[](P &, B &b) { b.at(hello::lengthAt + 2) -= 1; }},
 	{"hello-longer-never", answer, refused, "no answer during the TLS handshake", // than what follows

@@ -116,7 +116,7 @@ public:
 	TlsProxy &operator=(const TlsProxy &) = delete;
 
 	// Concerns connections that are made from now on, and with the hooks live and pdus those that are established.
-	// What leads to a reset with these hooks concerns the latter alone.
+	// With these hooks, a misbehaviour that leads to a reset concerns the latter alone.
 	void arm(const TlsMisbehaviour &what) { armed_ = &what; }
 	void disarm() { armed_ = nullptr; }
 	unsigned strikes() const { return strikes_; }

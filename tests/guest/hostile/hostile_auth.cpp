@@ -388,7 +388,7 @@ TEST_CASE("secure channel concatenation: what cannot be is refused before anythi
 	CHECK(refusal(o).find("connect with concat") != std::string::npos);
 }
 
-TEST_CASE("a host without a secret is told to give one, also if I/O queues alone require authentication",
+TEST_CASE("the message for a missing secret has the next step, also if I/O queues alone require authentication",
 	  "[hostile][auth][tcp]")
 {
 	Stage stage;
