@@ -32,7 +32,7 @@ constexpr unsigned proxyPort = 4430;
 
 // A target that requires TLS, and a key of this host
 struct Encrypted {
-	TlsAgent agent;
+	TlsAgent agent{environment("NVMEOF_TLSHD", "nvmeof-tlsd --debug")};
 	Rig rig{{.tls = "required"}};
 	std::string key = newTlsKey("host");
 
@@ -441,6 +441,76 @@ TEST_CASE("small records and session tickets are harmless", "[tls][hostile]")
 	const Disk disk(target.rig.disk());
 	CHECK(disk.verified(0, 4096, 1) == 0);
 	CHECK(target.rig.host.controller(c.name).reconnects == 0);
+}
+
+// tests/system/tlshd/guest starts these.
+TEST_CASE("tlshd does the handshakes of host and target", "[.tlshd]")
+{
+	REQUIRE_FALSE(environment("NVMEOF_TLSHD", "").empty());
+	Encrypted target;
+	// the other agent leaves the handshakes to it
+	const Output other = run("nvmeof-tlsd 2>&1");
+	CHECK(other.status == 0);
+	CHECK(namesIt(other.text, "another agent does the handshakes of this machine"));
+	for (const char *hash : {"sha256", "sha384"}) {
+		INFO(hash);
+		nvmeof::ConnectOptions o = target.options();
+		o.tlsKey = newTlsKey(hash, hash);
+		auto c = target.rig.host.connect(o);
+		REQUIRE(c.tls);
+		readKeyNames(c);
+		CHECK(c.tls->identity.starts_with("NVMe1R0"s + (hash == "sha256"s ? "1 " : "2 ") + hostNqn));
+		CHECK(c.tls->keyUsed == c.tls->key);
+		std::printf("tlshd: %s: %s\n", hash, c.tls->cipher.c_str());
+		CHECK_FALSE(c.tls->cipher.empty());
+		checkData(target.rig.disk());
+		FioLoad load(steady(target.rig.disk()));
+		REQUIRE(target.rig.host.client().reset(c.name));
+		REQUIRE(target.rig.host.waitState(c.name, ControllerState::live));
+		pause(300ms);
+		expectGoodUntilNow(load);
+		CHECK(target.rig.host.controller(c.name).reconnects == 1);
+		target.rig.host.disconnectAll();
+		must("nvmeofctl key revoke " + guest::quoted(c.tls->identity));
+	}
+	// the key that .nvme has for this host and subsystem
+	must("nvmeofctl key insert " + target.key + " -q " + hostNqn + " -n " + testNqn);
+	nvmeof::ConnectOptions o = target.options();
+	o.tlsKey.clear();
+	o.tls = nvmeof::TlsUse::required;
+	auto c = target.rig.host.connect(o);
+	REQUIRE(c.tls);
+	checkData(target.rig.disk());
+	target.rig.host.disconnectAll();
+	readKeyNames(c);
+	must("nvmeofctl key revoke " + guest::quoted(c.tls->identity));
+	target.refusal(o);
+}
+
+TEST_CASE("nvmeof-tlsd steps aside for tlshd, and connections stay", "[.tlshd]")
+{
+	loadModules({"tls", "nvme_keyring"});
+	Rig rig({.tls = "required"});
+	nvmeof::ConnectOptions o = rig.options();
+	o.hostnqn = hostNqn;
+	o.tlsKey = newTlsKey("host");
+	Background first("exec nvmeof-tlsd 2>/run/first.log");
+	REQUIRE(eventually([] { return namesIt(run("nvmeof-tlsd --check").text, "an agent is running"); }));
+	const std::string name = rig.host.connect(o).name;
+	TlsAgent second(environment("NVMEOF_TLSHD", ""));
+	FioLoad load(steady(rig.disk()));
+	REQUIRE(eventually([&] {
+		(void)rig.host.client().reset(name); // it looks for others when a handshake comes
+		pause(500ms);
+		return !first.running();
+	}));
+	CHECK(namesIt(readFile("/run/first.log"), "another agent has started"));
+	REQUIRE(rig.host.waitState(name, ControllerState::live));
+	REQUIRE(rig.host.client().reset(name));
+	REQUIRE(rig.host.waitState(name, ControllerState::live));
+	pause(300ms);
+	expectGoodUntilNow(load);
+	std::filesystem::remove_all("/run/keys");
 }
 
 TEST_CASE("a kernel without TLS says so", "[tls][older]")

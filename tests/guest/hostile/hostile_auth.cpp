@@ -351,6 +351,24 @@ TEST_CASE("misbehaviour during secure channel concatenation", "[hostile][auth][c
 			}
 }
 
+// tests/system/tlshd/guest starts it.
+TEST_CASE("secure channel concatenation with tlshd", "[.tlshd][tcp]")
+{
+	TlsAgent agent(environment("NVMEOF_TLSHD", "tlshd"));
+	Stage stage(Needs::channel);
+	auto c = take(stage.connect(2));
+	REQUIRE(c.tls);
+	CHECK(c.tls->generated);
+	CHECK(stage.works());
+	CHECK(stage.server.counters().ioConnects == 2);
+	REQUIRE(stage.host.client().reset(c.name));
+	REQUIRE(eventually([&] {
+		const auto now = stage.host.controller(c.name);
+		return now.state == ControllerState::live && now.tls && now.tls->key != c.tls->key;
+	}));
+	CHECK(stage.works());
+}
+
 TEST_CASE("secure channel concatenation: TLS with another key than the generated one is refused",
 	  "[hostile][auth][concat][tcp]")
 {
