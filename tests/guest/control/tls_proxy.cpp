@@ -26,7 +26,7 @@ namespace {
 constexpr auto pollTime = 20ms;
 constexpr std::size_t relayBytes = 16384;
 constexpr std::uint16_t tls12 = 0x0303; // in records, also of TLS 1.3
-constexpr std::size_t headerSize = 5, keySize = 16, ivSize = 12, tagSize = 16;
+constexpr std::size_t keySize = 16, ivSize = 12, tagSize = 16;
 
 sockaddr_in loopback(unsigned port)
 {
