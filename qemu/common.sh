@@ -41,3 +41,11 @@ kernel_version() {
 kernel_root() {
 	if [ -d "$cache/kernels/$1/lib/modules/$1" ]; then echo "$cache/kernels/$1"; fi
 }
+
+# Print the mirror of Debian that this machine uses
+debian_mirror() {
+	local uri
+	# shellcheck disable=SC2016 # apt expands it
+	uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Label: Debian' 2>/dev/null)
+	echo "${uri:-http://deb.debian.org/debian}" | head -n 1
+}

@@ -680,9 +680,12 @@ static int authenticate(struct nof_ctrl *ctrl, struct nof_queue *queue)
 				    "SHA-384, and a DH group: load dh_generic");
 	else if (x->keys.key)
 		ret = exchange_run(x);
+	else if (x->qid)
+		ret = exchange_note(x, -ENOKEY, 0, "the controller requires authentication of queue %u, though not of "
+				    "queue 0: give it the secret of this host (dhchap-key)", x->qid);
 	else
-		ret = exchange_note(x, -ENOKEY, 0, "the controller requires authentication, but this host was given no "
-				    "secret (dhchap-key)");
+		ret = exchange_note(x, -ENOKEY, 0, "the controller requires authentication: give it the secret of this "
+				    "host (dhchap-key)");
 	if (!ret && !x->qid)
 		auth_succeeded(x);
 	else if (ret && queue && !x->qid && (x->d.replied || !x->unknown))

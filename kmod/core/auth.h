@@ -33,6 +33,7 @@ struct nof_auth_keys {
  * @keys:	in use
  * @next:	new keys, until they have succeeded or failed
  * @try_next:	the admin queue is authenticated with @next first, because @keys were refused
+ * @next_tried:	the authentication of a live controller with @next has begun
  * @next_failed: an authentication with @next has failed, and its result was not known, or it was a reconnect's
  * @result:	of the last re-authentication: 0, -EINPROGRESS, or another negative errno with the text @failure
  * @transactions: authentications so far
@@ -45,6 +46,7 @@ struct nof_ctrl_auth {
 	struct nof_auth_keys	keys;
 	struct nof_auth_keys	next;
 	bool			try_next;
+	bool			next_tried;
 	bool			next_failed;
 	int			result;
 	char			failure[NOF_AUTH_TEXT];
@@ -83,12 +85,18 @@ u32 nof_auth_key_serial(struct nof_ctrl *ctrl, u64 *since);
 /*
  * Gives the controller new keys; a NULL stands for the previous key. A live controller that is authenticated is
  * authenticated again with them, in the background: see nof_auth_wait(). Otherwise a reconnect tries them if the
- * previous ones are refused. These are dropped when the new ones have succeeded, and the new ones when they have failed
- * and the previous ones have not. A new key of the controller is required at once, also with the previous key of the
- * host: until the target has it, a reconnect fails. The secrets are read from the keys at each authentication, so that
- * an update of a key's payload replaces a secret, too. Takes the references. Context: process.
+ * previous ones are refused, or nof_auth_start() once afterwards. These are dropped when the new ones have succeeded,
+ * and the new ones when they have failed and the previous ones have not. A new key of the controller is required at
+ * once, also with the previous key of the host: until the target has it, a reconnect fails. The secrets are read from
+ * the keys at each authentication, so that an update of a key's payload replaces a secret, too. Takes the references.
+ * Context: process.
  */
 void nof_auth_use_keys(struct nof_ctrl *ctrl, struct nof_auth_keys *keys);
+/*
+ * The controller is live. Tries keys that it was given during the connect attempt, which has used the previous ones,
+ * but not again those with which a live controller was authenticated in vain. Context: process.
+ */
+void nof_auth_start(struct nof_ctrl *ctrl);
 /*
  * Waits for the re-authentication that nof_auth_use_keys() has started, if any, at most for connect_tmo and about a
  * second. Returns 0, or a negative errno, with the reason in @text of @size bytes. Context: process, sleeps.

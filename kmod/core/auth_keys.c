@@ -149,31 +149,54 @@ static void keys_store(struct nof_ctrl_auth *auth, struct nof_auth_keys *keys)
 		keys->ctrl_key = key_get(from->ctrl_key);
 	keys->since = ktime_get_boottime_ns();
 	swap(*keys, *to);
+	auth->next_tried = false;
 	auth->next_failed = false;
 }
 
-void nof_auth_use_keys(struct nof_ctrl *ctrl, struct nof_auth_keys *keys)
+/*
+ * Has the new keys tried if the controller is live and was authenticated. stop_works() cancels the work after the state
+ * has changed.
+ */
+static bool reauth_queue(struct nof_ctrl *ctrl)
 {
 	struct nof_ctrl_auth *auth = &ctrl->auth;
 	unsigned long flags;
 	bool again;
 
+	lockdep_assert_held(&auth->lock);
+	spin_lock_irqsave(&ctrl->state_lock, flags);
+	again = ctrl->state == NVMEOF_CTRL_LIVE && READ_ONCE(auth->at) && !nof_auth_peer_unproven(ctrl);
+	if (again)
+		queue_work(nof_wq, &auth->work);
+	spin_unlock_irqrestore(&ctrl->state_lock, flags);
+	return again;
+}
+
+void nof_auth_use_keys(struct nof_ctrl *ctrl, struct nof_auth_keys *keys)
+{
+	struct nof_ctrl_auth *auth = &ctrl->auth;
+
 	if (!keys->key && !keys->ctrl_key)
 		return;
 	mutex_lock(&ctrl->auth.lock);
 	keys_store(auth, keys);
-	/* stop_works() cancels the work after the state has changed */
-	spin_lock_irqsave(&ctrl->state_lock, flags);
-	again = ctrl->state == NVMEOF_CTRL_LIVE && READ_ONCE(auth->at) && !nof_auth_peer_unproven(ctrl);
-	auth->result = again ? -EINPROGRESS : 0;
-	if (again)
-		queue_work(nof_wq, &auth->work);
-	spin_unlock_irqrestore(&ctrl->state_lock, flags);
+	auth->result = reauth_queue(ctrl) ? -EINPROGRESS : 0;
 	mutex_unlock(&ctrl->auth.lock);
 	nof_auth_put_keys(keys);
 	/* it may have been refused until now */
 	if (test_bit(NOF_CTRL_EVER_LIVE, &ctrl->flags))
 		nof_reconnect_now(ctrl);
+}
+
+void nof_auth_start(struct nof_ctrl *ctrl)
+{
+	struct nof_ctrl_auth *auth = &ctrl->auth;
+
+	mutex_lock(&ctrl->auth.lock);
+	/* nof_auth_use_keys() may have seen the state already: its work has the result to store */
+	if (auth->next.key && !auth->next_tried && !work_busy(&auth->work) && reauth_queue(ctrl))
+		auth->result = -EINPROGRESS;
+	mutex_unlock(&ctrl->auth.lock);
 }
 
 int nof_auth_wait(struct nof_ctrl *ctrl, char *text, size_t size)
@@ -204,6 +227,7 @@ bool nof_auth_choose_keys(struct nof_ctrl *ctrl, u16 qid, bool again, struct nof
 
 	mutex_lock(&ctrl->auth.lock);
 	next = auth->next.key && !qid && (again || auth->try_next);
+	auth->next_tried |= next && again;
 	*keys = keys_get(next ? &auth->next : &auth->keys);
 	/* a proof that was asked for is not omitted in between: an impostor could not give it */
 	if (!keys->ctrl_key && !qid)

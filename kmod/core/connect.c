@@ -359,6 +359,7 @@ static void became_live(struct nof_ctrl *ctrl, enum nvmeof_ctrl_state from)
 		 ctrl->opts.traddr, ctrl->queues.nr_io, ctrl->sqsize, ctrl->queues.nr_poll);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_STATE, from);
 	nof_aer_start(ctrl);
+	nof_auth_start(ctrl);
 	nof_scan_start(ctrl);
 }
 

@@ -211,13 +211,18 @@ std::optional<std::size_t> Planner::refer(std::size_t from, const DiscoveryEntry
 	takeRule(options);
 	if (auto found = services_.find(serviceKey(options)); found != services_.end())
 		return found->second;
-	if (options.subsysnqn != nofctl::serviceNqn(plan_.services[from].options.subsysnqn) && !excluded(options))
-		if (const std::string reason = takeKeys(options); !reason.empty()) {
-			refuse(from, "referral to " + nofctl::planText(options), reason);
-			plan_.complete = plan_.complete && entry.duplicate; // otherwise, its log may list more
-			return std::nullopt;
-		}
-	std::string reason = nofctl::refusalOf(entry, options, plan_.services[from].options, rules_);
+	const bool otherNqn = options.subsysnqn != nofctl::serviceNqn(plan_.services[from].options.subsysnqn);
+	std::string reason;
+	if (otherNqn && !excluded(options))
+		reason = takeKeys(options);
+	if (reason.empty() && entry.defect.empty() && !excluded(options))
+		reason = nofctl::transportRefusal(options, rules_);
+	if (!reason.empty()) {
+		refuse(from, "referral to " + nofctl::planText(options), reason);
+		plan_.complete = plan_.complete && entry.duplicate; // otherwise, its log may list more
+		return std::nullopt;
+	}
+	reason = nofctl::refusalOf(entry, options, plan_.services[from].options, rules_);
 	if (reason.empty())
 		reason = excluded(options).value_or("");
 	if (!reason.empty()) {

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include "libctl/base/security.h"
 #include "libctl/base/text.h"
 
 namespace nofctl {
@@ -59,10 +60,15 @@ std::string securityRefusal(const DiscoveryEntry &entry, const ConnectOptions &o
 	return {};
 }
 
-// An existing connection is left alone: whether it uses TLS is known, whatever a log says now.
+// An existing connection is left alone: whether it uses TLS is known, whatever a log or settings say now.
+bool isPresent(const ConnectOptions &options, const PlanRules &rules)
+{
+	return rules.present && rules.present(options);
+}
+
 std::string ruleRefusal(const DiscoveryEntry &entry, const ConnectOptions &options, const PlanRules &rules)
 {
-	if (options.security.tls != SecurityUse::required || (rules.present && rules.present(options)))
+	if (options.security.tls != SecurityUse::required || isPresent(options, rules))
 		return {};
 	if (entry.transport == "tcp" && (offersTls(entry) || options.concat))
 		return {};
@@ -104,6 +110,19 @@ std::string withScope(const std::string &traddr, const ConnectOptions &service)
 	return service.hostIface.empty() ? traddr : traddr + "%" + service.hostIface;
 }
 
+std::string transportRefusal(const ConnectOptions &options, const PlanRules &rules)
+{
+	if (options.transport != "rdma" || isPresent(options, rules))
+		return {};
+	constexpr const char *needs = " needs transport tcp, not rdma: set ";
+	constexpr const char *instead = " for it, or use its ports with tcp alone";
+	if (options.concat)
+		return std::string("concat") + needs + "concat = false" + instead;
+	if (tlsUseOf(options.tls, !options.tlsKey.empty()) == TlsUse::required)
+		return std::string("TLS") + needs + "tls = \"off\"" + instead;
+	return {};
+}
+
 std::string refusalOf(const DiscoveryEntry &entry, const ConnectOptions &options, const ConnectOptions &service,
 		      const PlanRules &rules)
 {
@@ -114,6 +133,8 @@ std::string refusalOf(const DiscoveryEntry &entry, const ConnectOptions &options
 	if (std::string why = securityRefusal(entry, options); !why.empty())
 		return why;
 	if (std::string why = rdmaRefusal(entry); !why.empty())
+		return why;
+	if (std::string why = transportRefusal(options, rules); !why.empty())
 		return why;
 	if (std::string why = ruleRefusal(entry, options, rules); !why.empty())
 		return why;

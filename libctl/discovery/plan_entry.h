@@ -15,6 +15,8 @@ std::string withScope(const std::string &traddr, const nvmeof::ConnectOptions &s
 // Whether its connection has to use TLS: it requires a secure channel, or is served over TLS and does not say that it
 // requires none.
 bool needsTls(const nvmeof::DiscoveryEntry &entry);
+// Why no connect over RDMA can succeed with these options; empty: one can, or there is one already.
+std::string transportRefusal(const nvmeof::ConnectOptions &options, const nvmeof::PlanRules &rules);
 // Why this entry must not be connected to with @options; empty: it may be.
 std::string refusalOf(const nvmeof::DiscoveryEntry &entry, const nvmeof::ConnectOptions &options,
 		      const nvmeof::ConnectOptions &service, const nvmeof::PlanRules &rules);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <chrono>
-#include <csignal>
 #include <exception>
 #include <syslog.h>
 
@@ -8,13 +6,11 @@
 #include <fmt/format.h>
 #include <systemd/sd-daemon.h>
 
-#include "agent.h"
 #include "check.h"
 #include "handshake_family.h"
 #include "libctl/runtime/journal.h"
-#include "libctl/runtime/loop.h"
 #include "libctl/runtime/process.h"
-#include "psk_store.h"
+#include "serve.h"
 
 using namespace tlsd;
 using namespace runtime;
@@ -26,8 +22,6 @@ namespace {
 
 // Documented in nvmeof-tlsd(8)
 enum Exit { done = 0, failed = 1, usage = 2, noHandshakeApi = 8 };
-
-constexpr std::chrono::seconds lookInterval(1); // for another agent
 
 int failWith(const Error &error)
 {
@@ -54,47 +48,8 @@ int serve(bool debug)
 		return failWith(rights.error());
 	if (family->otherAgent())
 		return otherAgentRuns();
-	Result<TlsContexts> contexts = TlsContexts::create();
-	if (!contexts)
-		return failWith(contexts.error());
-	Result<KeyringPskStore> store = KeyringPskStore::open();
-	if (!store)
-		return failWith(store.error());
-	Loop loop;
-	Agent agent(loop, *contexts, *store, *family, installKeys, debug);
-	bool steppingAside = false;
-	auto nextLook = std::chrono::steady_clock::now();
-	auto otherAgent = [&] { // reads a table of all netlink sockets
-		const auto now = std::chrono::steady_clock::now();
-		if (steppingAside || now < nextLook)
-			return false;
-		nextLook = now + lookInterval;
-		return family->otherAgent();
-	};
-	auto look = [&] {
-		if (otherAgent()) {
-			steppingAside = true;
-			say(LOG_NOTICE,
-			    "another agent has started to do the handshakes of this machine; this one ends");
-			agent.stepAside([&] { loop.end(done); });
-		}
-		agent.serve();
-	};
-	Readable events(loop, family->fd(), [&] {
-		family->drain();
-		look();
-	});
-	auto end = [&] {
-		sd_notify(0, "STOPPING=1");
-		agent.end();
-		loop.end(done);
-	};
-	OnSignal term(loop, SIGTERM, end), interrupted(loop, SIGINT, end);
-	if (const Result<void> joined = family->join(); !joined)
-		return failWith(joined.error());
-	sd_notify(0, "READY=1");
-	agent.serve(); // what has waited since another agent ended
-	return loop.run();
+	const Result<void> served = serve(*family, *family, debug);
+	return served ? done : failWith(served.error());
 }
 
 int check()

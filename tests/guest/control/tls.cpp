@@ -4,14 +4,18 @@
 #include "support/block.h"
 #include "support/fio.h"
 #include "support/multipath_rig.h"
+#include "support/reproduce.h"
 #include "support/rig.h"
+#include "support/selection.h"
 #include "support/tls.h"
 #include "tls_proxy.h"
 
 #include <catch2/catch.hpp>
 
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
+#include <string_view>
 
 namespace guest::tls {
 
@@ -28,7 +32,7 @@ constexpr unsigned proxyPort = 4430;
 
 // A target that requires TLS, and a key of this host
 struct Encrypted {
-	TlsAgent agent;
+	TlsAgent agent{environment("NVMEOF_TLSHD", "nvmeof-tlsd --debug")};
 	Rig rig{{.tls = "required"}};
 	std::string key = newTlsKey("host");
 
@@ -76,7 +80,7 @@ struct Proxied {
 		nvmeof::ConnectOptions o = Host::options("127.0.0.1", std::to_string(proxyPort));
 		o.hostnqn = hostNqn;
 		o.tlsKey = key;
-		o.connectTimeout = scaled(4s);
+		o.connectTimeout = scaled(2s);
 		o.ioQueues = 2;
 		return o;
 	}
@@ -87,6 +91,19 @@ void checkData(const std::string &disk)
 	const Disk d(disk);
 	for (const std::size_t length : {512UL, 4096UL, 16384UL, 65536UL, 131072UL, 1048576UL})
 		CHECK(d.verified(0, length, static_cast<std::uint32_t>(length)) == 0);
+}
+
+// Whether it acts on an established connection, and not during a connect alone
+bool concernsLive(const TlsMisbehaviour &m)
+{
+	return m.outcome != TlsOutcome::refused && (m.hook == TlsHook::live || m.hook == TlsHook::pdus);
+}
+
+void tellTls(const TlsMisbehaviour &m, const std::string &told)
+{
+	static unsigned count = 0;
+	std::printf("misbehaviour of TLS %u: %s: %s\n", ++count, m.name, told.c_str());
+	std::fflush(stdout);
 }
 
 FioJob steady(const std::string &disk)
@@ -281,47 +298,137 @@ TEST_CASE("many connections at once wait for their turn", "[tls]")
 TEST_CASE("a target that fails or attacks the handshake is refused", "[tls][hostile]")
 {
 	Proxied target;
-	const auto [act, words] = GENERATE(table<TlsAct, const char *>({
-		{TlsAct::silent, "TLS"},
-		{TlsAct::closes, "TLS"},
-		{TlsAct::rubbish, "TLS"},
-		{TlsAct::oldVersion, "TLS"},
-		{TlsAct::otherSecret, "TLS"},
-		{TlsAct::plainAlert, "TLS"},
-		{TlsAct::noEncryption, "TLS record"},
-	}));
-	INFO("act " << int(act));
-	target.proxy.act(act);
-	auto result = target.rig.host.client().connect(target.options(), nvmeof::WaitFor::controller, scaled(8s));
-	REQUIRE_FALSE(result);
-	INFO(result.error().message);
-	CHECK(namesIt(result.error().message, words));
-	CHECK(take(target.rig.host.client().controllers()).empty());
-	target.proxy.act(TlsAct::none);
+	for (const TlsMisbehaviour &m : tlsMisbehaviours()) {
+		if (concernsLive(m) || !isSelected("NVMEOF_MISBEHAVIOUR", m.name))
+			continue;
+		INFO(m.name);
+		recordChoice("NVMEOF_MISBEHAVIOUR", m.name);
+		const unsigned strikes = target.proxy.strikes();
+		target.proxy.arm(m);
+		const Stopwatch watch;
+		auto result =
+			target.rig.host.client().connect(target.options(), nvmeof::WaitFor::controller, scaled(8s));
+		CHECK(watch.elapsed() < scaled(4s));
+		const std::string told = result ? "connected" : result.error().message;
+		tellTls(m, told);
+		CHECK(target.proxy.strikes() > strikes);
+		CHECK(bool(result) == (m.outcome == TlsOutcome::harmless));
+		CHECK(namesIt(told, m.words));
+		if (std::string_view(m.name).ends_with("-never"))
+			CHECK(watch.elapsed() > scaled(1s)); // it timed out and was not refused for another reason
+		target.proxy.disarm();
+		target.rig.host.disconnectAll();
+		CHECK(take(target.rig.host.client().controllers()).empty());
+	}
 	CHECK(target.rig.host.connect(target.options()).tls);
 	checkData(target.rig.disk());
 }
 
-TEST_CASE("records that a target should not send lead to a reconnect without an I/O error", "[tls][hostile]")
+TEST_CASE("whatever a target sends over TLS, no I/O fails", "[tls][hostile]")
 {
 	Proxied target;
-	const auto act =
-		GENERATE(TlsAct::closeNotify, TlsAct::keyUpdate, TlsAct::tickets, TlsAct::damaged, TlsAct::oversized,
-			 TlsAct::alert, TlsAct::unencrypted, TlsAct::truncated, TlsAct::wrongVersion);
-	INFO("act " << int(act));
-	auto c = target.rig.host.connect(target.options());
-	const unsigned handshakes = target.proxy.handshakes();
-	FioLoad load(steady(target.rig.disk()));
-	pause(500ms);
-	target.proxy.act(act);
-	CHECK(eventually([&] { return target.proxy.handshakes() > handshakes; }));
-	target.proxy.act(TlsAct::none);
-	REQUIRE(target.rig.host.waitState(c.name, ControllerState::live));
-	pause(500ms);
+	nvmeof::ConnectOptions o = target.options();
+	o.keepAlive = scaled(2s);
+	const std::string name = target.rig.host.connect(o).name;
+	FioLoad load({.file = target.rig.disk(), .blocks = "16k", .depth = 8, .size = "8m", .seconds = 600});
+	for (const TlsMisbehaviour &m : tlsMisbehaviours()) {
+		if (!concernsLive(m) || !isSelected("NVMEOF_MISBEHAVIOUR", m.name))
+			continue;
+		INFO(m.name);
+		recordChoice("NVMEOF_MISBEHAVIOUR", m.name);
+		const unsigned strikes = target.proxy.strikes();
+		const auto reconnects = target.rig.host.controller(name).reconnects;
+		auto returned = [&] { return target.rig.host.controller(name).reconnects > reconnects; };
+		target.proxy.arm(m);
+		CHECK(eventually([&] { return target.proxy.strikes() > strikes; }));
+		if (m.outcome == TlsOutcome::harmless) {
+			pause(300ms);
+			tellTls(m, "goes on");
+			CHECK_FALSE(returned());
+		} else {
+			CHECK(eventually(
+				[&] { return target.rig.host.state(name) != ControllerState::live || returned(); }));
+			target.proxy.disarm();
+			REQUIRE(eventually(
+				[&] { return target.rig.host.state(name) == ControllerState::live && returned(); }));
+			const std::string told = target.rig.host.controller(name).lastError;
+			tellTls(m, told);
+			CHECK_FALSE(told.empty());
+			CHECK(namesIt(told, m.words));
+		}
+		target.proxy.disarm();
+		REQUIRE(load.running());
+		pause(100ms);
+	}
 	expectGoodUntilNow(load);
-	CHECK(target.rig.host.controller(c.name).reconnects >= 1);
-	if (act == TlsAct::alert)
-		CHECK(namesIt(must("dmesg"), "the target sent the TLS alert record_overflow (22)"));
+}
+
+TEST_CASE("while a target with TLS is silent, another path does the I/O", "[tls][hostile]")
+{
+	Proxied target;
+	nvmeof::ConnectOptions o = target.options();
+	o.keepAlive = scaled(2s);
+	const std::string name = target.rig.host.connect(o).name;
+	o = target.rig.options(); // without TLS, and of the same host
+	o.hostnqn = hostNqn;
+	o.ioQueues = 2;
+	const std::string other = target.rig.host.connect(o).name;
+	REQUIRE(target.rig.host.paths().size() == 2);
+	const Disk disk(target.rig.disk());
+	for (const TlsMisbehaviour &m : tlsMisbehaviours()) {
+		if (!concernsLive(m) || m.outcome != TlsOutcome::silence)
+			continue;
+		INFO(m.name);
+		const unsigned strikes = target.proxy.strikes();
+		const auto reconnects = target.rig.host.controller(name).reconnects;
+		target.proxy.arm(m);
+		// reads that are on the silent path move; each ends long before the keep-alive timeout and a reconnect
+		for (std::uint32_t i = 0; i < 16; i++) {
+			const Stopwatch watch;
+			CHECK(disk.verified(i * 65536, 65536, i) == 0);
+			CHECK(watch.elapsed() < scaled(6s));
+		}
+		CHECK(target.proxy.strikes() > strikes);
+		CHECK(eventually([&] {
+			return target.rig.host.state(name) != ControllerState::live ||
+			       target.rig.host.controller(name).reconnects > reconnects;
+		}));
+		const Stopwatch watch;
+		CHECK(disk.verified(0, 65536, 1) == 0);
+		CHECK(watch.elapsed() < scaled(1s));
+		target.proxy.disarm();
+		REQUIRE(eventually([&] {
+			return target.rig.host.state(name) == ControllerState::live &&
+			       target.rig.host.controller(name).reconnects > reconnects;
+		}));
+		CHECK(target.rig.host.controller(other).reconnects == 0);
+	}
+}
+
+TEST_CASE("many connects to a silent target do not disturb another connection", "[tls][hostile]")
+{
+	constexpr unsigned many = 64, silentPort = 4431;
+	Proxied target;
+	TlsProxy silent(silentPort, 4420);
+	const TlsMisbehaviour never{"silent", TlsHook::accepted, TlsOutcome::refused, "", [](TlsPeer &, TlsBytes &) {}};
+	silent.arm(never);
+	const std::string name = target.rig.host.connect(target.options()).name;
+	FioLoad load(steady(target.rig.disk()));
+	nvmeof::ConnectOptions o = target.options();
+	o.address.trsvcid = std::to_string(silentPort);
+	o.connectTimeout = scaled(4s);
+	for (unsigned i = 0; i < many; i++) {
+		o.duplicateConnect = i;
+		take(target.rig.host.client().connect(o, nvmeof::WaitFor::none));
+	}
+	CHECK(eventually([&] { return silent.strikes() >= many / 2; }));
+	// a connection that is lost meanwhile returns
+	REQUIRE(target.rig.host.client().reset(name));
+	CHECK(target.rig.host.waitState(name, ControllerState::live, 6s));
+	CHECK(eventually([&] { return take(target.rig.host.client().controllers()).size() == 1; }, 20s));
+	CHECK(silent.strikes() >= many);
+	expectGoodUntilNow(load);
+	CHECK(target.rig.host.controller(name).reconnects == 1);
 }
 
 TEST_CASE("small records and session tickets are harmless", "[tls][hostile]")
@@ -334,6 +441,76 @@ TEST_CASE("small records and session tickets are harmless", "[tls][hostile]")
 	const Disk disk(target.rig.disk());
 	CHECK(disk.verified(0, 4096, 1) == 0);
 	CHECK(target.rig.host.controller(c.name).reconnects == 0);
+}
+
+// tests/system/tlshd/guest starts these.
+TEST_CASE("tlshd does the handshakes of host and target", "[.tlshd]")
+{
+	REQUIRE_FALSE(environment("NVMEOF_TLSHD", "").empty());
+	Encrypted target;
+	// the other agent leaves the handshakes to it
+	const Output other = run("nvmeof-tlsd 2>&1");
+	CHECK(other.status == 0);
+	CHECK(namesIt(other.text, "another agent does the handshakes of this machine"));
+	for (const char *hash : {"sha256", "sha384"}) {
+		INFO(hash);
+		nvmeof::ConnectOptions o = target.options();
+		o.tlsKey = newTlsKey(hash, hash);
+		auto c = target.rig.host.connect(o);
+		REQUIRE(c.tls);
+		readKeyNames(c);
+		CHECK(c.tls->identity.starts_with("NVMe1R0"s + (hash == "sha256"s ? "1 " : "2 ") + hostNqn));
+		CHECK(c.tls->keyUsed == c.tls->key);
+		std::printf("tlshd: %s: %s\n", hash, c.tls->cipher.c_str());
+		CHECK_FALSE(c.tls->cipher.empty());
+		checkData(target.rig.disk());
+		FioLoad load(steady(target.rig.disk()));
+		REQUIRE(target.rig.host.client().reset(c.name));
+		REQUIRE(target.rig.host.waitState(c.name, ControllerState::live));
+		pause(300ms);
+		expectGoodUntilNow(load);
+		CHECK(target.rig.host.controller(c.name).reconnects == 1);
+		target.rig.host.disconnectAll();
+		must("nvmeofctl key revoke " + guest::quoted(c.tls->identity));
+	}
+	// the key that .nvme has for this host and subsystem
+	must("nvmeofctl key insert " + target.key + " -q " + hostNqn + " -n " + testNqn);
+	nvmeof::ConnectOptions o = target.options();
+	o.tlsKey.clear();
+	o.tls = nvmeof::TlsUse::required;
+	auto c = target.rig.host.connect(o);
+	REQUIRE(c.tls);
+	checkData(target.rig.disk());
+	target.rig.host.disconnectAll();
+	readKeyNames(c);
+	must("nvmeofctl key revoke " + guest::quoted(c.tls->identity));
+	target.refusal(o);
+}
+
+TEST_CASE("nvmeof-tlsd steps aside for tlshd, and connections stay", "[.tlshd]")
+{
+	loadModules({"tls", "nvme_keyring"});
+	Rig rig({.tls = "required"});
+	nvmeof::ConnectOptions o = rig.options();
+	o.hostnqn = hostNqn;
+	o.tlsKey = newTlsKey("host");
+	Background first("exec nvmeof-tlsd 2>/run/first.log");
+	REQUIRE(eventually([] { return namesIt(run("nvmeof-tlsd --check").text, "an agent is running"); }));
+	const std::string name = rig.host.connect(o).name;
+	TlsAgent second(environment("NVMEOF_TLSHD", ""));
+	FioLoad load(steady(rig.disk()));
+	REQUIRE(eventually([&] {
+		(void)rig.host.client().reset(name); // it looks for others when a handshake comes
+		pause(500ms);
+		return !first.running();
+	}));
+	CHECK(namesIt(readFile("/run/first.log"), "another agent has started"));
+	REQUIRE(rig.host.waitState(name, ControllerState::live));
+	REQUIRE(rig.host.client().reset(name));
+	REQUIRE(rig.host.waitState(name, ControllerState::live));
+	pause(300ms);
+	expectGoodUntilNow(load);
+	std::filesystem::remove_all("/run/keys");
 }
 
 TEST_CASE("a kernel without TLS says so", "[tls][older]")

@@ -8,10 +8,13 @@
 #include "support/reproduce.h"
 #include "support/selection.h"
 #include "support/tls.h"
+#include "target/acts.h"
+#include "target/identify.h"
 
 #include <catch2/catch.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -270,6 +273,37 @@ TEST_CASE("secure channel concatenation without a proof of the controller", "[ho
 	}
 }
 
+TEST_CASE("a key that arrives during a connect attempt is used once the controller is live", "[hostile][auth][tcp]")
+{
+	const Needs needs = GENERATE(Needs::mutual, Needs::channel);
+	std::optional<TlsAgent> agent;
+	if (needs == Needs::channel)
+		agent.emplace();
+	Stage stage(needs);
+	const auto c = take(stage.connect(1));
+	REQUIRE(c.authKey);
+	// the admin queue is authenticated, with the previous key; with concat, this is the second association
+	static const auto hold = target::acts::always(target::Hook::command, [](target::Strike &s) {
+		return target::acts::verdict(s.identify(target::cns_ctrl), s, target::Verdict::hold);
+	});
+	stage.server.script().arm(hold);
+	const std::uint64_t strikes = stage.server.script().strikes(), connects = stage.server.counters().adminConnects;
+	REQUIRE(stage.host.client().reset(c.name));
+	REQUIRE(stage.server.script().waitStrikes(strikes + 1, scaled(5s)));
+	must("nvmeofctl set " + c.name + " dhchap-key=" + keyFile("new", hostSecret));
+	CHECK(stage.host.state(c.name) != ControllerState::live);
+	CHECK(stage.host.controller(c.name).authKey->serial == c.authKey->serial);
+	stage.server.releaseHeld();
+	CHECK(eventually([&] {
+		const auto now = stage.host.controller(c.name);
+		return now.state == ControllerState::live && now.authKey->serial != c.authKey->serial;
+	}));
+	// by the same attempt
+	CHECK(stage.server.counters().adminConnects == connects + (needs == Needs::channel ? 2 : 1));
+	CHECK(stage.works());
+	CHECK(stage.server.violations().empty());
+}
+
 TEST_CASE("secure channel concatenation: a lost connection returns under load", "[hostile][auth][concat][tcp]")
 {
 	TlsAgent agent;
@@ -317,6 +351,24 @@ TEST_CASE("misbehaviour during secure channel concatenation", "[hostile][auth][c
 			}
 }
 
+// tests/system/tlshd/guest starts it.
+TEST_CASE("secure channel concatenation with tlshd", "[.tlshd][tcp]")
+{
+	TlsAgent agent(environment("NVMEOF_TLSHD", "tlshd"));
+	Stage stage(Needs::channel);
+	auto c = take(stage.connect(2));
+	REQUIRE(c.tls);
+	CHECK(c.tls->generated);
+	CHECK(stage.works());
+	CHECK(stage.server.counters().ioConnects == 2);
+	REQUIRE(stage.host.client().reset(c.name));
+	REQUIRE(eventually([&] {
+		const auto now = stage.host.controller(c.name);
+		return now.state == ControllerState::live && now.tls && now.tls->key != c.tls->key;
+	}));
+	CHECK(stage.works());
+}
+
 TEST_CASE("secure channel concatenation: TLS with another key than the generated one is refused",
 	  "[hostile][auth][concat][tcp]")
 {
@@ -352,6 +404,28 @@ TEST_CASE("secure channel concatenation: what cannot be is refused before anythi
 	o = stage.options();
 	o.concat = false;
 	CHECK(refusal(o).find("connect with concat") != std::string::npos);
+}
+
+TEST_CASE("the message for a missing secret has the next step, also if I/O queues alone require authentication",
+	  "[hostile][auth][tcp]")
+{
+	Stage stage;
+	nvmeof::ConnectOptions keyless = stage.options();
+	keyless.dhchapKey.clear();
+	auto refusal = [&] {
+		auto result = stage.host.client().connect(keyless, nvmeof::WaitFor::controller, scaled(5s));
+		REQUIRE_FALSE(result);
+		CHECK(result.error().code == ErrorCode::authentication);
+		CHECK(take(stage.host.client().controllers()).empty());
+		return result.error().message;
+	};
+	const std::string advice = ": give it the secret of this host (dhchap-key)";
+	CHECK(refusal() == "the controller requires authentication" + advice);
+	const Misbehaviour *m = target::findMisbehaviour("auth-io-only");
+	REQUIRE(m);
+	stage.server.script().arm(*m, target::Script::forever);
+	CHECK(refusal() == "the controller requires authentication of queue 1, though not of queue 0" + advice);
+	stage.server.script().disarm();
 }
 
 // As somebody between host and target would do who wants no authentication

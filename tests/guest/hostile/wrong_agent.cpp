@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // nvmeof-tlsd, but it tells the kernel that each handshake has used another key than the one that was asked for.
-#include <csignal>
 #include <cstdio>
 
-#include "agent.h"
 #include "handshake_family.h"
-#include "psk_store.h"
+#include "serve.h"
 
 using nvmeof::Result;
 
@@ -24,37 +22,17 @@ private:
 	tlsd::HandshakeFamily &family_;
 };
 
-int failed(const nvmeof::Error &error)
-{
-	std::fprintf(stderr, "%s\n", error.message.c_str());
-	return 1;
-}
-
 } // namespace
 
 int main()
 {
 	Result<tlsd::HandshakeFamily> family = tlsd::HandshakeFamily::open();
-	if (!family)
-		return failed(family.error());
-	Result<tlsd::TlsContexts> contexts = tlsd::TlsContexts::create();
-	if (!contexts)
-		return failed(contexts.error());
-	Result<tlsd::KeyringPskStore> store = tlsd::KeyringPskStore::open();
-	if (!store)
-		return failed(store.error());
-	runtime::Loop loop;
-	WrongQueue queue(*family);
-	tlsd::Agent agent(loop, *contexts, *store, queue, tlsd::installKeys, true);
-	runtime::Readable events(loop, family->fd(), [&] {
-		family->drain();
-		agent.serve();
-	});
-	runtime::OnSignal term(loop, SIGTERM, [&] {
-		agent.end();
-		loop.end(0);
-	});
-	if (const Result<void> joined = family->join(); !joined)
-		return failed(joined.error());
-	return loop.run();
+	if (family) {
+		WrongQueue queue(*family);
+		const Result<void> served = tlsd::serve(*family, queue, true);
+		if (served)
+			return 0;
+		std::fprintf(stderr, "%s\n", served.error().message.c_str());
+	}
+	return 1;
 }

@@ -480,6 +480,44 @@ TEST_CASE("secure channel concatenation replaces TLS with a key that an entry re
 	}
 }
 
+TEST_CASE("an entry for RDMA is refused where concat or TLS is set", "[plan][tls]")
+{
+	Fabric fabric({"10.0.0.1"});
+	DiscoveryEntry rdma = disk("10.1.0.2"), other = referral("10.0.0.9");
+	rdma.transport = other.transport = "rdma";
+	fabric.tell("10.0.0.1", {disk("10.1.0.1"), rdma, other});
+	ConnectSettings settings;
+	fabric.rules.settings = [&](const std::string &nqn) { return nqn == "nqn.s" ? settings : ConnectSettings(); };
+	CHECK(addresses(fabric.plan()) == Strings{"10.1.0.1 nqn.s", "10.1.0.2 nqn.s"});
+	auto why = [&] {
+		CHECK(addresses(fabric.plan()) == Strings{"10.1.0.1 nqn.s"});
+		CHECK(fabric.plan().refusals.size() == 1);
+		return reasonFor(fabric.plan(), "rdma 10.1.0.2:4420 nqn.s");
+	};
+	const std::string rest = ", or use its ports with tcp alone";
+	settings.concat = true;
+	CHECK(why() == "concat needs transport tcp, not rdma: set concat = false for it" + rest);
+	// connected already
+	fabric.rules.present = [](const ConnectOptions &options) { return options.transport == "rdma"; };
+	CHECK(fabric.plan().refusals.empty());
+	fabric.rules.present = {};
+	settings.concat = false;
+	settings.tlsKey = "/etc/nvmeof/keys/tls.key";
+	CHECK(why() == "TLS needs transport tcp, not rdma: set tls = \"off\" for it" + rest);
+	settings.tls = TlsUse::preferred;
+	CHECK(fabric.plan().connections.size() == 2);
+	// of the service: it concerns the services that this one refers to
+	settings = {};
+	fabric.roots[0].concat = true;
+	CHECK(reasonFor(fabric.plan(), "referral to rdma 10.0.0.9").starts_with("concat needs transport tcp"));
+	CHECK(addresses(fabric.plan()).size() == 2);
+	CHECK_FALSE(fabric.plan().complete); // its log may list more
+	fabric.roots[0].concat = false;
+	fabric.tell("10.0.0.1", {disk("10.1.0.1"), rdma});
+	settings.concat = true;
+	CHECK(fabric.plan().complete);
+}
+
 TEST_CASE("an entry without TLS is refused where [[security]] requires TLS", "[plan][security]")
 {
 	Fabric fabric({"10.0.0.1"});
