@@ -26,8 +26,8 @@ build_type = $(if $(and $(MAKECMDGOALS),$(if $(filter-out demo demo-gds,$(MAKECM
 	$(if $(wildcard $(BUILD)/user/CMakeCache.txt),,-DCMAKE_BUILD_TYPE=Quick),-DCMAKE_BUILD_TYPE=RelWithDebInfo)
 
 .PHONY: all configure user tool modules test-modules deb rpm install dkms uninstall clean help deps test-deps \
-	lint unit fuzz check check-quick check-deep check-status debug-kernel plain-kernel newest-kernel coverage \
-	demo demo-cdc demo-gds shell bench bench-cdc figures
+	lint unit fuzz check check-quick check-deep check-status debug-kernel plain-kernel newest-kernel arm64-kernel \
+	arm64-user coverage demo demo-cdc demo-gds shell bench bench-cdc figures
 
 all: user modules
 
@@ -49,6 +49,8 @@ help:
 	@echo 'make debug-kernel  build the debug kernel in ~/.cache/nvmeof'
 	@echo 'make plain-kernel  the same source without debugging options, for tests of P2PDMA'
 	@echo 'make newest-kernel  fetch the newest kernel of Debian, for KVER=newest; RENEW=1: look for a newer one'
+	@echo 'make arm64-kernel  fetch Debian for arm64, for KVER=arm64 and arm64-16k'
+	@echo 'make arm64-user  the programs that guests on arm64 need'
 	@echo 'make unit       unit tests with sanitizers; make fuzz: every fuzzer for a minute'
 	@echo 'make coverage   lines of the modules that runs on the debug kernel have executed'
 	@echo 'make figures    numbers of misbehaviours, faults and random messages in the last runs'
@@ -120,6 +122,13 @@ plain-kernel:
 
 newest-kernel:
 	@qemu/newest/build $(if $(RENEW),--renew)
+
+arm64-kernel:
+	@qemu/arm64/build $(if $(RENEW),--renew) arm64
+
+# The programs that guests on arm64 need, in $(BUILD)/user-arm64
+arm64-user:
+	@qemu/arm64/user
 
 fuzz: test-deps
 	tests/fuzz/run

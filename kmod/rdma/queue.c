@@ -162,10 +162,14 @@ noinline bool nof_rdma_device_gpu(struct ib_device *dev)
 	return NOF_DISPATCH_SLEEPS && dev->dma_device && dev_is_pci(dev->dma_device);
 }
 
-/* Memory is registered for each command. A region needs two pages at least, as the first may be misaligned */
+/*
+ * Memory is registered for each command. A region has to hold the block layer's smallest request, a page of the host,
+ * and one page more, as the first may be misaligned.
+ */
 static bool device_usable(const struct ib_device *dev)
 {
-	return dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS && device_pages(dev) >= 2;
+	return dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS &&
+	       device_pages(dev) * NOF_RDMA_UNIT > PAGE_SIZE;
 }
 
 /* Adds the queue to the device until device_leave(). -ENODEV: device is being removed; -EOPNOTSUPP: not usable. */

@@ -74,7 +74,8 @@ enum {
 	NOF_TCP_SMALL_PIECES	= 8,
 	NOF_TCP_SMALL		= 1024,
 	NOF_TCP_BYTES		= NOF_SOCK_BYTES, /* in a batch, with headers; no data is added to the last page */
-	NOF_TCP_CHUNK		= 3,		/* page order of the chunks that hold copies of data */
+	/* page order of the chunks that hold copies of data: 32 KiB, or a page where these are larger */
+	NOF_TCP_CHUNK		= PAGE_SHIFT < 15 ? 15 - PAGE_SHIFT : 0,
 	NOF_TCP_INLINE		= 4,		/* batches at most that a task sends after it has queued a command */
 	NOF_TCP_WORK_NS		= NSEC_PER_MSEC, /* time that send_work() sends before it yields */
 	NOF_TCP_SPLICE_MIN	= 8192,		/* data of a PDU from which on splicing is cheaper than copying */

@@ -119,6 +119,16 @@ class RunTest(unittest.TestCase):
         self.assertEqual((self.play(repeat="tell"), self.left), (1, 0))
         self.assertIn('"one"', self.flaky())
 
+    def test_a_kernel_for_arm64_has_its_own_emulator_and_root(self):
+        kernel = "6.12.1-arm64"
+        (self.top / "cache/arm64/lib/modules" / kernel).mkdir(parents=True)
+        self.script("bin/qemu-system-aarch64", '#!/bin/bash\necho "$@" > "$GUESTS/arguments"\n' + EMULATOR)
+        self.guest(console(("one", True)), 0)
+        self.assertEqual(self.run_it("qemu/run", "--kernel", kernel, "--name", "group", "--cmd", "it").returncode, 0)
+        arguments = (self.top / "guests/arguments").read_text()
+        self.assertIn(f"/cache/arm64/boot/vmlinuz-{kernel} ", arguments)
+        self.assertIn("console=ttyAMA0", arguments)
+
     def test_the_seed_can_be_given(self):
         for seed in ("", "4711"):
             with self.subTest(seed):

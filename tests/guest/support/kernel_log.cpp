@@ -104,7 +104,7 @@ private:
 
 std::vector<std::string> KernelLog::alarms() const
 {
-	static const std::regex bad("WARNING: |BUG: |BUG at|Call Trace|Oops|refcount_t|blocked for more than|"
+	static const std::regex bad("WARNING: |BUG: |BUG at|Call [Tt]race|Oops|refcount_t|blocked for more than|"
 				    "KASAN|UBSAN|circular locking|suspicious RCU");
 	std::vector<std::string> found;
 	Pieces log(fd_);

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Cross compiler for arm64, with headers and libraries of the folder that qemu/arm64/build has fetched (NVMEOF_SYSROOT)
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES NVMEOF_SYSROOT)
+set(CMAKE_SYSROOT ${NVMEOF_SYSROOT})
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${NVMEOF_SYSROOT})
+set(ENV{PKG_CONFIG_LIBDIR}
+	${NVMEOF_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:${NVMEOF_SYSROOT}/usr/share/pkgconfig)
