@@ -120,7 +120,7 @@ int nof_ctrl_take_transport(struct nof_ctrl *ctrl, struct netlink_ext_ack *extac
 	int ret;
 
 	if (ctrl->opts.given & ~t->options) {
-		NL_SET_ERR_MSG(extack, "an option does not fit the transport: digests and TLS need tcp (TLS also Linux 6.7), ACK_TMO and RETRY_COUNT need rdma");
+		NL_SET_ERR_MSG(extack, "an option of another transport: tcp has digests and TLS, rdma ACK_TMO");
 		return -EOPNOTSUPP;
 	}
 	ret = t->ctrl_init(ctrl, extack);

@@ -95,7 +95,7 @@ static struct nof_subsys *subsys_find(const char *nqn, const char *hostnqn, cons
 		bool same_nqn = !strcmp(s->hostnqn, hostnqn), same_id = !memcmp(s->hostid, hostid, sizeof(s->hostid));
 
 		if (same_nqn != same_id) {
-			NL_SET_ERR_MSG(extack, "this host NQN is in use with another host ID, or this host ID with another host NQN: use one pair");
+			NL_SET_ERR_MSG(extack, "host NQN and host ID are not the pair that is in use: use one pair");
 			return ERR_PTR(-EINVAL);
 		}
 		if (same_nqn && !strcmp(s->nqn, nqn))

@@ -290,8 +290,7 @@ int nof_transport_register(struct nof_transport *t)
 	int ret = 0;
 
 	if (t->api != NOF_TRANSPORT_API) {
-		pr_err("nvmeof: transport %s was built for another version of this module: install both from one build\n",
-		       t->name);
+		pr_err("nvmeof: transport %s is of another version: install both modules from one build\n", t->name);
 		return -EINVAL;
 	}
 	if (WARN_ON_ONCE((t->options & NOF_OPT_POLL_QUEUES) && !t->poll))

@@ -68,8 +68,8 @@ static bool find_other(const struct nof_subsys *of, const struct nof_ns_ids *ids
 static void warn_refused(const struct nof_subsys *s, u32 nsid, const char *name)
 {
 	dev_warn_ratelimited(&s->dev,
-			     "namespace %u refused: %s has the same identifiers; give a copy its own, or set module parameter duplicate_ids=1 and rescan\n",
-			     nsid, name);
+			     "namespace %u refused: %s has the same identifiers; duplicate_ids=1 allows copies\n", nsid,
+			     name);
 }
 
 bool nof_duplicate_refused(const struct nof_subsys *s, u32 nsid, const struct nof_ns_ids *ids)
