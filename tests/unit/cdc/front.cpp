@@ -488,6 +488,54 @@ TEST_CASE("a host that does not read its answers costs a reference to the page o
 	CHECK(front.context.counters.logReads == 101);
 }
 
+TEST_CASE("output that never becomes empty keeps neither bytes nor pages that were sent", "[front]")
+{
+	int ends[2];
+	REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+	Latencies latencies;
+	Output pending;
+	Bytes sent, received(64 << 10);
+	std::size_t got = 0, most = 0;
+	bool same = true;
+	auto read = [&] {
+		const ssize_t n = ::recv(ends[1], received.data(), received.size(), MSG_DONTWAIT);
+		for (ssize_t i = 0; i < n; i++)
+			same = same && received[static_cast<std::size_t>(i)] == sent[got++];
+		return n > 0;
+	};
+	std::vector<std::weak_ptr<const Bytes>> pages;
+	for (int i = 0; i < 2000 || pending.waiting() < (64 << 10); i++) {
+		Output more;
+		const auto page = std::make_shared<const Bytes>(1024, std::uint8_t(i % 251));
+		more.scratch().assign(4096, std::uint8_t(i % 241));
+		append(sent, more.scratch());
+		append(sent, *page);
+		more.own();
+		more.share(*page, page);
+		more.answers(Served::other, {});
+		pages.push_back(page);
+		pending.append(std::move(more));
+		const bool begun = i >= 200; // the socket buffer is full
+		if (begun && pending.waiting() > (128 << 10))
+			REQUIRE(read());
+		if (pending.send(ends[0], nullptr, latencies) != Output::Sent::some)
+			REQUIRE_FALSE(begun);
+		most = std::max(most, pending.scratch().size());
+	}
+	CHECK(most < 2u << 20);
+	CHECK(std::ranges::count_if(pages, [](const auto &page) { return !page.expired(); }) < 1000);
+	CHECK(nvmeof::countOf(latencies.of(Served::other).read().histogram) > 1000);
+	while (pending.send(ends[0], nullptr, latencies) == Output::Sent::some)
+		REQUIRE(read());
+	while (read())
+		;
+	CHECK(same);
+	CHECK(got == sent.size());
+	CHECK(nvmeof::countOf(latencies.of(Served::other).read().histogram) == pages.size());
+	::close(ends[0]);
+	::close(ends[1]);
+}
+
 TEST_CASE("a draining worker disconnects its hosts within the given time", "[front]")
 {
 	Front front;
