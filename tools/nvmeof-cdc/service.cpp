@@ -67,9 +67,8 @@ Service::Service(Loop &loop, Rules rules, Identity identity, std::unique_ptr<Sto
 	  publish_(loop, [this] { publishLater(); }), watch_(loop, [this] { watchWorkers(); }),
 	  publishes_(publishRate, TokenBucket::Clock::now()), rates_(registrationRates), audit_(1000),
 	  pull_(loop, readerIdentity(rules_, context_.identity), model_,
-		[this](std::vector<Change> changes, const std::function<void(bool)> &done) {
-			write(std::move(changes), [done](const Result<void> &written) { done(written.ok()); },
-			      {"a pull", &audit_});
+		[this](std::vector<Change> changes, Done done) {
+			writeInParts(std::move(changes), {"a pull", &audit_}, std::move(done));
 		}),
 	  started_(static_cast<std::int64_t>(wallSeconds()))
 {
@@ -384,35 +383,37 @@ void Service::renew(Connected connected)
 			    "the registrations of {} end: rules and keys demand a proof of its NQN, which it has not "
 			    "given",
 			    owner));
-	std::function<void(bool)> renewed;
+	auto done = [this](const Result<void> &written) {
+		if (!written)
+			say(failures_, LOG_WARNING, "cannot write leases: " + written.error().message);
+	};
+	Done renewed = done;
 	if (renewAll_) {
 		const auto underWay = std::make_shared<bool>(true); // released with the last write
 		renewing_ = underWay;
-		renewed = [this, skipped, underWay](bool written) { renewAll_ = !written || skipped > 0; };
+		renewed = [this, skipped, underWay, done](const Result<void> &written) {
+			renewAll_ = !written || skipped > 0;
+			done(written);
+		};
 	}
 	writeInParts(std::move(changes.renewed), {}, std::move(renewed));
-	writeInParts(std::move(changes.ended), {"the end of its lease, or of its permission", &audit_}, {});
+	writeInParts(std::move(changes.ended), {"the end of its lease, or of its permission", &audit_}, done);
 }
 
-void Service::writeInParts(std::vector<Change> changes, const Author &author, std::function<void(bool)> end)
+void Service::writeInParts(std::vector<Change> changes, const Author &author, Done end)
 {
 	struct Parts {
-		std::function<void(bool)> end;
-		std::size_t left = 1; // and this function itself
-		bool written = true;
-		void done()
-		{
-			if (--left == 0 && end)
-				end(written);
-		}
+		Done end;
+		std::size_t left = 1; // and the last part
+		Result<void> outcome = {};
 	};
 	const auto parts = std::make_shared<Parts>();
 	parts->end = std::move(end);
-	auto done = [this, parts](const Result<void> &written) {
-		if (!written)
-			say(failures_, LOG_WARNING, "cannot write leases: " + written.error().message);
-		parts->written = parts->written && written;
-		parts->done();
+	auto done = [parts](const Result<void> &written) {
+		if (!written && parts->outcome)
+			parts->outcome = written;
+		if (--parts->left == 0)
+			parts->end(parts->outcome);
 	};
 	// targets first, as hosts see them (clang cannot compile std::ranges::stable_partition of GCC 12's library)
 	std::stable_partition(changes.begin(), changes.end(),

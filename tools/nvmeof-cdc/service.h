@@ -103,8 +103,8 @@ private:
 	void publishLater();
 	void updateLeases();
 	void renew(Connected connected);
-	// @end: whether all were written; may be empty
-	void writeInParts(std::vector<Change> changes, const Author &author, std::function<void(bool)> end);
+	// Writes of a size that every store accepts. @end: all were written, or the first error
+	void writeInParts(std::vector<Change> changes, const Author &author, Done end);
 	void scheduleLeaseUpdate();
 	void watchWorkers();
 	nvmeof::Result<std::vector<std::string>> addressesToAdvertise() const;

@@ -7,6 +7,7 @@
 #include "running.h"
 #include "support.h"
 #include "libctl/runtime/loop.h"
+#include "target/discovery_client.h"
 
 using namespace cdc;
 using namespace nofctl::wire;
@@ -231,6 +232,27 @@ TEST_CASE("the renewals of many leases are split into writes that every store ac
 	REQUIRE(service.start([] {}).ok());
 	service.reload(rules, *service.loadSecurity(rules));
 	CHECK(until(loop, [&] { return store.written >= 5000; }));
+	CHECK(store.largest <= 500);
+	CHECK(store.largestBytes <= 300 << 10);
+}
+
+TEST_CASE("the records of a large pulled service are split into writes that every store accepts", "[service]")
+{
+	target::Server source;
+	std::vector<DiscoveryEntry> entries;
+	for (int i = 0; i < 3000; i++)
+		entries.push_back(someTarget(i).entry());
+	source.subsystem().discovery().add(entries);
+	runtime::Loop loop(runtime::Loop::Watchdog::none);
+	Rules rules;
+	rules.listen = {{"127.0.0.1", std::to_string(freePort())}};
+	rules.threads = 1;
+	rules.pulls = {{{"127.0.0.1", std::to_string(source.port())}, {}, false}};
+	auto made = std::make_unique<ScriptedStore>();
+	ScriptedStore &store = *made;
+	Service service(loop, rules, {selfId, "nqn.self", "serial", "0.0"}, std::move(made));
+	REQUIRE(service.start([] {}).ok());
+	CHECK(until(loop, [&] { return store.written >= 3000; }));
 	CHECK(store.largest <= 500);
 	CHECK(store.largestBytes <= 300 << 10);
 }
