@@ -2,7 +2,6 @@
 #include "pull.h"
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <cstring>
 #include <set>
 #include <syslog.h>
@@ -32,18 +31,6 @@ constexpr std::string_view via = " via ";
 std::string tooMany()
 {
 	return fmt::format("it and its referrals list more than {} targets; the others are left out", Pull::maxTargets);
-}
-
-// Excludes wildcard, broadcast and multicast addresses, which no host can connect to.
-bool isOnePlace(const std::string &traddr)
-{
-	in_addr four{};
-	in6_addr six{};
-	if (::inet_pton(AF_INET, traddr.c_str(), &four) == 1)
-		return four.s_addr != INADDR_ANY && four.s_addr != INADDR_BROADCAST &&
-		       !IN_MULTICAST(ntohl(four.s_addr));
-	return ::inet_pton(AF_INET6, traddr.c_str(), &six) != 1 ||
-	       (!IN6_IS_ADDR_UNSPECIFIED(&six) && !IN6_IS_ADDR_MULTICAST(&six));
 }
 
 std::string addressOf(const Target &target)

@@ -142,6 +142,9 @@ Result<std::vector<Target>> targetsOf(const Registration &registration, const Or
 		Result<Target> target = Target::of(entry);
 		if (!target)
 			return wrongData(target.error());
+		if (!isOnePlace(target->traddr))
+			return wrongData(
+				invalidError(fmt::format("target: no host can connect to {}", target->traddr)));
 		target->origin = origin;
 		targets.push_back(*std::move(target));
 	}
@@ -181,6 +184,10 @@ Result<void> mayAdd(const Model &model, const RegistrationRules &rules, const Dd
 			return refusal(st_denied, fmt::format("the subsystem {} is defined by the configuration or "
 							      "by a pull, and 'join' is not set for {}",
 							      target.nqn, ddc.nqn));
+	// A host that follows a referral accepts any subsystem that it leads to.
+	if (std::ranges::find(targets, sub_referral, &Target::type) != targets.end())
+		return refusal(st_denied,
+			       fmt::format("a referral is registered, and 'join' is not set for {}", ddc.nqn));
 	return {};
 }
 
@@ -231,6 +238,8 @@ private:
 		const Ddc *ddc = ddcOf(rules_, target.origin.owner);
 		if (!ddc || ddc->join)
 			return ddc;
+		if (target.type == sub_referral)
+			return false;
 		if (!defined_)
 			defined_ = definedElsewhere(model_);
 		return !defined_->contains(target.nqn);

@@ -197,6 +197,33 @@ TEST_CASE("a registration neither replaces nor joins others' subsystems without 
 	}
 }
 
+TEST_CASE("a discovery controller registers referrals only with 'join', and only addresses of one machine",
+	  "[registrar]")
+{
+	Registry registry;
+	Target referral = someTarget(1);
+	referral.type = sub_referral;
+	for (const char *nqn : {"nqn.2014-08.org.nvmexpress.discovery", "nqn.2024-01.com.example:s1"}) {
+		referral.nqn = nqn;
+		CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(2), referral})) ==
+		      st_denied);
+		CHECK(registry.take(dim_update, ddcRegistration("nqn.jbof1", {referral})) == st_denied);
+	}
+	CHECK(registry.targets() == 0);
+	registry.rules.ddcs[0].join = true;
+	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {referral})) == 0);
+	CHECK(leaseChanges(registry.sample.model, registry.rules, {{}, {"nqn.jbof1"}}, now).ended.empty());
+	registry.rules.ddcs[0].join = false;
+	CHECK(leaseChanges(registry.sample.model, registry.rules, {{}, {"nqn.jbof1"}}, now).ended.size() == 1);
+	registry.rules.ddcs[0].join = true;
+	for (const char *address : {"0.0.0.0", "255.255.255.255", "224.0.0.1", "::", "ff02::1", "ff02::1%eth0"}) {
+		CAPTURE(address);
+		Target port = someTarget(3);
+		port.traddr = address;
+		CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {port})) == st_invalid_discovery);
+	}
+}
+
 TEST_CASE("a port set by hand does not affect the other ports of a discovery controller", "[registrar]")
 {
 	Registry registry;

@@ -7,7 +7,8 @@
 #include "running.h"
 #include "support.h"
 #include "libctl/runtime/loop.h"
-#include "target/discovery_client.h"
+#include "target/discovery.h"
+#include "target/server.h"
 
 using namespace cdc;
 using namespace nofctl::wire;
