@@ -135,6 +135,27 @@ std::set<std::string_view> definedElsewhere(const Model &model)
 	return nqns;
 }
 
+// Subsystems of which others have registered ports, or ports were set by hand, and that DDC has registered none
+std::set<std::string_view> subsystemsOfOthers(const Model &model, const std::string &ddc)
+{
+	std::set<std::string_view> others, own;
+	for (const auto &[key, port] : model.targets()) {
+		const Origin &origin = port.target.origin;
+		if (origin.source == "push" && origin.owner == ddc)
+			own.insert(port.target.nqn);
+		else if (origin.source == "push" || origin.source == "control")
+			others.insert(port.target.nqn);
+	}
+	std::erase_if(others, [&](std::string_view nqn) { return own.contains(nqn); });
+	return others;
+}
+
+bool isSetByHand(const Model &model, const Target &target)
+{
+	const auto there = model.targets().find(target.key());
+	return there != model.targets().end() && there->second.target.origin.source == "control";
+}
+
 Result<std::vector<Target>> targetsOf(const Registration &registration, const Origin &origin)
 {
 	std::vector<Target> targets;
@@ -178,12 +199,19 @@ Result<void> mayAdd(const Model &model, const RegistrationRules &rules, const Dd
 			fmt::format("a discovery controller may register at most {} entries", rules.maxTargetsEach));
 	if (ddc.join)
 		return {};
-	const std::set<std::string_view> defined = definedElsewhere(model);
-	for (const Target &target : targets)
+	const std::set<std::string_view> defined = definedElsewhere(model), others = subsystemsOfOthers(model, ddc.nqn);
+	for (const Target &target : targets) {
 		if (defined.contains(target.nqn))
 			return refusal(st_denied, fmt::format("the subsystem {} is defined by the configuration or "
 							      "by a pull, and 'join' is not set for {}",
 							      target.nqn, ddc.nqn));
+		// A record that was set by hand overrides that of a registration anyway.
+		if (others.contains(target.nqn) && !isSetByHand(model, target))
+			return refusal(st_denied,
+				       fmt::format("ports of the subsystem {} were set by hand or registered by "
+						   "another discovery controller, and 'join' is not set for {}",
+						   target.nqn, ddc.nqn));
+	}
 	// A host that follows a referral accepts any subsystem that it leads to.
 	if (std::ranges::find(targets, sub_referral, &Target::type) != targets.end())
 		return refusal(st_denied,

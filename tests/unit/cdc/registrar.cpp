@@ -197,8 +197,36 @@ TEST_CASE("a registration neither replaces nor joins others' subsystems without 
 	}
 }
 
-TEST_CASE("a discovery controller registers referrals only with 'join', and only addresses of one machine",
-	  "[registrar]")
+TEST_CASE("a registration adds no ports to a subsystem of another discovery controller without 'join'", "[registrar]")
+{
+	for (const bool byHand : {false, true}) {
+		CAPTURE(byHand);
+		Registry registry;
+		Target first = someTarget(1), second = someTarget(1);
+		second.traddr = "10.66.66.66";
+		if (byHand) {
+			first.origin = {"control", ""};
+			registry.sample.tell({putOf(first)});
+		} else {
+			REQUIRE(registry.take(dim_register, ddcRegistration("nqn.jbof1", {first})) == 0);
+		}
+		for (const DimTask task : {dim_register, dim_update}) {
+			CHECK(registry.take(task, ddcRegistration("nqn.jbof2", {someTarget(2), second})) == st_denied);
+			CHECK(registry.targets() == 1);
+		}
+		registry.rules.ddcs[1].join = true;
+		CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof2", {second})) == 0);
+		CHECK(registry.targets() == 2);
+		// both have ports now: none is locked out, and neither registration ends
+		registry.rules.ddcs[1].join = false;
+		CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof2", {second})) == 0);
+		CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {first})) == 0);
+		CHECK(leaseChanges(registry.sample.model, registry.rules, {}, now).ended.empty());
+		CHECK(registry.targets() == 2);
+	}
+}
+
+TEST_CASE("a registration has referrals only with 'join', and only addresses of one machine", "[registrar]")
 {
 	Registry registry;
 	Target referral = someTarget(1);
@@ -237,6 +265,10 @@ TEST_CASE("a port set by hand does not affect the other ports of a discovery con
 	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1), second})) == 0);
 	CHECK(registry.targets() == 2);
 	CHECK(registry.sample.model.targets().at(byHand.key()).target.state == ana_inaccessible);
+	// also if it was set before, or is the only port
+	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1), someTarget(2)})) == 0);
+	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1), someTarget(3)})) == 0);
+	CHECK(registry.targets() == 2);
 }
 
 TEST_CASE("two addresses cannot use up the registrations of all hosts", "[registrar]")
