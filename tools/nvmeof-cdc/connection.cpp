@@ -546,7 +546,7 @@ void Connection::sendEvents()
 
 void Connection::tell(const std::shared_ptr<const Views> &views)
 {
-	if (!controller_)
+	if (!controller_ || state_ == State::ending)
 		return;
 	controller_->tell(views);
 	sendEvents();
@@ -695,7 +695,6 @@ bool Connection::leave()
 	if (!flush())
 		return false;
 	watch();
-	::shutdown(socket_, SHUT_WR); // wait for the host to close, or for the time limit
 	return true;
 }
 
@@ -727,6 +726,8 @@ bool Connection::flush()
 		outputSince_ = 0;
 		watch();
 	}
+	if (state_ == State::ending && !pendingOutput_)
+		::shutdown(socket_, SHUT_WR); // wait for the host to close, or for the time limit
 	return true;
 }
 

@@ -488,6 +488,28 @@ TEST_CASE("a host that does not read its answers costs a reference to the page o
 	CHECK(front.context.counters.logReads == 101);
 }
 
+TEST_CASE("a host that makes an error gets the answers that are still to be sent, and the reason", "[front]")
+{
+	constexpr std::uint32_t size = 251 * discoveryBlock; // more than the socket buffers, and commands do not wait
+	Front front(250, {}, 4096);
+	Client client(front);
+	client.hello().enable();
+	Command log = getLog(log_discovery, 0, size);
+	log.sgl.type = sgl_transport;
+	log.sgl.length = size;
+	client.command(log);
+	client.send(make<IcReq>());
+	while (front.context.counters.faults == 0)
+		std::this_thread::sleep_for(1ms);
+	const auto sent = front.context.latencies.of(Served::getLogPage).read().histogram;
+	REQUIRE(nvmeof::countOf(sent) == 0); // a part of the log is pending
+	client.data.clear();
+	CHECK(client.completion() == st_ok);
+	CHECK(client.data.size() == size);
+	CHECK(client.ended());
+	CHECK(client.fes == fes_sequence);
+}
+
 TEST_CASE("output that never becomes empty keeps neither bytes nor pages that were sent", "[front]")
 {
 	int ends[2];
