@@ -714,6 +714,9 @@ bool Connection::flush()
 	const Output::Sent sent = all.send(socket_, tls_.get(), worker_.context().latencies);
 	if (sent == Output::Sent::broken)
 		return false;
+	// Keep-alives of the host are not read while the connection is paused.
+	if (paused_ && state_ == State::live && all.waiting() < before)
+		since_ = Worker::now();
 	if (sent == Output::Sent::some) {
 		if (outputSince_ == 0 || all.waiting() < before)
 			outputSince_ = Worker::now();
@@ -736,20 +739,27 @@ bool Connection::consume(std::span<const std::uint8_t> stream)
 {
 	bool good = process(stream) && flush();
 	while (good && paused_ && !pendingOutput_) {
-		paused_ = false;
-		const auto partial = std::move(pendingInput_);
+		const auto partial = unpause();
 		good = !partial || (process(*partial) && flush());
 	}
 	return good;
 }
 
-// Processes the input that was buffered while the connection was paused
+// Returns the input that was buffered while the connection was paused. No more was awaited meanwhile.
+std::unique_ptr<Bytes> Connection::unpause()
+{
+	paused_ = false;
+	if (inputSince_)
+		inputSince_ = Worker::now();
+	return std::move(pendingInput_);
+}
+
+// Continues after all output was sent
 bool Connection::resume()
 {
 	if (pendingOutput_)
 		return true;
-	paused_ = false;
-	const auto partial = std::move(pendingInput_);
+	const auto partial = unpause();
 	if (partial && !consume(*partial))
 		return false;
 	watch();
@@ -763,7 +773,7 @@ bool Connection::late(SteadyMs now) const
 		return true;
 	if (transfer_ && now - transfer_->since > transferMs)
 		return true;
-	if (inputSince_ && now - inputSince_ > rules.stepMs)
+	if (inputSince_ && !paused_ && now - inputSince_ > rules.stepMs)
 		return true;
 	if (authenticator_ && authenticator_->late(now))
 		return true;

@@ -510,6 +510,35 @@ TEST_CASE("a host that makes an error gets the answers that are still to be sent
 	CHECK(client.fes == fes_sequence);
 }
 
+TEST_CASE("a host that reads a large log slowly is not taken for a silent one", "[front]")
+{
+	constexpr std::uint32_t size = 2001 * discoveryBlock;
+	FrontRules rules;
+	rules.stepMs = 1000;
+	rules.idleMs = 2000;
+	Front front(2000, rules, 4096);
+	Client client(front);
+	client.hello().enable();
+	Command log = getLog(log_discovery, 0, size);
+	log.sgl.type = sgl_transport;
+	log.sgl.length = size;
+	client.command(log);
+	client.command(propertyGet(prop_csts)); // is not read before the log is sent
+	const std::size_t all = sizeof(DataPdu) + size + 2 * sizeof(ResponsePdu);
+	std::size_t got = 0;
+	Bytes room(32 << 10);
+	for (int i = 0; got < all; i++) {
+		const ssize_t n = ::recv(client.socket(), room.data(), std::min(room.size(), all - got), MSG_WAITALL);
+		REQUIRE(n > 0);
+		got += static_cast<std::size_t>(n);
+		if (i < 40) // 4 s, for less than the log
+			std::this_thread::sleep_for(100ms);
+		const auto sent = front.context.latencies.of(Served::getLogPage).read().histogram;
+		CHECK((i != 39 || nvmeof::countOf(sent) == 0)); // a part of the log is still pending
+	}
+	CHECK(front.context.counters.late == 0);
+}
+
 TEST_CASE("output that never becomes empty keeps neither bytes nor pages that were sent", "[front]")
 {
 	int ends[2];
