@@ -42,9 +42,8 @@ constexpr TokenBucket::Limits publishRate{20, 0.5};
 constexpr std::chrono::milliseconds publishInterval = 20ms; // minimum interval
 constexpr std::size_t maxRegistering = 256;                 // being written
 constexpr auto watchInterval = 5s;
-constexpr unsigned maxMissedHeartbeats = 6;               // missed heartbeats: half a minute
-constexpr double jumpTolerated = 5;                       // seconds; of the wall clock
-constexpr PeerRates::Limits registrationRates{1024, 100}; // per address
+constexpr unsigned maxMissedHeartbeats = 6; // missed heartbeats: half a minute
+constexpr double jumpTolerated = 5;         // seconds; of the wall clock
 
 initiator::HostIdentity readerIdentity(const Rules &rules, const Identity &identity)
 {
@@ -65,7 +64,7 @@ Service::Service(Loop &loop, Rules rules, Identity identity, std::unique_ptr<Sto
 	: rules_(std::move(rules)), context_(std::move(identity), rules_.front), store_(std::move(store)),
 	  model_(context_.identity.id), mailbox_(loop), leaseTimer_(loop, [this] { updateLeases(); }),
 	  publish_(loop, [this] { publishLater(); }), watch_(loop, [this] { watchWorkers(); }),
-	  publishes_(publishRate, TokenBucket::Clock::now()), rates_(registrationRates), audit_(1000),
+	  publishes_(publishRate, TokenBucket::Clock::now()), audit_(1000),
 	  pull_(loop, readerIdentity(rules_, context_.identity), model_,
 		[this](std::vector<Change> changes, Done done) {
 			writeInParts(std::move(changes), {"a pull", &audit_}, std::move(done));
@@ -306,7 +305,7 @@ void Service::refuse(Worker &worker, const RegistrationRequest &request, std::ui
 
 void Service::take(Worker &worker, const RegistrationRequest &request)
 {
-	if (registering_ >= maxRegistering || !rates_.allow(request.who.from))
+	if (registering_ >= maxRegistering)
 		return worker.registered(request.connection, request.cid, st_interrupted | st_crd1);
 	const auto security = context_.security.current();
 	auto proves = [&](const std::string &nqn) { return mustProve(*security, *views_->zonesOf(nqn), nqn); };

@@ -49,7 +49,9 @@ std::shared_ptr<void> ServerContext::reserve(const Peer &from, std::size_t bytes
 	std::lock_guard lock(mutex_);
 	const auto found = reservedFrom_.find(network);
 	const std::size_t its = found == reservedFrom_.end() ? 0 : found->second;
-	if (reserved_ + bytes > rules.registrationBytes || its + bytes > rules.registrationBytes / 8)
+	const std::size_t all = rules.registrationBytes;
+	const std::size_t share = reserved_ + bytes > all - all / 4 ? all / 64 : all / 8;
+	if (reserved_ + bytes > all || its + bytes > share || !registrationRates_.allow(from))
 		return nullptr;
 	reservedFrom_[network] += bytes;
 	reserved_ += bytes;

@@ -311,6 +311,38 @@ TEST_CASE("registrations that wait for the store are bounded, to one for each co
 	CHECK(front.context.reserve(*Peer::parse("10.0.0.2"), 1));
 }
 
+TEST_CASE("a few addresses cannot reserve the memory for registrations of all others", "[front]")
+{
+	Front front; // its limit is 64 MiB
+	constexpr std::size_t most = 1 << 20;
+	std::vector<std::shared_ptr<void>> held;
+	for (int i = 1; i <= 20; i++)
+		for (int j = 0; j < 8; j++)
+			if (auto one = front.context.reserve(*Peer::parse("10.0.0." + std::to_string(i)), most))
+				held.push_back(std::move(one));
+	CHECK(held.size() <= 62); // six addresses with 8 MiB, the others with one
+	CHECK(front.context.reserve(*Peer::parse("10.0.1.1"), most));
+	CHECK_FALSE(front.context.reserve(*Peer::parse("10.0.0.1"), 1));
+}
+
+TEST_CASE("the rate of registrations is limited before their data are transferred", "[front]")
+{
+	FrontRules rules;
+	rules.registrations = {3, 0.001};
+	Front front(3, rules);
+	Client client(front);
+	client.hello().enable();
+	const Bytes data = encodeRegistration(someRegistration(1));
+	CHECK(client.run(dim(0), data) == st_ok);
+	CHECK(client.run(dim(0), data) == st_ok);
+	REQUIRE(client.run(dim(data.size())) == -2); // an R2T
+	client.send(h2cData(client, 0, data.size(), true), data);
+	CHECK(client.completion() == st_ok);
+	CHECK(client.run(dim(data.size())) == (st_interrupted | st_crd1));
+	CHECK(client.run(dim(0), data) == (st_interrupted | st_crd1));
+	CHECK(front.registrations == 3);
+}
+
 TEST_CASE("however many connections one address opens, another address gets one", "[front]")
 {
 	ConnectionLimit limit({100, 40});
