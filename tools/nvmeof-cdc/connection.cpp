@@ -163,7 +163,7 @@ bool Connection::shakeHands()
 		worker_.poller().want(socket_, EPOLLOUT | EPOLLRDHUP, *this);
 		return true;
 	case TlsStream::State::failed:
-		runtime::say(context.refusals, LOG_WARNING,
+		runtime::say(context.refusals.handshakes, LOG_WARNING,
 			     fmt::format("the TLS handshake of {} failed: {}", peer_.text(), tls_->why()),
 			     {.address = peer_.text()});
 		return false;
@@ -358,7 +358,7 @@ bool Connection::refuses(const Pending &pending, Access &access)
 		return false;
 	count(context.counters.refused);
 	count(counterOf(access.refusal, context.counters));
-	runtime::say(context.refusals, LOG_WARNING, refusalText(access.refusal, hostnqn),
+	runtime::say(context.refusals.connect(access.refusal), LOG_WARNING, refusalText(access.refusal, hostnqn),
 		     {.nqn = hostnqn, .address = peer_.text()});
 	completeConnect(pending, st_connect_host | st_dnr);
 	return true;
@@ -426,7 +426,7 @@ bool Connection::takeAuthentication(const Command &cmd, std::span<const std::uin
 	}
 	if (!authenticator_->failed())
 		return true;
-	runtime::say(context.refusals, LOG_WARNING,
+	runtime::say(context.refusals.authentications, LOG_WARNING,
 		     fmt::format("the authentication of host {} failed: {}; compare the keys of host and service",
 				 controller_->hostnqn(), authenticator_->why()),
 		     {.nqn = controller_->hostnqn(), .address = peer_.text()});

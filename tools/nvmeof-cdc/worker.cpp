@@ -255,7 +255,7 @@ void Worker::review()
 	reviewed_ = std::move(security);
 	zonesChanged_ = false;
 	if (revoked > 0)
-		runtime::say(context_.refusals, LOG_NOTICE,
+		runtime::say(context_.refusals.sessions, LOG_NOTICE,
 			     fmt::format("{} {} not what rules and keys demand now, and will end within {} s", revoked,
 					 revoked == 1 ? "session is" : "sessions are",
 					 (context_.rules.reviewMs + 999) / 1000));
@@ -274,7 +274,8 @@ void Worker::sweep()
 		} else if (const Refusal why = connection->revoked(time); why != Refusal::none) {
 			const std::string &hostnqn = connection->controller()->hostnqn();
 			count(context_.counters.revoked);
-			runtime::say(context_.refusals, LOG_WARNING, "a session ends: " + refusalText(why, hostnqn),
+			runtime::say(context_.refusals.sessions, LOG_WARNING,
+				     "a session ends: " + refusalText(why, hostnqn),
 				     {.nqn = hostnqn, .address = connection->peer().text()});
 			end(id);
 		} else if (connection->admissionExpired(time)) {

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -104,7 +105,13 @@ struct ServerContext {
 	AuthenticationLimit authenticationLimit;
 	AuthenticationLimit handshakeLimit; // of TLS
 	Security security;
-	runtime::LogLimit refusals; // of hosts
+	// Log limits, one for each kind of refusal of hosts, so that one does not hide another
+	struct {
+		std::array<runtime::LogLimit, refusalCount> connects; // by reason
+		runtime::LogLimit handshakes, authentications, sessions;
+
+		runtime::LogLimit &connect(Refusal why) { return connects[static_cast<std::size_t>(why)]; }
+	} refusals;
 	Cntlids cntlids;
 	Counters counters;
 	Latencies latencies;
