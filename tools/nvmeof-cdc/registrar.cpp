@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <nvmeof/address.h>
+
 #include "feeds.h"
 #include "libctl/base/make_error.h"
 
@@ -19,8 +21,9 @@ namespace {
 
 using Ddc = RegistrationRules::Ddc;
 
-constexpr std::size_t maxInterfaces = 64; // per host
-constexpr std::int64_t maxGrace = 120;    // seconds that another instance has to renew an expired lease
+constexpr std::size_t maxInterfaces = 64;  // per host
+constexpr std::size_t maxHostBytes = 8192; // of its record; that of 64 interfaces has about half
+constexpr std::int64_t maxGrace = 120;     // seconds that another instance has to renew an expired lease
 
 Error refusal(std::uint16_t status, std::string message)
 {
@@ -85,7 +88,13 @@ Result<std::vector<Change>> hostChanges(const Model &model, const RegistrationRu
 	if (registration.interfaces.size() > maxInterfaces)
 		return refusal(st_discovery_resources,
 			       fmt::format("a host may register at most {} interfaces", maxInterfaces));
+	for (const DiscoveryEntry &one : registration.interfaces)
+		if (Result<std::string> traddr = nvmeof::parseTraddr(nofctl::wire::text(one.traddr)); !traddr)
+			return wrongData(traddr.error());
 	const Host host = hostOf(registration, origin);
+	if (storedText(host.json()).size() > maxHostBytes)
+		return refusal(st_discovery_resources,
+			       fmt::format("the record of a host may have at most {} bytes", maxHostBytes));
 	const auto there = model.hosts().find(host.key());
 	if (task == dim_deregister)
 		return there == model.hosts().end() ? std::vector<Change>() : std::vector<Change>{{host.key(), {}}};

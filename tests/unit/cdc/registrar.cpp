@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "service.h"
 #include "sample.h"
 #include "registrar.h"
@@ -408,6 +410,29 @@ TEST_CASE("the number of registrations is limited", "[registrar]")
 	CHECK(registry.take(dim_update, ddcRegistration("nqn.jbof1", {someTarget(2)})) == 0);
 	CHECK(registry.take(dim_update, ddcRegistration("nqn.jbof1", {someTarget(3)})) == st_discovery_resources);
 	CHECK(registry.targets() == 2);
+}
+
+TEST_CASE("the record of a host is bounded, and its interfaces have numeric addresses", "[registrar]")
+{
+	Registry registry;
+	Registration host = hostRegistration("nqn." + std::string(200, '"'));
+	host.name = std::string(255, '"'); // JSON doubles these
+	host.version = std::string(64, '"');
+	host.interfaces.clear();
+	for (int i = 0; i < 64; i++)
+		host.interfaces.push_back(makeInterface(
+			tr_rdma, host.nqn, fmt::format("2001:db8:ffff:ffff:ffff:ffff:ffff:{:x}", i + 0xff00)));
+	CHECK(registry.take(dim_register, host) == 0);
+	for (DiscoveryEntry &one : host.interfaces)
+		one = makeInterface(tr_tcp, host.nqn, "fe80::ffff:ffff:ffff:ffff%" + std::string(200, 'x'));
+	CHECK(registry.take(dim_register, host) != 0);
+	for (const std::string text : {"", "node1", "10.0.0.1.1", "\"\"\"\""}) {
+		CAPTURE(text);
+		Registration bad = hostRegistration();
+		bad.interfaces.push_back(makeInterface(tr_tcp, bad.nqn, text));
+		CHECK(registry.take(dim_register, bad) == st_invalid_discovery);
+	}
+	CHECK(registry.hosts() == 1);
 }
 
 TEST_CASE("the journal has the old and the new content of a record", "[registrar]")
