@@ -44,6 +44,8 @@ constexpr std::size_t maxRegistering = 256;                 // being written
 constexpr auto watchInterval = 5s;
 constexpr unsigned maxMissedHeartbeats = 6; // missed heartbeats: half a minute
 constexpr double jumpTolerated = 5;         // seconds; of the wall clock
+// Of the changes of a host's record. etcd keeps each version until it compacts its history.
+constexpr TokenBucket::Limits hostRate{8, 0.1};
 
 initiator::HostIdentity readerIdentity(const Rules &rules, const Identity &identity)
 {
@@ -64,7 +66,7 @@ Service::Service(Loop &loop, Rules rules, Identity identity, std::unique_ptr<Sto
 	: rules_(std::move(rules)), context_(std::move(identity), rules_.front), store_(std::move(store)),
 	  model_(context_.identity.id), mailbox_(loop), leaseTimer_(loop, [this] { updateLeases(); }),
 	  publish_(loop, [this] { publishLater(); }), watch_(loop, [this] { watchWorkers(); }),
-	  publishes_(publishRate, TokenBucket::Clock::now()), audit_(1000),
+	  publishes_(publishRate, TokenBucket::Clock::now()), hostRates_(hostRate), audit_(1000),
 	  pull_(loop, readerIdentity(rules_, context_.identity), model_,
 		[this](std::vector<Change> changes, Done done) {
 			writeInParts(std::move(changes), {"a pull", &audit_}, std::move(done));
@@ -314,6 +316,8 @@ void Service::take(Worker &worker, const RegistrationRequest &request)
 	if (!changes)
 		return refuse(worker, request, changes.error().nvmeStatus.value_or(st_invalid_field) | st_dnr,
 			      changes.error().message);
+	if (!changes->empty() && request.registration.entity == dim_host && !hostRates_.allow(request.registration.nqn))
+		return worker.registered(request.connection, request.cid, st_interrupted | st_crd1);
 	std::vector<std::string> keys;
 	for (const Change &change : *changes) {
 		keys.push_back(change.key);

@@ -121,6 +121,7 @@ private:
 	Latency::Clock::time_point changed_; // when the first unpublished change arrived
 	TokenBucket publishes_;
 	TokenBucket::Clock::time_point published_{}; // last publication, immediate or delayed
+	Rates<std::string> hostRates_;               // of changes of a host's record, by NQN
 	std::size_t registering_ = 0;                // being written
 	std::map<std::string, unsigned> writing_;    // keys of registrations being written
 	runtime::LogLimit refusals_, audit_, failures_;

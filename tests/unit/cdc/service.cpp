@@ -136,6 +136,25 @@ TEST_CASE("a discovery controller with a key registers only after it has proved 
 	CHECK(registers(client, registration) == st_ok);
 }
 
+TEST_CASE("a host changes its record only so often", "[service]")
+{
+	ServiceFixture running;
+	running.start();
+	Client client(portOf(running));
+	client.hello().enable();
+	Registration host = someRegistration(1);
+	for (int i = 0; i < 8; i++) {
+		host.version = std::to_string(i);
+		CHECK(registers(client, host) == st_ok);
+	}
+	CHECK(registers(client, host) == st_ok); // writes nothing
+	Registration changed = host;
+	changed.version = "other";
+	CHECK(registers(client, changed) == (st_interrupted | st_crd1));
+	CHECK(registers(client, host) == st_ok);
+	CHECK(running.service->counters().deferred == 1);
+}
+
 TEST_CASE("a registration expires after its owner disconnected, and not before", "[service]")
 {
 	ServiceFixture running;
