@@ -344,8 +344,8 @@ bool Connection::takeConnect(const Command &cmd, std::span<const std::uint8_t> d
 
 Access Connection::accessFor(const std::string &hostnqn, const std::string &subsysnqn) const
 {
-	return accessOf(*worker_.context().security.current(), *worker_.views()->zonesOf(hostnqn), hostnqn, subsysnqn,
-			tls_ ? &tls_->peer() : nullptr);
+	return accessOf(*worker_.context().security.current(), worker_.views()->zoneTable().lookUp(hostnqn), hostnqn,
+			subsysnqn, tls_ ? &tls_->peer() : nullptr);
 }
 
 // Whether the host may not connect, which is answered then. @access: what it has to do, if it may

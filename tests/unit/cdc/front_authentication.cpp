@@ -133,6 +133,20 @@ TEST_CASE("messages about refused hosts do not hide those about others", "[authe
 	CHECK_FALSE(refusals.sessions.full());
 }
 
+TEST_CASE("the zones of a host are cached only once it may connect", "[authenticator][front]")
+{
+	SecurityRules rules;
+	rules.auth = Demand::required;
+	Guarded guarded(rules);
+	Client client(guarded.front);
+	client.hello();
+	for (int i = 0; i < 5; i++)
+		CHECK(client.connect("nqn.invented" + std::to_string(i)) == (st_connect_host | st_dnr));
+	CHECK(guarded.front.sample.views->zoneTable().hosts().empty());
+	REQUIRE(client.connect() == st_ok);
+	CHECK(guarded.front.sample.views->zoneTable().hosts() == std::vector<std::string>{"nqn.host"});
+}
+
 TEST_CASE("messages of authentication are accepted after an R2T, too", "[authenticator][front]")
 {
 	Guarded guarded;
