@@ -307,7 +307,9 @@ void Service::refuse(Worker &worker, const RegistrationRequest &request, std::ui
 
 void Service::take(Worker &worker, const RegistrationRequest &request)
 {
-	if (registering_ >= maxRegistering)
+	const std::pair writer(request.registration.entity, request.registration.nqn);
+	// The model lacks a registration that is being written: another one of its owner would not replace it.
+	if (registering_ >= maxRegistering || writers_.contains(writer))
 		return worker.registered(request.connection, request.cid, st_interrupted | st_crd1);
 	const auto security = context_.security.current();
 	auto proves = [&](const std::string &nqn) { return mustProve(*security, *views_->zonesOf(nqn), nqn); };
@@ -324,9 +326,11 @@ void Service::take(Worker &worker, const RegistrationRequest &request)
 		writing_[change.key]++;
 	}
 	registering_++;
-	auto done = [this, &worker, keys = std::move(keys), connection = request.connection, cid = request.cid,
+	writers_.insert(writer);
+	auto done = [this, &worker, writer, keys = std::move(keys), connection = request.connection, cid = request.cid,
 		     reservation = request.reservation](const Result<void> &written) {
 		registering_--;
+		writers_.erase(writer);
 		for (const std::string &key : keys)
 			if (auto found = writing_.find(key); found != writing_.end() && --found->second == 0)
 				writing_.erase(found);

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <deque>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nvmeof/address.h>
@@ -120,10 +122,11 @@ private:
 	bool unpublished_ = false;           // not all changes were published to hosts
 	Latency::Clock::time_point changed_; // when the first unpublished change arrived
 	TokenBucket publishes_;
-	TokenBucket::Clock::time_point published_{}; // last publication, immediate or delayed
-	Rates<std::string> hostRates_;               // of changes of a host's record, by NQN
-	std::size_t registering_ = 0;                // being written
-	std::map<std::string, unsigned> writing_;    // keys of registrations being written
+	TokenBucket::Clock::time_point published_{};                        // last publication, immediate or delayed
+	Rates<std::string> hostRates_;                                      // of changes of a host's record, by NQN
+	std::size_t registering_ = 0;                                       // being written
+	std::map<std::string, unsigned> writing_;                           // keys of registrations being written
+	std::set<std::pair<nofctl::wire::DimEntity, std::string>> writers_; // of these
 	runtime::LogLimit refusals_, audit_, failures_;
 	Pull pull_;
 	std::vector<std::vector<int>> sockets_; // for each worker, until it is started

@@ -43,6 +43,8 @@ public:
 	}
 	void write(std::vector<Change> changes, Done done) override
 	{
+		if (holds)
+			return held.push_back(std::move(done));
 		std::size_t bytes = 0;
 		for (const Change &change : changes)
 			bytes += change.key.size() + change.value.value_or("").size();
@@ -69,6 +71,8 @@ public:
 
 	std::vector<Change> first;
 	std::size_t refused = 0; // so many writes fail
+	bool holds = false;      // writes are not done before the test does that
+	std::vector<Done> held;
 	std::size_t written = 0, removed = 0, largest = 0, largestBytes = 0;
 
 private:
@@ -134,6 +138,39 @@ TEST_CASE("a discovery controller with a key registers only after it has proved 
 	CHECK(registers(client, registration) == (st_denied | st_dnr));
 	registration.nqn = "nqn.free";
 	CHECK(registers(client, registration) == st_ok);
+}
+
+TEST_CASE("a registration waits for one of the same owner that is being written", "[service]")
+{
+	runtime::Loop loop(runtime::Loop::Watchdog::none);
+	const std::uint16_t port = freePort();
+	Rules rules;
+	rules.listen = {{"127.0.0.1", std::to_string(port)}};
+	rules.threads = 1;
+	rules.registration.ddcs = {{"nqn.ddc", {*Prefix::of("127.0.0.1")}}};
+	auto made = std::make_unique<ScriptedStore>();
+	ScriptedStore &store = *made;
+	Service service(loop, rules, {selfId, "nqn.self", "serial", "0.0"}, std::move(made));
+	REQUIRE(service.start([] {}).ok());
+	store.holds = true;
+	Client one(port), two(port);
+	one.hello().enable();
+	two.hello().enable();
+	const Registration both{dim_direct, "nqn.ddc", {}, "jbof", "1", {someTarget(1).entry(), someTarget(2).entry()}};
+	const Bytes some = encodeRegistration({dim_direct, "nqn.ddc", {}, "jbof", "1", {someTarget(2).entry()}});
+	one.command(dim(0), encodeRegistration(both));
+	REQUIRE(until(loop, [&] { return store.held.size() == 1; }));
+	two.command(dim(0), some);
+	REQUIRE(until(loop, [&] { return service.counters().deferred == 1; }));
+	CHECK(two.completion() == (st_interrupted | st_crd1));
+	two.command(dim(0), encodeRegistration(someRegistration(1))); // of another owner
+	REQUIRE(until(loop, [&] { return store.held.size() == 2; }));
+	for (const auto &done : store.held)
+		done({});
+	CHECK(one.completion() == st_ok);
+	CHECK(two.completion() == st_ok);
+	two.command(dim(0), some);
+	CHECK(until(loop, [&] { return store.held.size() == 3; }));
 }
 
 TEST_CASE("a host changes its record only so often", "[service]")
