@@ -163,7 +163,7 @@ bool Connection::shakeHands()
 		worker_.poller().want(socket_, EPOLLOUT | EPOLLRDHUP, *this);
 		return true;
 	case TlsStream::State::failed:
-		runtime::say(context.refusals, LOG_WARNING,
+		runtime::say(context.refusals.handshakes, LOG_WARNING,
 			     fmt::format("the TLS handshake of {} failed: {}", peer_.text(), tls_->why()),
 			     {.address = peer_.text()});
 		return false;
@@ -344,8 +344,8 @@ bool Connection::takeConnect(const Command &cmd, std::span<const std::uint8_t> d
 
 Access Connection::accessFor(const std::string &hostnqn, const std::string &subsysnqn) const
 {
-	return accessOf(*worker_.context().security.current(), *worker_.views()->zonesOf(hostnqn), hostnqn, subsysnqn,
-			tls_ ? &tls_->peer() : nullptr);
+	return accessOf(*worker_.context().security.current(), worker_.views()->zoneTable().lookUp(hostnqn), hostnqn,
+			subsysnqn, tls_ ? &tls_->peer() : nullptr);
 }
 
 // Whether the host may not connect, which is answered then. @access: what it has to do, if it may
@@ -358,7 +358,7 @@ bool Connection::refuses(const Pending &pending, Access &access)
 		return false;
 	count(context.counters.refused);
 	count(counterOf(access.refusal, context.counters));
-	runtime::say(context.refusals, LOG_WARNING, refusalText(access.refusal, hostnqn),
+	runtime::say(context.refusals.connect(access.refusal), LOG_WARNING, refusalText(access.refusal, hostnqn),
 		     {.nqn = hostnqn, .address = peer_.text()});
 	completeConnect(pending, st_connect_host | st_dnr);
 	return true;
@@ -426,7 +426,7 @@ bool Connection::takeAuthentication(const Command &cmd, std::span<const std::uin
 	}
 	if (!authenticator_->failed())
 		return true;
-	runtime::say(context.refusals, LOG_WARNING,
+	runtime::say(context.refusals.authentications, LOG_WARNING,
 		     fmt::format("the authentication of host {} failed: {}; compare the keys of host and service",
 				 controller_->hostnqn(), authenticator_->why()),
 		     {.nqn = controller_->hostnqn(), .address = peer_.text()});
@@ -546,7 +546,7 @@ void Connection::sendEvents()
 
 void Connection::tell(const std::shared_ptr<const Views> &views)
 {
-	if (!controller_)
+	if (!controller_ || state_ == State::ending)
 		return;
 	controller_->tell(views);
 	sendEvents();
@@ -695,7 +695,6 @@ bool Connection::leave()
 	if (!flush())
 		return false;
 	watch();
-	::shutdown(socket_, SHUT_WR); // wait for the host to close, or for the time limit
 	return true;
 }
 
@@ -715,6 +714,9 @@ bool Connection::flush()
 	const Output::Sent sent = all.send(socket_, tls_.get(), worker_.context().latencies);
 	if (sent == Output::Sent::broken)
 		return false;
+	// Keep-alives of the host are not read while the connection is paused.
+	if (paused_ && state_ == State::live && all.waiting() < before)
+		since_ = Worker::now();
 	if (sent == Output::Sent::some) {
 		if (outputSince_ == 0 || all.waiting() < before)
 			outputSince_ = Worker::now();
@@ -727,6 +729,8 @@ bool Connection::flush()
 		outputSince_ = 0;
 		watch();
 	}
+	if (state_ == State::ending && !pendingOutput_)
+		::shutdown(socket_, SHUT_WR); // wait for the host to close, or for the time limit
 	return true;
 }
 
@@ -735,20 +739,27 @@ bool Connection::consume(std::span<const std::uint8_t> stream)
 {
 	bool good = process(stream) && flush();
 	while (good && paused_ && !pendingOutput_) {
-		paused_ = false;
-		const auto partial = std::move(pendingInput_);
+		const auto partial = unpause();
 		good = !partial || (process(*partial) && flush());
 	}
 	return good;
 }
 
-// Processes the input that was buffered while the connection was paused
+// Returns the input that was buffered while the connection was paused. No more was awaited meanwhile.
+std::unique_ptr<Bytes> Connection::unpause()
+{
+	paused_ = false;
+	if (inputSince_)
+		inputSince_ = Worker::now();
+	return std::move(pendingInput_);
+}
+
+// Continues after all output was sent
 bool Connection::resume()
 {
 	if (pendingOutput_)
 		return true;
-	paused_ = false;
-	const auto partial = std::move(pendingInput_);
+	const auto partial = unpause();
 	if (partial && !consume(*partial))
 		return false;
 	watch();
@@ -762,7 +773,7 @@ bool Connection::late(SteadyMs now) const
 		return true;
 	if (transfer_ && now - transfer_->since > transferMs)
 		return true;
-	if (inputSince_ && now - inputSince_ > rules.stepMs)
+	if (inputSince_ && !paused_ && now - inputSince_ > rules.stepMs)
 		return true;
 	if (authenticator_ && authenticator_->late(now))
 		return true;

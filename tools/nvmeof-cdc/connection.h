@@ -116,6 +116,7 @@ private:
 	bool fault(nofctl::wire::FatalStatus fes, const char *why, std::span<const std::uint8_t> head,
 		   std::uint32_t fei = 0);
 	bool flush();
+	std::unique_ptr<nofctl::wire::Bytes> unpause();
 	bool resume();
 	bool reading() const { return !paused_ && state_ != State::waiting && state_ != State::ending; }
 	void watch();

@@ -19,7 +19,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr long connectMs = 1000;
-constexpr std::size_t maxResponseBytes = 64 << 20; // of a response
 
 template <typename T> T *made(T *object)
 {
@@ -54,7 +53,7 @@ HttpCall::~HttpCall()
 std::size_t HttpCall::write(char *bytes, std::size_t one, std::size_t count, void *data)
 {
 	auto *call = static_cast<HttpCall *>(data);
-	if (call->got_.size() + one * count > maxResponseBytes)
+	if (call->got_.size() + one * count > call->client_.maxResponse_)
 		return 0;
 	const bool good = runtime::guarded([&] {
 		call->got_.append(bytes, one * count);
@@ -88,8 +87,9 @@ void HttpCall::finish(CURLcode outcome)
 	done(std::move(answer));
 }
 
-HttpClient::HttpClient(runtime::Loop &loop, HttpTls tls)
-	: tls_(std::move(tls)), poller_(loop), timer_(loop, [this] { act(CURL_SOCKET_TIMEOUT, 0); })
+HttpClient::HttpClient(runtime::Loop &loop, HttpTls tls, std::size_t maxResponse)
+	: tls_(std::move(tls)), maxResponse_(maxResponse), poller_(loop),
+	  timer_(loop, [this] { act(CURL_SOCKET_TIMEOUT, 0); })
 {
 	::signal(SIGPIPE, SIG_IGN); // TLS has no other way to avoid it on a closed connection
 	curl_global_init(CURL_GLOBAL_DEFAULT);

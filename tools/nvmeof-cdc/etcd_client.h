@@ -68,7 +68,8 @@ private:
 // HTTP/1.1 client on libcurl and an event loop. It does not block; libcurl resolves names in its own threads.
 class HttpClient {
 public:
-	HttpClient(runtime::Loop &loop, HttpTls tls); // throws std::system_error
+	// @maxResponse: bytes of a response that are accepted. Throws std::system_error
+	HttpClient(runtime::Loop &loop, HttpTls tls, std::size_t maxResponse);
 	~HttpClient();
 	HttpClient(const HttpClient &) = delete;
 	HttpClient &operator=(const HttpClient &) = delete;
@@ -96,6 +97,7 @@ private:
 	void deliver();
 
 	HttpTls tls_;
+	const std::size_t maxResponse_;
 	runtime::Poller poller_;
 	runtime::Timer timer_;
 	CURLM *multi_;
@@ -173,6 +175,7 @@ struct Options {
 	HttpTls tls = {};
 	std::string user = {}, password = {}; // empty: none
 	std::chrono::milliseconds timeout{2000};
+	std::size_t maxResponse = 64 << 20; // bytes
 };
 
 // Errors: a message for the operator
@@ -229,7 +232,10 @@ private:
 
 class Client {
 public:
-	Client(runtime::Loop &loop, Options options) : options_(std::move(options)), http_(loop, options_.tls) {}
+	Client(runtime::Loop &loop, Options options)
+		: options_(std::move(options)), http_(loop, options_.tls, options_.maxResponse)
+	{
+	}
 
 	const std::string &endpoint() const { return options_.endpoints[endpoint_]; }
 	std::size_t endpoints() const { return options_.endpoints.size(); }

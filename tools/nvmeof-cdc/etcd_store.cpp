@@ -21,7 +21,7 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr int page = 2000; // records per range request
+constexpr int minPage = 16; // records per range request: of 1.5 MiB each, etcd's limit, these are acceptable
 
 EtcdOptions withSlash(EtcdOptions options)
 {
@@ -121,15 +121,19 @@ void EtcdStore::readAll()
 
 void EtcdStore::readPage(const std::string &from)
 {
-	etcd::JsonValue ask{{"key", toBase64(from)}, {"range_end", toBase64(endOf(options_.prefix))}, {"limit", page}};
+	etcd::JsonValue ask{{"key", toBase64(from)}, {"range_end", toBase64(endOf(options_.prefix))}, {"limit", page_}};
 	if (const std::uint64_t revision = reading_.revision())
 		ask["revision"] = std::to_string(revision);
 	step_ = client_.call("kv/range", ask, [this](const etcd::Answer &answer) {
 		if (answer.outcome == etcd::Answer::Outcome::missing) // compacted in the meantime
 			return readAll();
 		const Result<Range> range = answer ? rangeOf(answer.json) : nofctl::makeError(answer.trouble);
-		if (!range)
+		if (!range) {
+			// perhaps too large, or too slow for the time limit
+			if (answer.outcome == etcd::Answer::Outcome::lost)
+				page_ = std::max(page_ / 2, minPage);
 			return lost(range.error().message);
+		}
 		if (!reading_.revision())
 			reading_.begin(range->header);
 		reading_.apply(range->records);

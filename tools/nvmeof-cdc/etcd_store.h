@@ -208,6 +208,7 @@ private:
 	OnUpdate onUpdate_;
 	etcd::Client client_;
 	etcd::View view_, reading_;
+	int page_ = 2000; // records per range request; less after one that failed
 	etcd::Writer writer_;
 	etcd::Member member_;
 	std::unique_ptr<RecordFile> cache_;

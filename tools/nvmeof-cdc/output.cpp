@@ -14,7 +14,8 @@ namespace cdc {
 
 namespace {
 
-constexpr std::size_t maxPieces = 256; // per call
+constexpr std::size_t maxPieces = 256;  // per call
+constexpr std::size_t minFreed = 65536; // bytes of own_ that are worth a move of the others
 constexpr std::array<std::uint8_t, 65536> nothing{};
 
 } // namespace
@@ -35,8 +36,11 @@ void Output::share(std::span<const std::uint8_t> bytes, std::shared_ptr<const vo
 		return;
 	pieces_.push_back({bytes.data(), 0, bytes.size()});
 	waiting_ += bytes.size();
-	if (owner && (owners_.empty() || owners_.back() != owner))
-		owners_.push_back(std::move(owner));
+	if (!owner)
+		return;
+	if (owners_.empty() || owners_.back().owner != owner)
+		owners_.push_back({0, std::move(owner)});
+	owners_.back().end = sent_ + waiting_;
 }
 
 void Output::zeros(std::uint64_t count)
@@ -55,12 +59,12 @@ void Output::answers(Served command, Latency::Clock::time_point received)
 
 void Output::append(Output &&more)
 {
-	for (std::size_t i = more.firstAnswer_; i < more.answers_.size(); i++) {
-		const Answer &answer = more.answers_[i];
-		answers_.push_back({sent_ + waiting_ + (answer.end - more.sent_), answer.command, answer.received});
-	}
-	for (std::size_t i = more.first_; i < more.pieces_.size(); i++) {
-		Piece piece = more.pieces_[i];
+	const std::uint64_t begin = sent_ + waiting_ - more.sent_;
+	for (const Answer &answer : more.answers_)
+		answers_.push_back({begin + answer.end, answer.command, answer.received});
+	for (Owner &owner : more.owners_)
+		owners_.push_back({begin + owner.end, std::move(owner.owner)});
+	for (Piece piece : more.pieces_) {
 		if (!piece.at) {
 			const auto bytes = std::span(more.own_).subspan(piece.offset, piece.length);
 			piece.offset = own_.size();
@@ -70,7 +74,6 @@ void Output::append(Output &&more)
 		pieces_.push_back(piece);
 	}
 	waiting_ += more.waiting_;
-	owners_.insert(owners_.end(), more.owners_.begin(), more.owners_.end());
 	more.clear();
 }
 
@@ -79,23 +82,42 @@ void Output::sent(std::size_t count)
 	waiting_ -= count;
 	sent_ += count;
 	while (count > 0) {
-		Piece &piece = pieces_[first_];
+		Piece &piece = pieces_.front();
 		const std::size_t part = std::min(count, piece.length);
 		piece.offset += part;
 		piece.length -= part;
 		count -= part;
 		if (piece.length == 0)
-			first_++;
+			pieces_.pop_front();
 	}
+	while (!owners_.empty() && owners_.front().end <= sent_)
+		owners_.pop_front();
+	freeOwn();
+}
+
+// Frees the sent bytes of own_ once they are at least half of it, so that each byte is moved once on average.
+void Output::freeOwn()
+{
+	if (own_.size() < minFreed || pieces_.empty())
+		return;
+	const auto next = std::ranges::find_if(pieces_, [](const Piece &piece) { return !piece.at; });
+	const std::size_t freed = next == pieces_.end() ? taken_ : next->offset;
+	if (freed < std::max(minFreed, own_.size() / 2))
+		return;
+	own_.erase(own_.begin(), own_.begin() + static_cast<std::ptrdiff_t>(freed));
+	taken_ -= freed;
+	for (Piece &piece : pieces_)
+		if (!piece.at)
+			piece.offset -= freed;
 }
 
 void Output::countAnswers(Latencies &latencies)
 {
-	if (firstAnswer_ == answers_.size() || answers_[firstAnswer_].end > sent_)
+	if (answers_.empty() || answers_.front().end > sent_)
 		return;
 	const auto now = Latency::Clock::now();
-	for (; firstAnswer_ < answers_.size() && answers_[firstAnswer_].end <= sent_; firstAnswer_++)
-		latencies.of(answers_[firstAnswer_].command).add(now - answers_[firstAnswer_].received);
+	for (; !answers_.empty() && answers_.front().end <= sent_; answers_.pop_front())
+		latencies.of(answers_.front().command).add(now - answers_.front().received);
 }
 
 Output::Sent Output::send(int socket, TlsStream *tls, Latencies &latencies)
@@ -103,9 +125,9 @@ Output::Sent Output::send(int socket, TlsStream *tls, Latencies &latencies)
 	while (waiting_ > 0) {
 		std::array<iovec, maxPieces> parts;
 		std::size_t count = 0;
-		for (std::size_t i = first_; i < pieces_.size() && count < parts.size(); i++) {
-			const std::uint8_t *start = pieces_[i].at ? pieces_[i].at : own_.data();
-			parts[count++] = {const_cast<std::uint8_t *>(start + pieces_[i].offset), pieces_[i].length};
+		for (auto piece = pieces_.begin(); piece != pieces_.end() && count < parts.size(); ++piece) {
+			const std::uint8_t *start = piece->at ? piece->at : own_.data();
+			parts[count++] = {const_cast<std::uint8_t *>(start + piece->offset), piece->length};
 		}
 		msghdr message{};
 		message.msg_iov = parts.data();
@@ -129,7 +151,7 @@ void Output::clear()
 	pieces_.clear();
 	owners_.clear();
 	answers_.clear();
-	taken_ = first_ = waiting_ = firstAnswer_ = 0;
+	taken_ = waiting_ = 0;
 	sent_ = 0;
 }
 

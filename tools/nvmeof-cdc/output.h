@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "latency.h"
 #include "libctl/wire/bytes.h"
@@ -14,7 +14,8 @@ namespace cdc {
 
 class TlsStream;
 
-// Pending output of a connection: bytes made for it, and bytes of shared pages, which are sent without a copy
+// Pending output of a connection: bytes made for it, and bytes of shared pages, which are sent without a copy. Bytes
+// and pages are freed once they are sent, even if a slow peer never lets the output become empty.
 class Output {
 public:
 	enum class Sent { all, some, broken };
@@ -47,24 +48,29 @@ private:
 		std::size_t offset, length;
 	};
 
+	// @end: in bytes queued since the last clear(), as that of Owner
 	struct Answer {
-		std::uint64_t end; // in bytes queued since the last clear()
+		std::uint64_t end;
 		Served command;
 		Latency::Clock::time_point received;
 	};
+	// Keeps the pieces before @end valid
+	struct Owner {
+		std::uint64_t end;
+		std::shared_ptr<const void> owner;
+	};
 
 	void sent(std::size_t count);
+	void freeOwn();
 	void countAnswers(Latencies &latencies);
 
 	nofctl::wire::Bytes own_;
 	std::size_t taken_ = 0; // bytes of own_ that are queued
-	std::vector<Piece> pieces_;
-	std::size_t first_ = 0; // first of pieces_ that is not sent completely
+	std::deque<Piece> pieces_;
 	std::size_t waiting_ = 0;
 	std::uint64_t sent_ = 0; // bytes since the last clear()
-	std::vector<Answer> answers_;
-	std::size_t firstAnswer_ = 0; // first one that is not sent completely
-	std::vector<std::shared_ptr<const void>> owners_;
+	std::deque<Answer> answers_;
+	std::deque<Owner> owners_;
 };
 
 } // namespace cdc

@@ -100,16 +100,28 @@ private:
 	Clock::time_point at_; // time of left_
 };
 
-// Rate limit per address
-class PeerRates {
+// Rate limit per key, for a bounded number of keys
+template <typename Key> class Rates {
 public:
 	using Clock = TokenBucket::Clock;
 	using Limits = TokenBucket::Limits;
 
-	explicit PeerRates(Limits limits) : limits_(limits) {}
+	explicit Rates(Limits limits) : limits_(limits) {}
 
-	// Whether one more action is allowed for @peer's network; counts it if so
-	bool allow(const Peer &peer, Clock::time_point now = Clock::now());
+	// Whether one more action is allowed for @key; counts it if so
+	bool allow(const Key &key, Clock::time_point now = Clock::now())
+	{
+		if (buckets_.size() >= maxKnown && !buckets_.contains(key)) {
+			// a peer decides how often this is reached, and all keys are looked at
+			if (now < nextSweep_)
+				return false;
+			nextSweep_ = now + sweepInterval;
+			std::erase_if(buckets_, [&](const auto &one) { return one.second.full(limits_, now); });
+			if (buckets_.size() >= maxKnown)
+				return false;
+		}
+		return buckets_.try_emplace(key, limits_, now).first->second.take(limits_, now);
+	}
 	std::size_t known() const { return buckets_.size(); }
 
 private:
@@ -118,7 +130,22 @@ private:
 
 	const Limits limits_;
 	Clock::time_point nextSweep_{};
-	std::map<Peer, TokenBucket> buckets_; // without buckets that are full again
+	std::map<Key, TokenBucket> buckets_; // without buckets that are full again
+};
+
+// Rate limit per address: of its network
+class PeerRates {
+public:
+	using Clock = TokenBucket::Clock;
+	using Limits = TokenBucket::Limits;
+
+	explicit PeerRates(Limits limits) : rates_(limits) {}
+
+	bool allow(const Peer &peer, Clock::time_point now = Clock::now()) { return rates_.allow(peer.network(), now); }
+	std::size_t known() const { return rates_.known(); }
+
+private:
+	Rates<Peer> rates_;
 };
 
 } // namespace cdc

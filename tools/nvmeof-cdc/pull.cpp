@@ -2,10 +2,10 @@
 #include "pull.h"
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <cstring>
 #include <set>
 #include <syslog.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,16 +28,9 @@ namespace {
 constexpr std::chrono::milliseconds gather{5}; // changes within this time are written together
 constexpr std::string_view via = " via ";
 
-// Excludes wildcard, broadcast and multicast addresses, which no host can connect to.
-bool isOnePlace(const std::string &traddr)
+std::string tooMany()
 {
-	in_addr four{};
-	in6_addr six{};
-	if (::inet_pton(AF_INET, traddr.c_str(), &four) == 1)
-		return four.s_addr != INADDR_ANY && four.s_addr != INADDR_BROADCAST &&
-		       !IN_MULTICAST(ntohl(four.s_addr));
-	return ::inet_pton(AF_INET6, traddr.c_str(), &six) != 1 ||
-	       (!IN6_IS_ADDR_UNSPECIFIED(&six) && !IN6_IS_ADDR_MULTICAST(&six));
+	return fmt::format("it and its referrals list more than {} targets; the others are left out", Pull::maxTargets);
 }
 
 std::string addressOf(const Target &target)
@@ -269,14 +262,36 @@ bool Pull::isGone(const std::string &owner) const
 	return !isSource(root) && isOurs(root);
 }
 
-PullResult Pull::pullResult() const
+// The records of the services of a tree, at most maxTargets in all. @cut: there are more
+std::vector<ServiceRecords> Pull::recordsOf(const Tree &tree, bool &cut) const
+{
+	std::vector<ServiceRecords> services;
+	std::size_t room = maxTargets;
+	cut = false;
+	for (const auto &[service, node] : tree.nodes) {
+		services.push_back({node.owner, {}});
+		if (!node.service->entries())
+			continue;
+		std::vector<Target> targets = targetsOf(tree, node);
+		if (targets.size() > room) {
+			targets.erase(targets.begin() + static_cast<std::ptrdiff_t>(room), targets.end());
+			cut = true;
+		}
+		room -= targets.size();
+		services.back().targets = std::move(targets);
+	}
+	return services;
+}
+
+PullResult Pull::pullResult()
 {
 	PullResult pullResult;
-	for (const auto &[address, tree] : trees_)
-		for (const auto &[service, node] : tree.nodes)
-			pullResult.services.push_back({node.owner, node.service->entries()
-									   ? std::optional(targetsOf(tree, node))
-									   : std::nullopt});
+	for (auto &[address, tree] : trees_) {
+		const bool known = tree.cut;
+		std::ranges::move(recordsOf(tree, tree.cut), std::back_inserter(pullResult.services));
+		if (tree.cut && !known)
+			runtime::say(LOG_WARNING, fmt::format("the discovery service {}: {}", address, tooMany()));
+	}
 	std::set<std::string> owners;
 	for (const auto &[key, port] : model_.targets())
 		if (port.target.origin.source == "pull")
@@ -315,18 +330,25 @@ void Pull::evaluate()
 		return;
 	std::vector<Change> changes = difference(pullResult(), model_);
 	if (changes.empty())
-		return;
+		return writeTrouble_.clear();
 	writing_ = true;
-	write_(std::move(changes), [alive = std::weak_ptr(alive_)](bool good) {
+	write_(std::move(changes), [alive = std::weak_ptr(alive_)](const Result<void> &done) {
 		if (const auto pull = alive.lock())
-			(*pull)->written(good);
+			(*pull)->written(done);
 	});
 }
 
-void Pull::written(bool good)
+void Pull::written(const Result<void> &done)
 {
 	writing_ = false;
-	if (!good)
+	const std::string before = std::exchange(
+		writeTrouble_, done ? "" : "its records cannot be written to the store: " + done.error().message);
+	if (!done && before.empty())
+		runtime::say(LOG_WARNING, "cannot write the records of other discovery services to the store: " +
+						  done.error().message);
+	if (done && !before.empty())
+		runtime::say(LOG_NOTICE, "the records of other discovery services are written again");
+	if (!done)
 		return timer_.start(backoff_.next());
 	backoff_.reset();
 	soon();
@@ -338,6 +360,8 @@ std::vector<PullState> Pull::state() const
 	for (const auto &[address, tree] : trees_)
 		for (const auto &[service, node] : tree.nodes) {
 			PullState one{.owner = node.owner, .trouble = node.service->trouble()};
+			if (one.trouble.empty())
+				one.trouble = tree.cut && node.depth == 0 ? tooMany() : writeTrouble_;
 			one.watched = node.service->watched();
 			one.readAt = node.service->readAt();
 			if ((one.read = node.service->entries().has_value())) {

@@ -117,8 +117,9 @@ std::string rootOf(const std::string &owner);
 
 class Pull {
 public:
-	// Writes changes and reports whether that succeeded. The model includes the changes when @done is called.
-	using Write = std::function<void(std::vector<Change> changes, std::function<void(bool written)> done)>;
+	// Writes any number of changes. Those that were written are in the model when @done is called.
+	using Write =
+		std::function<void(std::vector<Change> changes, std::function<void(const nvmeof::Result<void> &)>)>;
 
 	// @model has to outlive this object and to be current whenever modelChanged() is called.
 	Pull(runtime::Loop &loop, initiator::HostIdentity who, const Model &model, Write write, WatchTimes times = {});
@@ -130,9 +131,10 @@ public:
 	void modelChanged();
 	std::vector<PullState> state() const;
 
-	static constexpr std::size_t maxServices = 256; // per source, including the source
-	static constexpr std::size_t maxPorts = 4096;   // whose ANA states are read
-	static constexpr unsigned maxDepth = 4;         // of referrals
+	static constexpr std::size_t maxServices = 256;  // per source, including the source
+	static constexpr std::size_t maxTargets = 16384; // per source, including those of the services it refers to
+	static constexpr std::size_t maxPorts = 4096;    // whose ANA states are read
+	static constexpr unsigned maxDepth = 4;          // of referrals
 
 private:
 	// A service in a tree of referrals
@@ -146,6 +148,7 @@ private:
 	struct Tree {
 		PullSource source;
 		std::map<std::string, Node> nodes;
+		bool cut = false; // it has more than maxTargets; the rest is left out
 	};
 	using PortKey = std::pair<std::string, std::string>; // NQN, address
 	using Ports = std::map<PortKey, std::unique_ptr<PullPort>>;
@@ -159,14 +162,15 @@ private:
 	void keepPort(Ports &kept, const Target &target);
 	void choosePorts();
 	std::vector<Target> targetsOf(const Tree &tree, const Node &node) const;
+	std::vector<ServiceRecords> recordsOf(const Tree &tree, bool &cut) const;
 	void addState(Target &target) const;
 	bool isKnown(const Tree &tree) const;
 	bool isGone(const std::string &owner) const;
-	PullResult pullResult() const;
+	PullResult pullResult();
 	void logTrouble(Node &node);
 	void soon();
 	void evaluate();
-	void written(bool good);
+	void written(const nvmeof::Result<void> &done);
 
 	initiator::Shared shared_;
 	const initiator::HostIdentity identity_;
@@ -181,6 +185,7 @@ private:
 	runtime::Timer timer_;
 	nofctl::Backoff backoff_{std::chrono::milliseconds(200), std::chrono::seconds(10)}; // of writes
 	bool writing_ = false;
+	std::string writeTrouble_; // why the last write failed; empty: it succeeded
 	std::shared_ptr<Pull *> alive_ = std::make_shared<Pull *>(this); // expires before late callbacks run
 };
 

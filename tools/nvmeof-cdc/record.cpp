@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "record.h"
 
+#include <arpa/inet.h>
 #include <array>
 #include <charconv>
 
@@ -223,6 +224,18 @@ Result<void> checkName(const std::string &nqn)
 	if (!nofctl::isUtf8(nqn))
 		return invalidError("NQN is not UTF-8");
 	return nvmeof::checkNqn(nqn);
+}
+
+bool isOnePlace(const std::string &traddr)
+{
+	const std::string address = traddr.substr(0, traddr.find('%')); // without the scope
+	in_addr four{};
+	in6_addr six{};
+	if (::inet_pton(AF_INET, address.c_str(), &four) == 1)
+		return four.s_addr != INADDR_ANY && four.s_addr != INADDR_BROADCAST &&
+		       !IN_MULTICAST(ntohl(four.s_addr));
+	return ::inet_pton(AF_INET6, address.c_str(), &six) != 1 ||
+	       (!IN6_IS_ADDR_UNSPECIFIED(&six) && !IN6_IS_ADDR_MULTICAST(&six));
 }
 
 std::string_view prefixOf(Kind kind)

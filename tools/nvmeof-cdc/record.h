@@ -119,6 +119,9 @@ std::string storedText(const Json &json);
 // Checks that an NQN can be stored and shown: its length, UTF-8, no blanks or control characters
 nvmeof::Result<void> checkName(const std::string &nqn);
 
+// Excludes wildcard, broadcast and multicast addresses, which no host can connect to.
+bool isOnePlace(const std::string &traddr);
+
 std::optional<nofctl::wire::TransportType> transportOf(std::string_view name);
 const char *stateName(nofctl::wire::AnaState state); // "optimized"
 std::optional<nofctl::wire::AnaState> stateOf(std::string_view name);

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <nvmeof/address.h>
+
 #include "feeds.h"
 #include "libctl/base/make_error.h"
 
@@ -19,8 +21,9 @@ namespace {
 
 using Ddc = RegistrationRules::Ddc;
 
-constexpr std::size_t maxInterfaces = 64; // per host
-constexpr std::int64_t maxGrace = 120;    // seconds that another instance has to renew an expired lease
+constexpr std::size_t maxInterfaces = 64;  // per host
+constexpr std::size_t maxHostBytes = 8192; // of its record; that of 64 interfaces has about half
+constexpr std::int64_t maxGrace = 120;     // seconds that another instance has to renew an expired lease
 
 Error refusal(std::uint16_t status, std::string message)
 {
@@ -85,7 +88,13 @@ Result<std::vector<Change>> hostChanges(const Model &model, const RegistrationRu
 	if (registration.interfaces.size() > maxInterfaces)
 		return refusal(st_discovery_resources,
 			       fmt::format("a host may register at most {} interfaces", maxInterfaces));
+	for (const DiscoveryEntry &one : registration.interfaces)
+		if (Result<std::string> traddr = nvmeof::parseTraddr(nofctl::wire::text(one.traddr)); !traddr)
+			return wrongData(traddr.error());
 	const Host host = hostOf(registration, origin);
+	if (storedText(host.json()).size() > maxHostBytes)
+		return refusal(st_discovery_resources,
+			       fmt::format("the record of a host may have at most {} bytes", maxHostBytes));
 	const auto there = model.hosts().find(host.key());
 	if (task == dim_deregister)
 		return there == model.hosts().end() ? std::vector<Change>() : std::vector<Change>{{host.key(), {}}};
@@ -135,6 +144,27 @@ std::set<std::string_view> definedElsewhere(const Model &model)
 	return nqns;
 }
 
+// Subsystems of which others have registered ports, or ports were set by hand, and that DDC has registered none
+std::set<std::string_view> subsystemsOfOthers(const Model &model, const std::string &ddc)
+{
+	std::set<std::string_view> others, own;
+	for (const auto &[key, port] : model.targets()) {
+		const Origin &origin = port.target.origin;
+		if (origin.source == "push" && origin.owner == ddc)
+			own.insert(port.target.nqn);
+		else if (origin.source == "push" || origin.source == "control")
+			others.insert(port.target.nqn);
+	}
+	std::erase_if(others, [&](std::string_view nqn) { return own.contains(nqn); });
+	return others;
+}
+
+bool isSetByHand(const Model &model, const Target &target)
+{
+	const auto there = model.targets().find(target.key());
+	return there != model.targets().end() && there->second.target.origin.source == "control";
+}
+
 Result<std::vector<Target>> targetsOf(const Registration &registration, const Origin &origin)
 {
 	std::vector<Target> targets;
@@ -142,6 +172,9 @@ Result<std::vector<Target>> targetsOf(const Registration &registration, const Or
 		Result<Target> target = Target::of(entry);
 		if (!target)
 			return wrongData(target.error());
+		if (!isOnePlace(target->traddr))
+			return wrongData(
+				invalidError(fmt::format("target: no host can connect to {}", target->traddr)));
 		target->origin = origin;
 		targets.push_back(*std::move(target));
 	}
@@ -175,12 +208,23 @@ Result<void> mayAdd(const Model &model, const RegistrationRules &rules, const Dd
 			fmt::format("a discovery controller may register at most {} entries", rules.maxTargetsEach));
 	if (ddc.join)
 		return {};
-	const std::set<std::string_view> defined = definedElsewhere(model);
-	for (const Target &target : targets)
+	const std::set<std::string_view> defined = definedElsewhere(model), others = subsystemsOfOthers(model, ddc.nqn);
+	for (const Target &target : targets) {
 		if (defined.contains(target.nqn))
 			return refusal(st_denied, fmt::format("the subsystem {} is defined by the configuration or "
 							      "by a pull, and 'join' is not set for {}",
 							      target.nqn, ddc.nqn));
+		// A record that was set by hand overrides that of a registration anyway.
+		if (others.contains(target.nqn) && !isSetByHand(model, target))
+			return refusal(st_denied,
+				       fmt::format("ports of the subsystem {} were set by hand or registered by "
+						   "another discovery controller, and 'join' is not set for {}",
+						   target.nqn, ddc.nqn));
+	}
+	// A host that follows a referral accepts any subsystem that it leads to.
+	if (std::ranges::find(targets, sub_referral, &Target::type) != targets.end())
+		return refusal(st_denied,
+			       fmt::format("a referral is registered, and 'join' is not set for {}", ddc.nqn));
 	return {};
 }
 
@@ -231,6 +275,8 @@ private:
 		const Ddc *ddc = ddcOf(rules_, target.origin.owner);
 		if (!ddc || ddc->join)
 			return ddc;
+		if (target.type == sub_referral)
+			return false;
 		if (!defined_)
 			defined_ = definedElsewhere(model_);
 		return !defined_->contains(target.nqn);

@@ -22,8 +22,8 @@ struct RegistrationRules {
 	struct Ddc {
 		std::string nqn;
 		std::vector<Prefix> sources; // addresses from which it may register
-		bool join = false;        // may register ports of subsystems that the configuration or a pull defines
-		std::string hostnqn = {}; // by which it connects; empty: its own NQN
+		bool join = false;           // may register ports of subsystems of others, and referrals
+		std::string hostnqn = {};    // by which it connects; empty: its own NQN
 
 		const std::string &connectsAs() const { return hostnqn.empty() ? nqn : hostnqn; }
 		bool operator==(const Ddc &) const = default;

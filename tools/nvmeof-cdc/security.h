@@ -40,6 +40,7 @@ enum class Refusal {
 	unproved, // of a session: it must authenticate itself now, and has connected without
 	revoked,  // of a session: the key that it has used was removed
 };
+constexpr std::size_t refusalCount = 7;
 
 // The decision about a Connect command
 struct Access {

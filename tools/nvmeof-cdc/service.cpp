@@ -42,9 +42,10 @@ constexpr TokenBucket::Limits publishRate{20, 0.5};
 constexpr std::chrono::milliseconds publishInterval = 20ms; // minimum interval
 constexpr std::size_t maxRegistering = 256;                 // being written
 constexpr auto watchInterval = 5s;
-constexpr unsigned maxMissedHeartbeats = 6;               // missed heartbeats: half a minute
-constexpr double jumpTolerated = 5;                       // seconds; of the wall clock
-constexpr PeerRates::Limits registrationRates{1024, 100}; // per address
+constexpr unsigned maxMissedHeartbeats = 6; // missed heartbeats: half a minute
+constexpr double jumpTolerated = 5;         // seconds; of the wall clock
+// Of the changes of a host's record. etcd keeps each version until it compacts its history.
+constexpr TokenBucket::Limits hostRate{8, 0.1};
 
 initiator::HostIdentity readerIdentity(const Rules &rules, const Identity &identity)
 {
@@ -65,11 +66,10 @@ Service::Service(Loop &loop, Rules rules, Identity identity, std::unique_ptr<Sto
 	: rules_(std::move(rules)), context_(std::move(identity), rules_.front), store_(std::move(store)),
 	  model_(context_.identity.id), mailbox_(loop), leaseTimer_(loop, [this] { updateLeases(); }),
 	  publish_(loop, [this] { publishLater(); }), watch_(loop, [this] { watchWorkers(); }),
-	  publishes_(publishRate, TokenBucket::Clock::now()), rates_(registrationRates), audit_(1000),
+	  publishes_(publishRate, TokenBucket::Clock::now()), hostRates_(hostRate), audit_(1000),
 	  pull_(loop, readerIdentity(rules_, context_.identity), model_,
-		[this](std::vector<Change> changes, const std::function<void(bool)> &done) {
-			write(std::move(changes), [done](const Result<void> &written) { done(written.ok()); },
-			      {"a pull", &audit_});
+		[this](std::vector<Change> changes, Done done) {
+			writeInParts(std::move(changes), {"a pull", &audit_}, std::move(done));
 		}),
 	  started_(static_cast<std::int64_t>(wallSeconds()))
 {
@@ -307,7 +307,9 @@ void Service::refuse(Worker &worker, const RegistrationRequest &request, std::ui
 
 void Service::take(Worker &worker, const RegistrationRequest &request)
 {
-	if (registering_ >= maxRegistering || !rates_.allow(request.who.from))
+	const std::pair writer(request.registration.entity, request.registration.nqn);
+	// The model lacks a registration that is being written: another one of its owner would not replace it.
+	if (registering_ >= maxRegistering || writers_.contains(writer))
 		return worker.registered(request.connection, request.cid, st_interrupted | st_crd1);
 	const auto security = context_.security.current();
 	auto proves = [&](const std::string &nqn) { return mustProve(*security, *views_->zonesOf(nqn), nqn); };
@@ -316,15 +318,19 @@ void Service::take(Worker &worker, const RegistrationRequest &request)
 	if (!changes)
 		return refuse(worker, request, changes.error().nvmeStatus.value_or(st_invalid_field) | st_dnr,
 			      changes.error().message);
+	if (!changes->empty() && request.registration.entity == dim_host && !hostRates_.allow(request.registration.nqn))
+		return worker.registered(request.connection, request.cid, st_interrupted | st_crd1);
 	std::vector<std::string> keys;
 	for (const Change &change : *changes) {
 		keys.push_back(change.key);
 		writing_[change.key]++;
 	}
 	registering_++;
-	auto done = [this, &worker, keys = std::move(keys), connection = request.connection, cid = request.cid,
+	writers_.insert(writer);
+	auto done = [this, &worker, writer, keys = std::move(keys), connection = request.connection, cid = request.cid,
 		     reservation = request.reservation](const Result<void> &written) {
 		registering_--;
+		writers_.erase(writer);
 		for (const std::string &key : keys)
 			if (auto found = writing_.find(key); found != writing_.end() && --found->second == 0)
 				writing_.erase(found);
@@ -384,35 +390,37 @@ void Service::renew(Connected connected)
 			    "the registrations of {} end: rules and keys demand a proof of its NQN, which it has not "
 			    "given",
 			    owner));
-	std::function<void(bool)> renewed;
+	auto done = [this](const Result<void> &written) {
+		if (!written)
+			say(failures_, LOG_WARNING, "cannot write leases: " + written.error().message);
+	};
+	Done renewed = done;
 	if (renewAll_) {
 		const auto underWay = std::make_shared<bool>(true); // released with the last write
 		renewing_ = underWay;
-		renewed = [this, skipped, underWay](bool written) { renewAll_ = !written || skipped > 0; };
+		renewed = [this, skipped, underWay, done](const Result<void> &written) {
+			renewAll_ = !written || skipped > 0;
+			done(written);
+		};
 	}
 	writeInParts(std::move(changes.renewed), {}, std::move(renewed));
-	writeInParts(std::move(changes.ended), {"the end of its lease, or of its permission", &audit_}, {});
+	writeInParts(std::move(changes.ended), {"the end of its lease, or of its permission", &audit_}, done);
 }
 
-void Service::writeInParts(std::vector<Change> changes, const Author &author, std::function<void(bool)> end)
+void Service::writeInParts(std::vector<Change> changes, const Author &author, Done end)
 {
 	struct Parts {
-		std::function<void(bool)> end;
-		std::size_t left = 1; // and this function itself
-		bool written = true;
-		void done()
-		{
-			if (--left == 0 && end)
-				end(written);
-		}
+		Done end;
+		std::size_t left = 1; // and the last part
+		Result<void> outcome = {};
 	};
 	const auto parts = std::make_shared<Parts>();
 	parts->end = std::move(end);
-	auto done = [this, parts](const Result<void> &written) {
-		if (!written)
-			say(failures_, LOG_WARNING, "cannot write leases: " + written.error().message);
-		parts->written = parts->written && written;
-		parts->done();
+	auto done = [parts](const Result<void> &written) {
+		if (!written && parts->outcome)
+			parts->outcome = written;
+		if (--parts->left == 0)
+			parts->end(parts->outcome);
 	};
 	// targets first, as hosts see them (clang cannot compile std::ranges::stable_partition of GCC 12's library)
 	std::stable_partition(changes.begin(), changes.end(),

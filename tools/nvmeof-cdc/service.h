@@ -6,7 +6,9 @@
 #pragma once
 
 #include <deque>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nvmeof/address.h>
@@ -103,8 +105,8 @@ private:
 	void publishLater();
 	void updateLeases();
 	void renew(Connected connected);
-	// @end: whether all were written; may be empty
-	void writeInParts(std::vector<Change> changes, const Author &author, std::function<void(bool)> end);
+	// Writes of a size that every store accepts. @end: all were written, or the first error
+	void writeInParts(std::vector<Change> changes, const Author &author, Done end);
 	void scheduleLeaseUpdate();
 	void watchWorkers();
 	nvmeof::Result<std::vector<std::string>> addressesToAdvertise() const;
@@ -120,10 +122,11 @@ private:
 	bool unpublished_ = false;           // not all changes were published to hosts
 	Latency::Clock::time_point changed_; // when the first unpublished change arrived
 	TokenBucket publishes_;
-	TokenBucket::Clock::time_point published_{}; // last publication, immediate or delayed
-	PeerRates rates_;                            // of registrations
-	std::size_t registering_ = 0;                // being written
-	std::map<std::string, unsigned> writing_;    // keys of registrations being written
+	TokenBucket::Clock::time_point published_{};                        // last publication, immediate or delayed
+	Rates<std::string> hostRates_;                                      // of changes of a host's record, by NQN
+	std::size_t registering_ = 0;                                       // being written
+	std::map<std::string, unsigned> writing_;                           // keys of registrations being written
+	std::set<std::pair<nofctl::wire::DimEntity, std::string>> writers_; // of these
 	runtime::LogLimit refusals_, audit_, failures_;
 	Pull pull_;
 	std::vector<std::vector<int>> sockets_; // for each worker, until it is started

@@ -188,7 +188,7 @@ std::size_t Views::pages() const
 namespace {
 
 constexpr std::size_t maxSets = 10000;        // zone sets
-constexpr std::size_t maxKnownHosts = 100000; // hosts; further names are looked up each time
+constexpr std::size_t maxKnownHosts = 100000; // hosts; then all are looked up again
 
 } // namespace
 
@@ -260,9 +260,20 @@ const ZoneSet *ZoneTable::of(const std::string &hostnqn) const
 	if (found == sets_.end())
 		found = sets_.insert(wanted).first;
 	const ZoneSet *set = &*found;
-	if (known_.size() < maxKnownHosts)
-		known_.emplace(hostnqn, set);
+	if (known_.size() >= maxKnownHosts) // most of them are no longer connected, or were invented
+		known_.clear();
+	known_.emplace(hostnqn, set);
 	return set;
+}
+
+ZoneSet ZoneTable::lookUp(const std::string &hostnqn) const
+{
+	{
+		std::lock_guard lock(mutex_);
+		if (auto known = known_.find(hostnqn); known != known_.end())
+			return *known->second;
+	}
+	return find(hostnqn);
 }
 
 std::vector<const ZoneSet *> ZoneTable::sets() const

@@ -77,6 +77,8 @@ public:
 
 	// Valid as long as the table
 	const ZoneSet *of(const std::string &hostnqn) const;
+	// The same, without caching it: for names that somebody may have invented
+	ZoneSet lookUp(const std::string &hostnqn) const;
 	const std::map<std::string, Zone> &zones() const { return zones_; }
 	std::vector<const ZoneSet *> sets() const;                                      // of all cached hosts
 	std::vector<std::string> hosts() const;                                         // cached

@@ -49,7 +49,9 @@ std::shared_ptr<void> ServerContext::reserve(const Peer &from, std::size_t bytes
 	std::lock_guard lock(mutex_);
 	const auto found = reservedFrom_.find(network);
 	const std::size_t its = found == reservedFrom_.end() ? 0 : found->second;
-	if (reserved_ + bytes > rules.registrationBytes || its + bytes > rules.registrationBytes / 8)
+	const std::size_t all = rules.registrationBytes;
+	const std::size_t share = reserved_ + bytes > all - all / 4 ? all / 64 : all / 8;
+	if (reserved_ + bytes > all || its + bytes > share || !registrationRates_.allow(from))
 		return nullptr;
 	reservedFrom_[network] += bytes;
 	reserved_ += bytes;
@@ -253,7 +255,7 @@ void Worker::review()
 	reviewed_ = std::move(security);
 	zonesChanged_ = false;
 	if (revoked > 0)
-		runtime::say(context_.refusals, LOG_NOTICE,
+		runtime::say(context_.refusals.sessions, LOG_NOTICE,
 			     fmt::format("{} {} not what rules and keys demand now, and will end within {} s", revoked,
 					 revoked == 1 ? "session is" : "sessions are",
 					 (context_.rules.reviewMs + 999) / 1000));
@@ -272,7 +274,8 @@ void Worker::sweep()
 		} else if (const Refusal why = connection->revoked(time); why != Refusal::none) {
 			const std::string &hostnqn = connection->controller()->hostnqn();
 			count(context_.counters.revoked);
-			runtime::say(context_.refusals, LOG_WARNING, "a session ends: " + refusalText(why, hostnqn),
+			runtime::say(context_.refusals.sessions, LOG_WARNING,
+				     "a session ends: " + refusalText(why, hostnqn),
 				     {.nqn = hostnqn, .address = connection->peer().text()});
 			end(id);
 		} else if (connection->admissionExpired(time)) {

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -57,9 +58,10 @@ struct FrontRules {
 	bool digests = true;
 	ConnectionLimit::Limits connections;
 	Admission::Limits admission; // of each worker
-	// Memory limit of registrations that are being written; an eighth of it per address
+	// Memory limit of registrations that are being written; an eighth of it per address, of the last quarter a 64th
 	std::size_t registrationBytes = 64u << 20;
-	SteadyMs stepMs = 5000, idleMs = 120000; // to finish a step; without keep-alive
+	PeerRates::Limits registrations{1024, 100}; // rate per address
+	SteadyMs stepMs = 5000, idleMs = 120000;    // to finish a step; without keep-alive
 	AuthenticationLimit::Limits authentications, handshakes;
 	// Within which sessions end that changed rules or keys no longer allow; at random in the second half of it, so
 	// that hosts do not all come back at once
@@ -92,7 +94,8 @@ struct HostSession {
 struct ServerContext {
 	ServerContext(Identity identity, const FrontRules &rules)
 		: identity(std::move(identity)), rules(rules), connectionLimit(rules.connections),
-		  authenticationLimit(rules.authentications), handshakeLimit(rules.handshakes)
+		  authenticationLimit(rules.authentications), handshakeLimit(rules.handshakes),
+		  registrationRates_(rules.registrations)
 	{
 	}
 
@@ -102,12 +105,18 @@ struct ServerContext {
 	AuthenticationLimit authenticationLimit;
 	AuthenticationLimit handshakeLimit; // of TLS
 	Security security;
-	runtime::LogLimit refusals; // of hosts
+	// Log limits, one for each kind of refusal of hosts, so that one does not hide another
+	struct {
+		std::array<runtime::LogLimit, refusalCount> connects; // by reason
+		runtime::LogLimit handshakes, authentications, sessions;
+
+		runtime::LogLimit &connect(Refusal why) { return connects[static_cast<std::size_t>(why)]; }
+	} refusals;
 	Cntlids cntlids;
 	Counters counters;
 	Latencies latencies;
 	// Reserves memory for a registration of @bytes until the last copy of the result is gone; null: the limit in
-	// all or for that network is reached. From any thread.
+	// all, or for that network, or the rate of its registrations is reached. From any thread.
 	std::shared_ptr<void> reserve(const Peer &from, std::size_t bytes);
 	std::size_t reserved() const;
 	// Called in a worker's thread to process a registration; Worker::registered() reports the outcome.
@@ -119,6 +128,7 @@ private:
 	mutable std::mutex mutex_;
 	std::size_t reserved_ = 0;
 	std::map<Peer, std::size_t> reservedFrom_; // by network
+	PeerRates registrationRates_;
 };
 
 class Worker {

@@ -474,7 +474,7 @@ std::string alerts(const Json &status)
 		text += fmt::format("no changes received from other instances since {}\n", moment(since));
 	for (const Json &pull : listOf(status, "pulls"))
 		if (const Json &trouble = member(pull, "trouble"); !trouble.is_null())
-			text += nofctl::printable(fmt::format("the discovery service {} cannot be read: {}",
+			text += nofctl::printable(fmt::format("the discovery service {}: {}",
 							      memberText(pull, "service"),
 							      memberText(pull, "trouble"))) +
 				"\n";

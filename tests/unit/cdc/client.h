@@ -25,10 +25,12 @@ inline std::uint16_t portOf(int socket)
 	return ntohs(address.sin_port);
 }
 
-// Returns a listening socket on a free port.
-inline int anySocket(std::uint16_t &port)
+// Returns a listening socket on a free port. @sendBuffer: of its connections, in bytes; 0: the default
+inline int anySocket(std::uint16_t &port, int sendBuffer = 0)
 {
 	const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (sendBuffer)
+		REQUIRE(::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &sendBuffer, sizeof(sendBuffer)) == 0);
 	const sockaddr_in address = loopback(0);
 	REQUIRE(::bind(socket, reinterpret_cast<const sockaddr *>(&address), sizeof(address)) == 0);
 	REQUIRE(::listen(socket, 128) == 0);
@@ -37,14 +39,14 @@ inline int anySocket(std::uint16_t &port)
 }
 
 struct Front {
-	explicit Front(int targets = 3, const FrontRules &rules = {})
+	explicit Front(int targets = 3, const FrontRules &rules = {}, int sendBuffer = 0)
 		: sample(targets), context({selfId, "nqn.self", "serial", "0"}, rules)
 	{
 		context.registration = [this](Worker &its, RegistrationRequest request) {
 			registrations++;
 			its.registered(request.connection, request.cid, st_ok);
 		};
-		worker = std::make_unique<Worker>(context, std::vector<int>{anySocket(port)}, sample.views);
+		worker = std::make_unique<Worker>(context, std::vector<int>{anySocket(port, sendBuffer)}, sample.views);
 	}
 	void change(int target)
 	{

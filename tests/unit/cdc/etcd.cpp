@@ -84,6 +84,23 @@ struct EtcdFixture {
 
 } // namespace
 
+TEST_CASE("records that are too large for one response are read in smaller pages", "[cdc][etcd]")
+{
+	EtcdFixture stage;
+	EtcdOptions options = optionsFor(shared(), ownPrefix());
+	Replica writer(stage.loop, options);
+	REQUIRE(stage.synced(writer));
+	std::vector<Change> zones;
+	for (int i = 0; i < 300; i++)
+		zones.push_back(is(aZone("z" + std::to_string(i), {std::string(200, 'h'), std::string(200, 'i')})));
+	REQUIRE(stage.write(writer, zones) == "");
+	options.etcd.maxResponse = 64 << 10;
+	Replica reader(stage.loop, options);
+	REQUIRE(stage.synced(reader));
+	CHECK(stage.agree(reader, writer));
+	CHECK(reader.told.records.size() == 300);
+}
+
 TEST_CASE("two instances on one etcd have the same records and the same generation", "[cdc][etcd]")
 {
 	EtcdFixture stage;

@@ -311,6 +311,38 @@ TEST_CASE("registrations that wait for the store are bounded, to one for each co
 	CHECK(front.context.reserve(*Peer::parse("10.0.0.2"), 1));
 }
 
+TEST_CASE("a few addresses cannot reserve the memory for registrations of all others", "[front]")
+{
+	Front front; // its limit is 64 MiB
+	constexpr std::size_t most = 1 << 20;
+	std::vector<std::shared_ptr<void>> held;
+	for (int i = 1; i <= 20; i++)
+		for (int j = 0; j < 8; j++)
+			if (auto one = front.context.reserve(*Peer::parse("10.0.0." + std::to_string(i)), most))
+				held.push_back(std::move(one));
+	CHECK(held.size() <= 62); // six addresses with 8 MiB, the others with one
+	CHECK(front.context.reserve(*Peer::parse("10.0.1.1"), most));
+	CHECK_FALSE(front.context.reserve(*Peer::parse("10.0.0.1"), 1));
+}
+
+TEST_CASE("the rate of registrations is limited before their data are transferred", "[front]")
+{
+	FrontRules rules;
+	rules.registrations = {3, 0.001};
+	Front front(3, rules);
+	Client client(front);
+	client.hello().enable();
+	const Bytes data = encodeRegistration(someRegistration(1));
+	CHECK(client.run(dim(0), data) == st_ok);
+	CHECK(client.run(dim(0), data) == st_ok);
+	REQUIRE(client.run(dim(data.size())) == -2); // an R2T
+	client.send(h2cData(client, 0, data.size(), true), data);
+	CHECK(client.completion() == st_ok);
+	CHECK(client.run(dim(data.size())) == (st_interrupted | st_crd1));
+	CHECK(client.run(dim(0), data) == (st_interrupted | st_crd1));
+	CHECK(front.registrations == 3);
+}
+
 TEST_CASE("however many connections one address opens, another address gets one", "[front]")
 {
 	ConnectionLimit limit({100, 40});
@@ -486,6 +518,105 @@ TEST_CASE("a host that does not read its answers costs a reference to the page o
 	for (int i = 0; i < 100; i++)
 		REQUIRE(slow.completion() == st_ok);
 	CHECK(front.context.counters.logReads == 101);
+}
+
+TEST_CASE("a host that makes an error gets the answers that are still to be sent, and the reason", "[front]")
+{
+	constexpr std::uint32_t size = 251 * discoveryBlock; // more than the socket buffers, and commands do not wait
+	Front front(250, {}, 4096);
+	Client client(front);
+	client.hello().enable();
+	Command log = getLog(log_discovery, 0, size);
+	log.sgl.type = sgl_transport;
+	log.sgl.length = size;
+	client.command(log);
+	client.send(make<IcReq>());
+	while (front.context.counters.faults == 0)
+		std::this_thread::sleep_for(1ms);
+	const auto sent = front.context.latencies.of(Served::getLogPage).read().histogram;
+	REQUIRE(nvmeof::countOf(sent) == 0); // a part of the log is pending
+	client.data.clear();
+	CHECK(client.completion() == st_ok);
+	CHECK(client.data.size() == size);
+	CHECK(client.ended());
+	CHECK(client.fes == fes_sequence);
+}
+
+TEST_CASE("a host that reads a large log slowly is not taken for a silent one", "[front]")
+{
+	constexpr std::uint32_t size = 2001 * discoveryBlock;
+	FrontRules rules;
+	rules.stepMs = 1000;
+	rules.idleMs = 2000;
+	Front front(2000, rules, 4096);
+	Client client(front);
+	client.hello().enable();
+	Command log = getLog(log_discovery, 0, size);
+	log.sgl.type = sgl_transport;
+	log.sgl.length = size;
+	client.command(log);
+	client.command(propertyGet(prop_csts)); // is not read before the log is sent
+	const std::size_t all = sizeof(DataPdu) + size + 2 * sizeof(ResponsePdu);
+	std::size_t got = 0;
+	Bytes room(32 << 10);
+	for (int i = 0; got < all; i++) {
+		const ssize_t n = ::recv(client.socket(), room.data(), std::min(room.size(), all - got), MSG_WAITALL);
+		REQUIRE(n > 0);
+		got += static_cast<std::size_t>(n);
+		if (i < 40) // 4 s, for less than the log
+			std::this_thread::sleep_for(100ms);
+		const auto sent = front.context.latencies.of(Served::getLogPage).read().histogram;
+		CHECK((i != 39 || nvmeof::countOf(sent) == 0)); // a part of the log is still pending
+	}
+	CHECK(front.context.counters.late == 0);
+}
+
+TEST_CASE("output that never becomes empty keeps neither bytes nor pages that were sent", "[front]")
+{
+	int ends[2];
+	REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+	Latencies latencies;
+	Output pending;
+	Bytes sent, received(64 << 10);
+	std::size_t got = 0, most = 0;
+	bool same = true;
+	auto read = [&] {
+		const ssize_t n = ::recv(ends[1], received.data(), received.size(), MSG_DONTWAIT);
+		for (ssize_t i = 0; i < n; i++)
+			same = same && received[static_cast<std::size_t>(i)] == sent[got++];
+		return n > 0;
+	};
+	std::vector<std::weak_ptr<const Bytes>> pages;
+	for (int i = 0; i < 2000 || pending.waiting() < (64 << 10); i++) {
+		Output more;
+		const auto page = std::make_shared<const Bytes>(1024, std::uint8_t(i % 251));
+		more.scratch().assign(4096, std::uint8_t(i % 241));
+		append(sent, more.scratch());
+		append(sent, *page);
+		more.own();
+		more.share(*page, page);
+		more.answers(Served::other, {});
+		pages.push_back(page);
+		pending.append(std::move(more));
+		const bool begun = i >= 200; // the socket buffer is full
+		if (begun && pending.waiting() > (128 << 10))
+			REQUIRE(read());
+		if (pending.send(ends[0], nullptr, latencies) != Output::Sent::some)
+			REQUIRE_FALSE(begun);
+		most = std::max(most, pending.scratch().size());
+	}
+	CHECK(most < 2u << 20);
+	CHECK(std::ranges::count_if(pages, [](const auto &page) { return !page.expired(); }) < 1000);
+	CHECK(nvmeof::countOf(latencies.of(Served::other).read().histogram) > 1000);
+	while (pending.send(ends[0], nullptr, latencies) == Output::Sent::some)
+		REQUIRE(read());
+	while (read())
+		;
+	CHECK(same);
+	CHECK(got == sent.size());
+	CHECK(nvmeof::countOf(latencies.of(Served::other).read().histogram) == pages.size());
+	::close(ends[0]);
+	::close(ends[1]);
 }
 
 TEST_CASE("a draining worker disconnects its hosts within the given time", "[front]")

@@ -116,6 +116,37 @@ TEST_CASE("a host with a wrong key learns that, and its connection ends", "[auth
 	CHECK(guarded.counters().authFailed == 1);
 }
 
+TEST_CASE("messages about refused hosts do not hide those about others", "[authenticator][front]")
+{
+	SecurityRules rules;
+	rules.auth = Demand::required;
+	Guarded guarded(rules);
+	Client client(guarded.front);
+	client.hello();
+	for (int i = 0; i < 10; i++)
+		CHECK(client.connect("nqn.other") == (st_connect_host | st_dnr));
+	auto &refusals = guarded.front.context.refusals;
+	CHECK(refusals.connect(Refusal::noKey).full());
+	CHECK_FALSE(refusals.connect(Refusal::badKey).full());
+	CHECK_FALSE(refusals.authentications.full());
+	CHECK_FALSE(refusals.handshakes.full());
+	CHECK_FALSE(refusals.sessions.full());
+}
+
+TEST_CASE("the zones of a host are cached only once it may connect", "[authenticator][front]")
+{
+	SecurityRules rules;
+	rules.auth = Demand::required;
+	Guarded guarded(rules);
+	Client client(guarded.front);
+	client.hello();
+	for (int i = 0; i < 5; i++)
+		CHECK(client.connect("nqn.invented" + std::to_string(i)) == (st_connect_host | st_dnr));
+	CHECK(guarded.front.sample.views->zoneTable().hosts().empty());
+	REQUIRE(client.connect() == st_ok);
+	CHECK(guarded.front.sample.views->zoneTable().hosts() == std::vector<std::string>{"nqn.host"});
+}
+
 TEST_CASE("messages of authentication are accepted after an R2T, too", "[authenticator][front]")
 {
 	Guarded guarded;

@@ -49,10 +49,12 @@ struct PullFixture {
 	PullFixture()
 		: pull(
 			  loop, {"nqn.2024-01.io.nvmeof:cdc", {}}, model,
-			  [this](std::vector<Change> changes, const std::function<void(bool)> &done) {
-				  if (!fails)
-					  write(std::move(changes));
-				  done(!fails);
+			  [this](std::vector<Change> changes,
+				 const std::function<void(const nvmeof::Result<void> &)> &done) {
+				  if (fails)
+					  return done(nvmeof::errorFromErrno(EIO, "refused by the test"));
+				  write(std::move(changes));
+				  done({});
 			  },
 			  quick)
 	{
@@ -294,13 +296,50 @@ TEST_CASE("records of other sources stay unchanged, and a failed write is retrie
 	p.write({{others.key(), others.json().dump()}});
 	p.fails = true;
 	p.pull.setSources({sourceOf(owner), sourceOf("10.9.9.9:8009")});
-	p.rest(100ms);
+	CHECK(p.until([&] {
+		const auto states = p.pull.state();
+		return std::ranges::any_of(states, [&](const PullState &one) {
+			return one.owner == owner && one.trouble.find("refused by the test") != std::string::npos;
+		});
+	}));
 	p.fails = false;
 	CHECK(p.until([&] { return p.of(owner).size() == 1; }));
+	CHECK(p.until([&] {
+		const auto states = p.pull.state();
+		return std::ranges::any_of(
+			states, [&](const PullState &one) { return one.owner == owner && one.trouble.empty(); });
+	}));
 	CHECK(p.model.targets().at(mine.key()).target == mine);
 	CHECK(p.model.targets().contains(others.key())); // its source has not been read yet
 	p.write({{mine.key(), std::nullopt}});
 	CHECK(p.until([&] { return p.of(owner).size() == 2; }));
+}
+
+TEST_CASE("of a source and its referrals with too many targets, some become records", "[cdc][pull]")
+{
+	Server a, b;
+	std::size_t number = 0;
+	for (Server *server : {&a, &b}) {
+		std::vector<DiscoveryEntry> entries;
+		for (std::size_t i = 0; i <= Pull::maxTargets / 2; i++)
+			entries.push_back(makeEntry(sub_nvm, "nqn.2024-01.io.nvmeof:t" + std::to_string(number++),
+						    "10.1.2.3", 4420));
+		server->subsystem().discovery().add(entries);
+	}
+	a.subsystem().discovery().refer("127.0.0.1", b.port());
+	PullFixture p;
+	p.pull.setSources({sourceOf(addressOf(a))});
+	auto trouble = [&] {
+		std::string text;
+		for (const PullState &one : p.pull.state())
+			text += one.trouble;
+		return text;
+	};
+	REQUIRE(p.until([&] { return p.model.targets().size() == Pull::maxTargets; }, 60000ms));
+	CHECK_THAT(trouble(), Catch::Contains("left out"));
+	b.subsystem().discovery().clear();
+	CHECK(p.until([&] { return p.model.targets().size() < Pull::maxTargets && trouble().empty(); }, 60000ms));
+	CHECK(p.model.targets().size() > Pull::maxTargets / 2);
 }
 
 TEST_CASE("the states of ports are those of the ANA log", "[cdc][pull]")

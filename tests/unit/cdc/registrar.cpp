@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "service.h"
 #include "sample.h"
 #include "registrar.h"
@@ -197,6 +199,61 @@ TEST_CASE("a registration neither replaces nor joins others' subsystems without 
 	}
 }
 
+TEST_CASE("a registration adds no ports to a subsystem of another discovery controller without 'join'", "[registrar]")
+{
+	for (const bool byHand : {false, true}) {
+		CAPTURE(byHand);
+		Registry registry;
+		Target first = someTarget(1), second = someTarget(1);
+		second.traddr = "10.66.66.66";
+		if (byHand) {
+			first.origin = {"control", ""};
+			registry.sample.tell({putOf(first)});
+		} else {
+			REQUIRE(registry.take(dim_register, ddcRegistration("nqn.jbof1", {first})) == 0);
+		}
+		for (const DimTask task : {dim_register, dim_update}) {
+			CHECK(registry.take(task, ddcRegistration("nqn.jbof2", {someTarget(2), second})) == st_denied);
+			CHECK(registry.targets() == 1);
+		}
+		registry.rules.ddcs[1].join = true;
+		CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof2", {second})) == 0);
+		CHECK(registry.targets() == 2);
+		// both have ports now: none is locked out, and neither registration ends
+		registry.rules.ddcs[1].join = false;
+		CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof2", {second})) == 0);
+		CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {first})) == 0);
+		CHECK(leaseChanges(registry.sample.model, registry.rules, {}, now).ended.empty());
+		CHECK(registry.targets() == 2);
+	}
+}
+
+TEST_CASE("a registration has referrals only with 'join', and only addresses of one machine", "[registrar]")
+{
+	Registry registry;
+	Target referral = someTarget(1);
+	referral.type = sub_referral;
+	for (const char *nqn : {"nqn.2014-08.org.nvmexpress.discovery", "nqn.2024-01.com.example:s1"}) {
+		referral.nqn = nqn;
+		CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(2), referral})) ==
+		      st_denied);
+		CHECK(registry.take(dim_update, ddcRegistration("nqn.jbof1", {referral})) == st_denied);
+	}
+	CHECK(registry.targets() == 0);
+	registry.rules.ddcs[0].join = true;
+	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {referral})) == 0);
+	CHECK(leaseChanges(registry.sample.model, registry.rules, {{}, {"nqn.jbof1"}}, now).ended.empty());
+	registry.rules.ddcs[0].join = false;
+	CHECK(leaseChanges(registry.sample.model, registry.rules, {{}, {"nqn.jbof1"}}, now).ended.size() == 1);
+	registry.rules.ddcs[0].join = true;
+	for (const char *address : {"0.0.0.0", "255.255.255.255", "224.0.0.1", "::", "ff02::1", "ff02::1%eth0"}) {
+		CAPTURE(address);
+		Target port = someTarget(3);
+		port.traddr = address;
+		CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {port})) == st_invalid_discovery);
+	}
+}
+
 TEST_CASE("a port set by hand does not affect the other ports of a discovery controller", "[registrar]")
 {
 	Registry registry;
@@ -210,6 +267,10 @@ TEST_CASE("a port set by hand does not affect the other ports of a discovery con
 	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1), second})) == 0);
 	CHECK(registry.targets() == 2);
 	CHECK(registry.sample.model.targets().at(byHand.key()).target.state == ana_inaccessible);
+	// also if it was set before, or is the only port
+	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1), someTarget(2)})) == 0);
+	CHECK(registry.take(dim_register, ddcRegistration("nqn.jbof1", {someTarget(1), someTarget(3)})) == 0);
+	CHECK(registry.targets() == 2);
 }
 
 TEST_CASE("two addresses cannot use up the registrations of all hosts", "[registrar]")
@@ -349,6 +410,29 @@ TEST_CASE("the number of registrations is limited", "[registrar]")
 	CHECK(registry.take(dim_update, ddcRegistration("nqn.jbof1", {someTarget(2)})) == 0);
 	CHECK(registry.take(dim_update, ddcRegistration("nqn.jbof1", {someTarget(3)})) == st_discovery_resources);
 	CHECK(registry.targets() == 2);
+}
+
+TEST_CASE("the record of a host is bounded, and its interfaces have numeric addresses", "[registrar]")
+{
+	Registry registry;
+	Registration host = hostRegistration("nqn." + std::string(200, '"'));
+	host.name = std::string(255, '"'); // JSON doubles these
+	host.version = std::string(64, '"');
+	host.interfaces.clear();
+	for (int i = 0; i < 64; i++)
+		host.interfaces.push_back(makeInterface(
+			tr_rdma, host.nqn, fmt::format("2001:db8:ffff:ffff:ffff:ffff:ffff:{:x}", i + 0xff00)));
+	CHECK(registry.take(dim_register, host) == 0);
+	for (DiscoveryEntry &one : host.interfaces)
+		one = makeInterface(tr_tcp, host.nqn, "fe80::ffff:ffff:ffff:ffff%" + std::string(200, 'x'));
+	CHECK(registry.take(dim_register, host) != 0);
+	for (const std::string text : {"", "node1", "10.0.0.1.1", "\"\"\"\""}) {
+		CAPTURE(text);
+		Registration bad = hostRegistration();
+		bad.interfaces.push_back(makeInterface(tr_tcp, bad.nqn, text));
+		CHECK(registry.take(dim_register, bad) == st_invalid_discovery);
+	}
+	CHECK(registry.hosts() == 1);
 }
 
 TEST_CASE("the journal has the old and the new content of a record", "[registrar]")

@@ -7,6 +7,8 @@
 #include "running.h"
 #include "support.h"
 #include "libctl/runtime/loop.h"
+#include "target/discovery.h"
+#include "target/server.h"
 
 using namespace cdc;
 using namespace nofctl::wire;
@@ -41,6 +43,8 @@ public:
 	}
 	void write(std::vector<Change> changes, Done done) override
 	{
+		if (holds)
+			return held.push_back(std::move(done));
 		std::size_t bytes = 0;
 		for (const Change &change : changes)
 			bytes += change.key.size() + change.value.value_or("").size();
@@ -67,6 +71,8 @@ public:
 
 	std::vector<Change> first;
 	std::size_t refused = 0; // so many writes fail
+	bool holds = false;      // writes are not done before the test does that
+	std::vector<Done> held;
 	std::size_t written = 0, removed = 0, largest = 0, largestBytes = 0;
 
 private:
@@ -132,6 +138,58 @@ TEST_CASE("a discovery controller with a key registers only after it has proved 
 	CHECK(registers(client, registration) == (st_denied | st_dnr));
 	registration.nqn = "nqn.free";
 	CHECK(registers(client, registration) == st_ok);
+}
+
+TEST_CASE("a registration waits for one of the same owner that is being written", "[service]")
+{
+	runtime::Loop loop(runtime::Loop::Watchdog::none);
+	const std::uint16_t port = freePort();
+	Rules rules;
+	rules.listen = {{"127.0.0.1", std::to_string(port)}};
+	rules.threads = 1;
+	rules.registration.ddcs = {{"nqn.ddc", {*Prefix::of("127.0.0.1")}}};
+	auto made = std::make_unique<ScriptedStore>();
+	ScriptedStore &store = *made;
+	Service service(loop, rules, {selfId, "nqn.self", "serial", "0.0"}, std::move(made));
+	REQUIRE(service.start([] {}).ok());
+	store.holds = true;
+	Client one(port), two(port);
+	one.hello().enable();
+	two.hello().enable();
+	const Registration both{dim_direct, "nqn.ddc", {}, "jbof", "1", {someTarget(1).entry(), someTarget(2).entry()}};
+	const Bytes some = encodeRegistration({dim_direct, "nqn.ddc", {}, "jbof", "1", {someTarget(2).entry()}});
+	one.command(dim(0), encodeRegistration(both));
+	REQUIRE(until(loop, [&] { return store.held.size() == 1; }));
+	two.command(dim(0), some);
+	REQUIRE(until(loop, [&] { return service.counters().deferred == 1; }));
+	CHECK(two.completion() == (st_interrupted | st_crd1));
+	two.command(dim(0), encodeRegistration(someRegistration(1))); // of another owner
+	REQUIRE(until(loop, [&] { return store.held.size() == 2; }));
+	for (const auto &done : store.held)
+		done({});
+	CHECK(one.completion() == st_ok);
+	CHECK(two.completion() == st_ok);
+	two.command(dim(0), some);
+	CHECK(until(loop, [&] { return store.held.size() == 3; }));
+}
+
+TEST_CASE("a host changes its record only so often", "[service]")
+{
+	ServiceFixture running;
+	running.start();
+	Client client(portOf(running));
+	client.hello().enable();
+	Registration host = someRegistration(1);
+	for (int i = 0; i < 8; i++) {
+		host.version = std::to_string(i);
+		CHECK(registers(client, host) == st_ok);
+	}
+	CHECK(registers(client, host) == st_ok); // writes nothing
+	Registration changed = host;
+	changed.version = "other";
+	CHECK(registers(client, changed) == (st_interrupted | st_crd1));
+	CHECK(registers(client, host) == st_ok);
+	CHECK(running.service->counters().deferred == 1);
 }
 
 TEST_CASE("a registration expires after its owner disconnected, and not before", "[service]")
@@ -231,6 +289,27 @@ TEST_CASE("the renewals of many leases are split into writes that every store ac
 	REQUIRE(service.start([] {}).ok());
 	service.reload(rules, *service.loadSecurity(rules));
 	CHECK(until(loop, [&] { return store.written >= 5000; }));
+	CHECK(store.largest <= 500);
+	CHECK(store.largestBytes <= 300 << 10);
+}
+
+TEST_CASE("the records of a large pulled service are split into writes that every store accepts", "[service]")
+{
+	target::Server source;
+	std::vector<DiscoveryEntry> entries;
+	for (int i = 0; i < 3000; i++)
+		entries.push_back(someTarget(i).entry());
+	source.subsystem().discovery().add(entries);
+	runtime::Loop loop(runtime::Loop::Watchdog::none);
+	Rules rules;
+	rules.listen = {{"127.0.0.1", std::to_string(freePort())}};
+	rules.threads = 1;
+	rules.pulls = {{{"127.0.0.1", std::to_string(source.port())}, {}, false}};
+	auto made = std::make_unique<ScriptedStore>();
+	ScriptedStore &store = *made;
+	Service service(loop, rules, {selfId, "nqn.self", "serial", "0.0"}, std::move(made));
+	REQUIRE(service.start([] {}).ok());
+	CHECK(until(loop, [&] { return store.written >= 3000; }));
 	CHECK(store.largest <= 500);
 	CHECK(store.largestBytes <= 300 << 10);
 }

@@ -207,3 +207,17 @@ TEST_CASE("patterns match as in fnmatch(3)", "[cdc][views]")
 	CHECK(fits("nqn.*:a?", "nqn.2024/01:ab")); // a slash is an ordinary character
 	CHECK_FALSE(fits("nqn.*:a?", "nqn.2024:a"));
 }
+
+TEST_CASE("a host is cached also after a hundred thousand others", "[cdc][views]")
+{
+	const ZoneTable table({}, Unzoned::unlessZoned, nullptr);
+	for (int i = 0; i < 100000; i++)
+		table.of("nqn.invented" + std::to_string(i));
+	const ZoneSet *set = table.of(host_a);
+	const auto hosts = table.hosts();
+	CHECK(std::ranges::find(hosts, host_a) != hosts.end());
+	CHECK(hosts.size() <= 100000);
+	CHECK(table.of(host_a) == set);
+	CHECK(table.lookUp(host_b) == *set);
+	CHECK(table.hosts().size() == hosts.size());
+}
