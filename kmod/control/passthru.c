@@ -180,15 +180,24 @@ static bool opcode_fits_one_buffer(const struct nvme_passthru_cmd64 *p, u32 len)
 	return !len || (p->opcode & 3) != 3;
 }
 
+#define NOF_CMD_IO_MGMT_RECV	0x12	/* I/O Management Receive; older kernels have no name for it */
+
 /*
  * A field of some commands determines the length of their data: the number of blocks, or NUMD, the longest answer. A
  * buffer that does not fit would end the connection, not only the command.
  */
 static bool length_fits(const struct nof_head *head, const struct nvme_passthru_cmd64 *p, u32 len)
 {
-	/* of the opcodes below, only Flush is common to all command sets */
+	switch (p->opcode) { /* these are common to all command sets */
+	case nvme_cmd_flush:
+		return !len;
+	case nvme_cmd_resv_report:
+		return len >= ((u64)p->cdw10 + 1) * sizeof(u32);
+	case NOF_CMD_IO_MGMT_RECV:
+		return len >= ((u64)p->cdw11 + 1) * sizeof(u32);
+	}
 	if (nof_format_is_generic(&head->format))
-		return p->opcode == nvme_cmd_flush ? !len : opcode_fits_one_buffer(p, len);
+		return opcode_fits_one_buffer(p, len);
 	switch (p->opcode) {
 	case nvme_cmd_zone_append:
 		if (!head->format.zone_blocks)
@@ -198,13 +207,10 @@ static bool length_fits(const struct nof_head *head, const struct nvme_passthru_
 	case nvme_cmd_write:
 	case nvme_cmd_compare:
 		return len == ((p->cdw12 & 0xffff) + 1) * nof_ns_block_bytes(&head->format, p->cdw12);
-	case nvme_cmd_flush:
 	case nvme_cmd_write_zeroes:
 	case nvme_cmd_write_uncor:
 	case nvme_cmd_verify:
 		return !len;
-	case nvme_cmd_resv_report:
-		return len >= ((u64)p->cdw10 + 1) * sizeof(u32);
 	case nvme_cmd_zone_mgmt_recv:
 		if (!head->format.zone_blocks)
 			break;

@@ -326,7 +326,7 @@ static void alerts_log(struct nof_subsys *s, const struct summaries *all)
 
 	if (gone->nr)
 		dev_warn_ratelimited(&s->dev,
-				     "no usable path to %s (%u disks in all): I/O waits for at most ctrl_loss_tmo\n",
+				     "no usable path to %s (%u disks in all): I/O waits, see fast_io_fail_tmo\n",
 				     gone->first, gone->nr);
 	if (back->nr)
 		dev_info_ratelimited(&s->dev, "a usable path to %s again, after %llu ms (%u disks in all)\n",

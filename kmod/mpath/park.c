@@ -287,24 +287,39 @@ bool nof_park_merged(const struct request *rq)
 	return false;
 }
 
+/* Bios of several parked requests can be merged: the new request has the worst of their histories */
+static void park_inherit(struct nof_request *req, struct nof_parked *p)
+{
+	struct nof_past *past = &p->past;
+
+	if (!req->failover) {
+		req->failover = past->failover;
+		req->first_ns = past->first_ns;
+		past->failover = NULL;
+	}
+	if (time_before(past->since, req->since))
+		req->since = past->since;
+	if (past->losses && (!req->losses || time_before(past->lost_at, req->lost_at)))
+		req->lost_at = past->lost_at;
+	req->retries = max(req->retries, past->retries);
+	req->losses = max(req->losses, past->losses);
+	req->timeouts = max(req->timeouts, past->timeouts);
+	req->path_failed |= past->path_failed;
+	req->gpu |= past->gpu;
+	req->left_ctrl = req->left_ctrl ?: p->left_ctrl;
+}
+
 void nof_park_resume(struct request *rq)
 {
 	struct nof_request *req = blk_mq_rq_to_pdu(rq);
 	struct nof_parked *p;
-	bool first = true;
 	struct bio *bio;
 
 	__rq_for_each_bio(bio, rq) {
 		p = of_bio(bio);
 		if (!p)
 			continue;
-		/* merged bios of several parked requests: the failover of the new request covers all */
-		if (first) {
-			req->past = p->past;
-			req->left_ctrl = p->left_ctrl;
-			p->past.failover = NULL;
-		}
-		first = false;
+		park_inherit(req, p);
 		park_unhook(p);
 	}
 }

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <system_error>
+#include <thread>
 
 namespace target {
 
@@ -128,7 +129,7 @@ public:
 	bool closes() // false: the target has not closed it within 30 s
 	{
 		const auto end = Clock::now() + std::chrono::seconds(30);
-		while (open())
+		for (; open(); std::this_thread::sleep_for(std::chrono::milliseconds(10)))
 			if (Clock::now() > end)
 				return false;
 		return true;

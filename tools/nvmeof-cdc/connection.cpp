@@ -665,6 +665,8 @@ void Connection::registrationDone(std::uint16_t cid, std::uint16_t status)
 		return;
 	if (status == st_ok)
 		registered_ = whole->nqn;
+	if (state_ == State::ending) // nothing may follow its last message
+		return;
 	const std::uint16_t code = status & st_type_and_code;
 	count(status == st_ok                                 ? counters.registrations
 	      : code == st_interrupted || code == st_internal ? counters.deferred

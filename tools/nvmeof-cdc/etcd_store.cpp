@@ -148,6 +148,7 @@ void EtcdStore::readDone()
 	if (!generationIsHighEnough(reading_))
 		return raiseGeneration(reading_, [this] { readAll(); });
 	view_ = std::move(reading_);
+	page_ = std::min(page_ * 2, maxPage);
 	watch();
 	publish(view_.whole());
 	writer_.viewChanged();

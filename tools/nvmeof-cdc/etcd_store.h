@@ -204,11 +204,13 @@ private:
 	void writeCache();
 	std::string refusal() const;
 
+	static constexpr int maxPage = 2000;
+
 	EtcdOptions options_;
 	OnUpdate onUpdate_;
 	etcd::Client client_;
 	etcd::View view_, reading_;
-	int page_ = 2000; // records per range request; less after one that failed
+	int page_ = maxPage; // records per range request; less after one that failed
 	etcd::Writer writer_;
 	etcd::Member member_;
 	std::unique_ptr<RecordFile> cache_;

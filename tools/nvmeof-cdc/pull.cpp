@@ -43,7 +43,7 @@ std::string addressOf(const Target &target)
 std::optional<Target> recordOf(const DiscoveryEntry &entry)
 {
 	Result<Target> target = Target::of(entry);
-	if (!target || !isOnePlace(target->traddr))
+	if (!target || !isUnicastAddress(target->traddr))
 		return {};
 	return *std::move(target);
 }

@@ -226,7 +226,7 @@ Result<void> checkName(const std::string &nqn)
 	return nvmeof::checkNqn(nqn);
 }
 
-bool isOnePlace(const std::string &traddr)
+bool isUnicastAddress(const std::string &traddr)
 {
 	const std::string address = traddr.substr(0, traddr.find('%')); // without the scope
 	in_addr four{};

@@ -120,7 +120,7 @@ std::string storedText(const Json &json);
 nvmeof::Result<void> checkName(const std::string &nqn);
 
 // Excludes wildcard, broadcast and multicast addresses, which no host can connect to.
-bool isOnePlace(const std::string &traddr);
+bool isUnicastAddress(const std::string &traddr);
 
 std::optional<nofctl::wire::TransportType> transportOf(std::string_view name);
 const char *stateName(nofctl::wire::AnaState state); // "optimized"

@@ -46,9 +46,12 @@ Host hostOf(const Registration &registration, const Origin &origin)
 {
 	Host host{registration.nqn, "", registration.name, registration.version, {}, origin};
 	host.hostid = fmt::format("{:02x}", fmt::join(registration.hostid, ""));
-	for (const DiscoveryEntry &one : registration.interfaces)
+	for (const DiscoveryEntry &one : registration.interfaces) {
+		const std::string traddr = nofctl::wire::text(one.traddr);
+		// Hosts of libnvme leave it empty: the address of the connection
 		host.interfaces.push_back(
-			fmt::format("{} {}", transportWord(one.trtype), nofctl::wire::text(one.traddr)));
+			fmt::format("{} {}", transportWord(one.trtype), traddr.empty() ? origin.from : traddr));
+	}
 	return host;
 }
 
@@ -88,16 +91,17 @@ Result<std::vector<Change>> hostChanges(const Model &model, const RegistrationRu
 	if (registration.interfaces.size() > maxInterfaces)
 		return refusal(st_discovery_resources,
 			       fmt::format("a host may register at most {} interfaces", maxInterfaces));
-	for (const DiscoveryEntry &one : registration.interfaces)
-		if (Result<std::string> traddr = nvmeof::parseTraddr(nofctl::wire::text(one.traddr)); !traddr)
-			return wrongData(traddr.error());
 	const Host host = hostOf(registration, origin);
-	if (storedText(host.json()).size() > maxHostBytes)
-		return refusal(st_discovery_resources,
-			       fmt::format("the record of a host may have at most {} bytes", maxHostBytes));
 	const auto there = model.hosts().find(host.key());
 	if (task == dim_deregister)
 		return there == model.hosts().end() ? std::vector<Change>() : std::vector<Change>{{host.key(), {}}};
+	for (const DiscoveryEntry &one : registration.interfaces)
+		if (const std::string text = nofctl::wire::text(one.traddr); !text.empty())
+			if (Result<std::string> traddr = nvmeof::parseTraddr(text); !traddr)
+				return wrongData(traddr.error());
+	if (storedText(host.json()).size() > maxHostBytes)
+		return refusal(st_discovery_resources,
+			       fmt::format("the record of a host may have at most {} bytes", maxHostBytes));
 	if (there == model.hosts().end())
 		if (Result<void> room = roomForHost(model, rules, origin.from); !room)
 			return room.error();
@@ -172,7 +176,7 @@ Result<std::vector<Target>> targetsOf(const Registration &registration, const Or
 		Result<Target> target = Target::of(entry);
 		if (!target)
 			return wrongData(target.error());
-		if (!isOnePlace(target->traddr))
+		if (!isUnicastAddress(target->traddr))
 			return wrongData(
 				invalidError(fmt::format("target: no host can connect to {}", target->traddr)));
 		target->origin = origin;

@@ -64,7 +64,7 @@ struct Shared : Multi {
 		auto dead = std::make_unique<FioLoad>(job);
 		REQUIRE(waitForLoad(1));
 		setAna(1, "inaccessible");
-		REQUIRE(eventually([this] { return allWait(); }, 10s));
+		REQUIRE(eventually([this] { return allWait(); }, scaled(10s)));
 		return dead;
 	}
 };
@@ -101,7 +101,7 @@ TEST_CASE("pieces of large requests wait without a tag, and complete", "[multipa
 	SECTION("when a path is back")
 	{
 		rig.setAna(1, "optimized");
-		CHECK(eventually([&] { return rig.waiting() == 0; }, 10s));
+		CHECK(eventually([&] { return rig.waiting() == 0; }, scaled(10s)));
 		expectGoodUntilNow(*dead);
 	}
 	SECTION("when the disk is removed")

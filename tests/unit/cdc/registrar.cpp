@@ -426,12 +426,19 @@ TEST_CASE("the record of a host is bounded, and its interfaces have numeric addr
 	for (DiscoveryEntry &one : host.interfaces)
 		one = makeInterface(tr_tcp, host.nqn, "fe80::ffff:ffff:ffff:ffff%" + std::string(200, 'x'));
 	CHECK(registry.take(dim_register, host) != 0);
-	for (const std::string text : {"", "node1", "10.0.0.1.1", "\"\"\"\""}) {
+	for (const std::string text : {"node1", "10.0.0.1.1", "\"\"\"\""}) {
 		CAPTURE(text);
 		Registration bad = hostRegistration();
 		bad.interfaces.push_back(makeInterface(tr_tcp, bad.nqn, text));
 		CHECK(registry.take(dim_register, bad) == st_invalid_discovery);
 	}
+	CHECK(registry.hosts() == 1);
+	// nvme-stas leaves it empty: the address from which it comes
+	Registration stas = hostRegistration();
+	stas.interfaces = {makeInterface(tr_tcp, stas.nqn, "")};
+	CHECK(registry.take(dim_register, stas) == 0);
+	CHECK(registry.hosts() == 2);
+	CHECK(registry.take(dim_deregister, stas) == 0);
 	CHECK(registry.hosts() == 1);
 }
 
