@@ -226,7 +226,7 @@ TEST_CASE("a network interface that does not exist is a usage error, not a missi
 		ctl("connect -t " + transport() + " -a " + here() + " -n nqn.2024-01.io.nvmeof:test -f nosuch0 --json");
 	INFO(out.text);
 	CHECK(out.status == usage);
-	CHECK(namesIt(out.text, "no network interface"));
+	CHECK(namesIt(out.text, "not a network interface"));
 }
 
 TEST_CASE("a connect to a closed port ends in time and reports the reason", "[control]")

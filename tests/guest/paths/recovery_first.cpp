@@ -82,7 +82,7 @@ TEST_CASE("a first connect ends when first_connect_tmo has passed", "[recovery][
 	// the subsystem is removed after its last controller
 	REQUIRE(watch.find([](const nvmeof::Event &e) { return e.type == EventType::removed && e.subsystem(); }));
 	CHECK(take(host.client().subsystems()).empty());
-	CHECK(kernelLogHas(c.name + ": first_connect_tmo of 1500 ms passed after [0-9]* attempts"));
+	CHECK(kernelLogHas(c.name + ": keep-trying of 1500 ms passed after [0-9]* attempts"));
 }
 
 TEST_CASE("a first connect with a timeout can be deleted at any time", "[recovery][connect][first][delete]")
