@@ -26,12 +26,13 @@ void checkOption(const Option &option, const Args &args, const std::vector<std::
 	}
 }
 
-void checkAnswer(const CommandLine &line)
+void checkAnswer(const CommandLine &line, bool noWord)
 {
 	expect(line.exitCode == 0 || line.exitCode == 2, "help, or wrong usage");
 	expect(!line.text.empty() && line.text.back() == '\n', "in words");
 	if (line.exitCode)
-		expect(line.text.starts_with("nvmeofctl: ") && line.text.find("--help'") != line.text.npos,
+		expect(line.text.starts_with(noWord ? "Usage: " : "nvmeofctl: ") &&
+			       line.text.find("--help'") != line.text.npos,
 		       "that say where to look");
 }
 
@@ -94,7 +95,7 @@ void fuzz(Input in)
 		return;
 	const CommandLine line = parseCommandLine(words);
 	if (!line.command)
-		return checkAnswer(line);
+		return checkAnswer(line, words.empty());
 	for (const Option &option : optionsOf(*line.command))
 		checkOption(option, line.args, words);
 	if (line.command->name == "connect")

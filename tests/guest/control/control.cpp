@@ -188,7 +188,7 @@ TEST_CASE("the kernel refuses invalid options that the library lets pass, with a
 			o.subsysnqn += "-other";
 			o.hostid = nvmeof::Uuid::parse("6f1b2c3d-0000-4000-8000-0123456789ab");
 		},
-		"in use with another host ID");
+		"are not the pair that is in use");
 	REQUIRE(status("set " + c.name + " ctrl-loss-tmo=5") == done);
 	auto out = ctl("set " + c.name + " fast-io-fail-tmo=9");
 	INFO(out.text);
