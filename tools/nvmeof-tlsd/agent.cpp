@@ -199,7 +199,7 @@ void Agent::start(HandshakeRequest request)
 		return refuse(
 			request, peer.name, EOPNOTSUPP,
 			"its user wants a handshake without a pre-shared key, which this agent does not do; install "
-			"ktls-utils and start tlshd.service, and nvmeof-tlsd steps aside");
+			"ktls-utils and start tlshd.service: nvmeof-tlsd leaves the handshakes to it");
 	if (request.role == TlsRole::server && withPeer(peer.host) >= limits_.ofPeer)
 		return refuse(request, peer.name, EAGAIN,
 			      fmt::format("{} handshakes with this peer are running; it may try again later",
@@ -241,9 +241,7 @@ void Agent::erase(const Running &handshake)
 {
 	const bool full = running_.size() >= limits_.handshakes;
 	std::erase_if(running_, [&](const auto &running) { return running.get() == &handshake; });
-	if (ending_ && running_.empty() && ended_)
-		std::exchange(ended_, nullptr)();
-	else if (full && !ending_)
+	if (full && !ending_)
 		more_.start(0ms);
 }
 
@@ -262,18 +260,9 @@ void Agent::report(const HandshakeRequest &request, const std::string &peer, con
 	    {.address = peer});
 }
 
-void Agent::stepAside(std::function<void()> ended)
-{
-	ending_ = true;
-	ended_ = std::move(ended);
-	if (running_.empty() && ended_)
-		std::exchange(ended_, nullptr)();
-}
-
 void Agent::end()
 {
 	ending_ = true;
-	ended_ = nullptr;
 	while (!running_.empty())
 		running_.front()->finish(EIO, 0, "the agent ends; start nvmeof-tlsd again");
 }

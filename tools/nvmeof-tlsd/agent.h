@@ -37,8 +37,6 @@ public:
 
 	// Takes handshakes from the queue until there are none or too many; goes on by itself when one has ended.
 	void serve();
-	// Takes no further ones. @ended is called when the running ones have ended.
-	void stepAside(std::function<void()> ended);
 	// Ends all: the kernel reports EIO to their users.
 	void end();
 	std::size_t running() const { return running_.size(); }
@@ -71,7 +69,6 @@ private:
 	runtime::Wheel wheel_;
 	List running_; // the oldest first
 	bool ending_ = false;
-	std::function<void()> ended_;
 	runtime::Timer more_; // calls serve()
 };
 

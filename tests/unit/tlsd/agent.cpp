@@ -277,21 +277,6 @@ TEST_CASE("a missing key is reported at once", "[agent]")
 	CHECK(stage.queue.ended[0].status == ENOKEY);
 }
 
-TEST_CASE("the agent ends when the last handshake has ended", "[agent]")
-{
-	Stage stage;
-	OwnedFd peer = stage.serverFor();
-	stage.agent.serve();
-	bool ended = false;
-	stage.agent.stepAside([&] { ended = true; });
-	const OwnedFd late = stage.serverFor();
-	stage.agent.serve();
-	CHECK(stage.queue.waiting.size() == 1); // left to another agent
-	CHECK(!ended);
-	peer = OwnedFd();
-	CHECK(stage.turnUntil([&] { return ended; }));
-}
-
 TEST_CASE("the users of handshakes hear of the end of the agent", "[agent]")
 {
 	Stage stage;
