@@ -85,6 +85,7 @@ static void __exit nof_exit(void)
 	/* lingering disks first: control_exit() unregisters the class of their subsystems */
 	nof_heads_end_linger();
 	control_exit();
+	nof_subsystems_wait();
 	nof_fence_exit();
 	nof_works_exit();
 	nof_selectors_exit();
