@@ -457,8 +457,7 @@ TEST_CASE("small records and session tickets are harmless", "[tls][hostile]")
 TEST_CASE("a program that only listens for handshakes keeps nobody from TLS", "[tls]")
 {
 	Encrypted target;
-	const Background listener(
-		"exec setpriv --reuid=65534 --regid=65534 --clear-groups /nvmeof/tests/wrong_agent listen");
+	Background listener("exec setpriv --reuid=65534 --regid=65534 --clear-groups /nvmeof/tests/wrong_agent listen");
 	pause(1s); // the agent looks for others once a second at most
 	const std::string name = target.rig.host.connect(target.options()).name;
 	checkData(target.rig.disk());
