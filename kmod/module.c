@@ -99,4 +99,6 @@ module_exit(nof_exit);
 MODULE_DESCRIPTION("NVMe-over-Fabrics host: core, multipath, control");
 MODULE_AUTHOR("The nvmeof authors");
 MODULE_LICENSE("GPL");
+/* authentication looks for its algorithms once, in nof_auth_load(): an initramfs gets them, too */
+MODULE_SOFTDEP("pre: dh_generic hmac sha256 sha384 sha512");
 MODULE_VERSION(NVMEOF_VERSION);
