@@ -33,7 +33,7 @@ int nof_admin_exec_in(struct nof_ctrl *ctrl, u32 connection, struct nof_cmd *cmd
  */
 int nof_admin_submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd);
 int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf);
-/* For users without privileges, who have few slots of the queue; -EINTR if the task was killed while it waited for one */
+/* For users without privileges, who have few slots of the queue; -EINTR if the task was killed while it waited */
 int nof_identify_unprivileged(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf);
 /* One command of nof_identify_many(). @buf: NVME_IDENTIFY_DATA_SIZE bytes; @ret: result, as of nof_identify() */
 struct nof_identify {

@@ -157,7 +157,7 @@ private:
 };
 
 Agent::Agent(runtime::Loop &loop, const TlsContexts &contexts, PskStore &store, HandshakeQueue &queue, Install install,
-	     bool debug, AgentLimits limits)
+	     bool debug, const AgentLimits &limits)
 	: contexts_(contexts), store_(store), queue_(queue), install_(std::move(install)), debug_(debug),
 	  limits_(limits), poller_(loop), wheel_(loop), more_(loop, [this] { serve(); })
 {

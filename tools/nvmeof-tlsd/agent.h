@@ -33,7 +33,7 @@ public:
 
 	// Everything passed must outlive the agent. @debug: log successes, too.
 	Agent(runtime::Loop &loop, const TlsContexts &contexts, PskStore &store, HandshakeQueue &queue, Install install,
-	      bool debug, AgentLimits limits = {});
+	      bool debug, const AgentLimits &limits = {});
 	~Agent();
 	Agent(const Agent &) = delete;
 	Agent &operator=(const Agent &) = delete;

@@ -21,11 +21,11 @@ using nvmeof::Result;
 namespace {
 
 constexpr std::chrono::seconds lookInterval(1);
-constexpr std::chrono::milliseconds turn(200); // of another agent, which is told at the same time
+constexpr std::chrono::milliseconds turn(200); // in which another agent can take a handshake first
 
 /*
- * Whether there is another agent. Any user may listen for handshakes, but taking them needs CAP_NET_ADMIN. So a listener
- * gets the first turn, and what it has not taken by then is done here.
+ * Whether there is another agent. Any user may listen for handshakes, but only root can take them. So a listener gets
+ * the first turn, and this agent does what it has not taken by then.
  */
 class Others {
 public:
