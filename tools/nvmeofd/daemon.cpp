@@ -39,10 +39,10 @@ constexpr std::size_t maxUnplannedServices = 256;
 
 Daemon::Daemon(Loop &loop, Places places, Config config, Client client, Topology topology)
 	: loop_(loop), places_(std::move(places)), client_(std::move(client)), topology_(std::move(topology)),
-	  remembered_(load()), known_(remembered_.services), mdnsServices_(remembered_.found),
+	  file_(places_.state / "last-known"), remembered_(load()), known_(remembered_.services), mdnsServices_(remembered_.found),
 	  eventLog_(places_.state / "events"), resolver_(loop, client_, remembered_.addresses,
 							 [this] {
-								 saveTimer_.startUnlessRunning(saveDelay);
+								 saveSoon();
 								 configured();
 							 }),
 	  keys_([this](const std::string &controller, const ControllerSettings &settings) {
@@ -104,7 +104,7 @@ void Daemon::announced(const std::vector<MdnsService> &services)
 	for (const MdnsService &one : mdnsServices_.announce(services))
 		say(LOG_INFO, fmt::format("mDNS: discovery service {} on {}", serviceKey(one.options), one.interface),
 		    {.service = serviceKey(one.options)});
-	saveTimer_.startUnlessRunning(saveDelay);
+	saveSoon();
 	reconcileSoon();
 }
 
@@ -327,7 +327,7 @@ void Daemon::told(const std::string &key, DiscoveryLog log)
 		    {.service = key});
 	known.log = std::move(log);
 	known.failed = false;
-	saveTimer_.startUnlessRunning(saveDelay);
+	saveSoon();
 	reconcileSoon();
 }
 
@@ -369,34 +369,31 @@ std::vector<Change> Daemon::difference()
 	return changes;
 }
 
-std::filesystem::path Daemon::file() const
-{
-	return places_.state / "last-known";
-}
-
 // An unusable file is kept for analysis.
 LastKnown Daemon::load()
 {
-	nofctl::removeUnfinished(file()); // left by a killed daemon
-	Result<LastKnown> known = readLastKnown(file());
+	nofctl::removeUnfinished(file_.path()); // left by a killed daemon
+	Result<LastKnown> known = readLastKnown(file_.path());
 	if (known)
 		return *std::move(known);
 	if (known.error().code == ErrorCode::noSuchObject)
 		return {};
-	std::filesystem::path aside = file();
+	std::filesystem::path aside = file_.path();
 	aside += ".bad";
 	std::error_code error;
-	std::filesystem::rename(file(), aside, error);
-	say(LOG_WARNING, fmt::format("{} is unusable and was moved to {}: {}", file().string(), aside.string(),
+	std::filesystem::rename(file_.path(), aside, error);
+	say(LOG_WARNING, fmt::format("{} is unusable and was moved to {}: {}", file_.path().string(), aside.string(),
 				     known.error().message));
 	return {};
 }
 
 void Daemon::end()
 {
+	unsaved_ = true;
 	save();
 	eventLog_.add("daemon_ended", std::chrono::system_clock::now());
 	(void)eventLog_.writeAndWait(endPatience);
+	(void)file_.writeAndWait(endPatience);
 	for (const auto &[key, service] : services_)
 		service->abandon();
 }
@@ -410,21 +407,27 @@ void Daemon::keepEvents()
 		eventTimer_.start(eventLog_.delay());
 }
 
+void Daemon::saveSoon()
+{
+	unsaved_ = true;
+	saveTimer_.startUnlessRunning(saveDelay);
+}
+
 // Saves the logs of planned services only; those of others are obsolete.
 void Daemon::save()
 {
-	LastKnown known{{}, resolver_.known(), mdnsServices_.all()};
-	for (const PlannedService &planned : plan_.services)
-		if (auto found = known_.find(planned.key); found != known_.end() && found->second.log)
-			known.services.insert(*found);
-	std::string text = formatLastKnown(known);
-	if (text == saved_)
-		return;
-	Result<void> written = writeLastKnown(file(), text);
-	if (written)
-		saved_ = std::move(text);
-	else
+	if (std::exchange(unsaved_, false)) {
+		LastKnown known{{}, resolver_.known(), mdnsServices_.all()};
+		for (const PlannedService &planned : plan_.services)
+			if (auto found = known_.find(planned.key); found != known_.end() && found->second.log)
+				known.services.insert(*found);
+		file_.put(std::move(known));
+	}
+	Result<void> written = file_.write();
+	if (!written && file_.failedWrites() == 1)
 		say(LOG_WARNING, "cannot write " + written.error().message);
+	if (file_.pending())
+		saveTimer_.start(file_.delay());
 }
 
 Status Daemon::status() const

@@ -68,6 +68,7 @@ private:
 	void event(const nvmeof::Event &event);
 	void reconcileSoon();
 	void reconcile();
+	void saveSoon();
 	void save();
 	void keepEvents();
 	void serve(const nvmeof::Plan &plan);
@@ -81,7 +82,6 @@ private:
 	nvmeof::Plan makePlan() const;
 	void tell(const Reloaded &reloaded) const;
 	std::optional<bool> hold(const std::string &key) const;
-	std::filesystem::path file() const;
 	LastKnown load();
 
 	runtime::Loop &loop_;
@@ -93,8 +93,9 @@ private:
 	bool paused_ = false;
 	bool ready_ = false;
 
+	LastKnownFile file_;
+	bool unsaved_ = false;
 	LastKnown remembered_; // as read at the start
-	std::string saved_;    // as last written
 	nvmeof::KnownServices known_;
 	std::set<std::string> read_; // keys of services read since the start
 	MdnsServices mdnsServices_;

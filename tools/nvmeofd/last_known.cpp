@@ -223,4 +223,49 @@ Result<void> writeLastKnown(const std::filesystem::path &file, std::string_view 
 	return nofctl::replaceFile(file, text, 0600, nofctl::Durable::yes);
 }
 
+LastKnownFile::LastKnownFile(std::filesystem::path file, Write write) : file_(std::move(file)), write_(std::move(write))
+{
+}
+
+Result<void> LastKnownFile::write()
+{
+	if (writer_.running()) {
+		if (!writer_.ended())
+			return {};
+		if (Result<void> done = writer_.take(); !done) {
+			if (!newest_)
+				newest_ = *current_;
+			return done;
+		}
+	}
+	current_.reset();
+	if (!newest_)
+		return {};
+	current_ = std::make_shared<const LastKnown>(*std::exchange(newest_, {}));
+	auto work = [file = file_, write = write_, known = current_, saved = saved_]() -> Result<void> {
+		std::string text = formatLastKnown(*known);
+		if (text == *saved)
+			return {};
+		Result<void> written = write(file, text);
+		if (written)
+			*saved = std::move(text);
+		return written;
+	};
+	if (!writer_.begin(std::move(work)))
+		newest_ = *current_; // the next call tries again
+	return {};
+}
+
+Result<void> LastKnownFile::writeAndWait(std::chrono::milliseconds patience)
+{
+	const auto deadline = FileWriter::Clock::now() + patience;
+	Result<void> done;
+	do {
+		if (writer_.running() && !writer_.ended(deadline))
+			return errorFromErrno(ETIMEDOUT, "timed out writing " + file_.string());
+		done = write();
+	} while (done && writer_.running());
+	return done;
+}
+
 } // namespace nvmeofd

@@ -5,10 +5,14 @@
 
 #include <catch2/catch.hpp>
 
+#include <atomic>
 #include <fstream>
+#include <mutex>
+#include <thread>
 
 using namespace nvmeof;
 using namespace nvmeofd;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -99,4 +103,84 @@ TEST_CASE("the file is replaced atomically", "[daemon]")
 	CHECK(known->services.empty());
 	CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 	CHECK_FALSE(writeLastKnown(folder.path() / "none" / "last-known", "").ok());
+}
+
+namespace {
+
+// A disk whose writes wait until it is released, and that has what was written
+struct SlowDisk {
+	struct Shared {
+		std::atomic<bool> stuck = true, broken = false;
+		std::atomic<int> begun = 0;
+		std::mutex mutex;
+		std::vector<std::string> written;
+	};
+	std::shared_ptr<Shared> shared = std::make_shared<Shared>();
+
+	LastKnownFile::Write write() const
+	{
+		return [shared = shared](const std::filesystem::path &, std::string_view text) -> Result<void> {
+			shared->begun++;
+			while (shared->stuck)
+				std::this_thread::sleep_for(1ms);
+			if (shared->broken)
+				return errorFromErrno(EIO, "broken");
+			std::lock_guard lock(shared->mutex);
+			shared->written.emplace_back(text);
+			return {};
+		};
+	}
+	~SlowDisk() { shared->stuck = false; }
+};
+
+LastKnown withGeneration(std::uint64_t generation)
+{
+	LastKnown known = some();
+	known.services["tcp 10.0.0.9:8009"].log->generation = generation;
+	return known;
+}
+
+} // namespace
+
+TEST_CASE("a disk that does not answer does not hold up the daemon, and gets the newest state", "[daemon]")
+{
+	SlowDisk disk;
+	LastKnownFile file("last-known", disk.write());
+	file.put(withGeneration(1));
+	CHECK(file.write());
+	while (!disk.shared->begun)
+		std::this_thread::sleep_for(1ms);
+	file.put(withGeneration(2));
+	CHECK(file.write()); // returns, although the first write is still running
+	file.put(withGeneration(3));
+	CHECK(file.pending());
+	const auto begun = std::chrono::steady_clock::now();
+	CHECK(file.writeAndWait(20ms).error().sysErrno == ETIMEDOUT);
+	CHECK(std::chrono::steady_clock::now() - begun < 10s);
+	disk.shared->stuck = false;
+	CHECK(file.writeAndWait(60s));
+	CHECK_FALSE(file.pending());
+	CHECK(disk.shared->written ==
+	      std::vector<std::string>{formatLastKnown(withGeneration(1)), formatLastKnown(withGeneration(3))});
+	file.put(withGeneration(3));
+	CHECK(file.writeAndWait(60s));
+	CHECK(disk.shared->begun == 2); // unchanged
+}
+
+TEST_CASE("a failed write of the last known state is tried again, less and less often", "[daemon]")
+{
+	SlowDisk disk;
+	disk.shared->stuck = false;
+	disk.shared->broken = true;
+	LastKnownFile file("last-known", disk.write());
+	file.put(withGeneration(1));
+	CHECK_FALSE(file.writeAndWait(60s));
+	CHECK_FALSE(file.writeAndWait(60s));
+	CHECK(file.pending());
+	CHECK(file.failedWrites() == 2);
+	CHECK(file.delay() == 4s);
+	disk.shared->broken = false;
+	CHECK(file.writeAndWait(60s));
+	CHECK_FALSE(file.pending());
+	CHECK(disk.shared->written == std::vector<std::string>{formatLastKnown(withGeneration(1))});
 }
