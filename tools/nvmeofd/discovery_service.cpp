@@ -98,6 +98,12 @@ void DiscoveryService::adopt(const Controller &controller)
 		read();
 }
 
+// The controller as the kernel has it now
+Result<Controller> DiscoveryService::present()
+{
+	return client_.controller(controller_);
+}
+
 void DiscoveryService::retryLater()
 {
 	state_ = State::waiting;
@@ -251,7 +257,8 @@ void DiscoveryService::leave()
 	retry_.stop();
 	readTimer_.stop();
 	if (!controller_.empty())
-		client_.startDisconnect(controller_);
+		if (Result<Controller> there = present(); there && there->owner == owner)
+			client_.startDisconnect(controller_);
 	controller_.clear();
 }
 

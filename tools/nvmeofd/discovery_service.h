@@ -45,7 +45,7 @@ public:
 	// For events of all controllers
 	void event(const nvmeof::Event &event);
 	void readSoon();
-	// The service is no longer needed: disconnects its controller.
+	// The service is no longer needed: disconnects its controller, unless another program has made it.
 	void leave();
 	// The daemon exits: the controller stays, and a pending command is cut off by a reset.
 	void abandon();
@@ -71,6 +71,7 @@ private:
 	void retryLater();
 	void controllerEvent(const nvmeof::Event &event);
 	void gone(const nvmeof::Controller &controller);
+	nvmeof::Result<nvmeof::Controller> present();
 	nvmeof::ConnectOptions options() const;
 	std::chrono::milliseconds untilNextRead();
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The discovery controller of a service, with a scripted kernel
+#include "discovery_service.h"
+
+#include <catch2/catch.hpp>
+
+#include "connections.h"
+#include "tests/unit/ctl/stage.h"
+
+using namespace nvmeof;
+using namespace nvmeofd;
+
+namespace {
+
+constexpr const char *name = "nvmeof0c1";
+
+PlannedService planned()
+{
+	PlannedService one;
+	one.options.address = {"10.0.0.1", ""};
+	one.options.subsysnqn = "nqn.test";
+	one.options.hostnqn = "nqn.host";
+	one.options.hostid = Uuid::random();
+	return one;
+}
+
+// A service whose controller is connecting
+struct Followed {
+	Stage stage;
+	runtime::Loop loop{runtime::Loop::Watchdog::none};
+	Client client = stage.open();
+	int failures = 0;
+	std::unique_ptr<DiscoveryService> service;
+
+	// @madeBy: the owner of the controller that the kernel returns
+	explicit Followed(const char *madeBy = nvmeofd::owner)
+	{
+		stage.kernel.on(NVMEOF_CMD_CTRL_NEW, [this, madeBy](const Asked &asked) {
+			set(madeBy, "nqn.test");
+			stage.kernel.data(asked, NVMEOF_CMD_CTRL_NEW, *stage.kernel.controllers[name]);
+			stage.kernel.acknowledge(asked);
+		});
+		DiscoveryService::Callbacks callbacks{.told = [](DiscoveryLog) {}, .failed = [this] { failures++; }};
+		service = std::make_unique<DiscoveryService>(loop, client, planned(), std::nullopt,
+							     std::move(callbacks));
+		service->begin();
+		REQUIRE(service->controller() == name);
+	}
+	void set(const char *madeBy, const char *nqn)
+	{
+		auto object = std::make_shared<Payload>();
+		object->u32(NVMEOF_A_SUBSYS_ID, 0).u32(NVMEOF_A_CTRL_ID, 1).text(NVMEOF_A_CTRL_NAME, name);
+		object->text(NVMEOF_A_SUBSYSNQN, nqn).text(NVMEOF_A_TRANSPORT, "tcp");
+		object->text(NVMEOF_A_TRADDR, "10.0.0.1")
+			.text(NVMEOF_A_OWNER, madeBy)
+			.text(NVMEOF_A_HOSTNQN, "nqn.host");
+		object->u32(NVMEOF_A_CTRL_STATE, NVMEOF_CTRL_CONNECTING);
+		stage.kernel.controllers[name] = object;
+	}
+	int disconnects() const { return stage.kernel.count(NVMEOF_CMD_CTRL_DEL); }
+};
+
+} // namespace
+
+TEST_CASE("a service that is no longer needed is disconnected, unless another program connected it", "[daemon]")
+{
+	const auto [madeBy, disconnects] =
+		GENERATE(table<const char *, int>({{nvmeofd::owner, 1}, {"", 0}, {"another", 0}}));
+	Followed one(madeBy);
+	one.service->leave();
+	CHECK(one.disconnects() == disconnects);
+	CHECK(one.service->controller().empty());
+}
