@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "discovery_service.h"
 
+#include <cerrno>
 #include <syslog.h>
 
 #include <fmt/format.h>
+
+#include <nvmeof/difference.h>
 
 #include "connections.h"
 #include "libctl/discovery/service_nqn.h"
@@ -98,10 +101,15 @@ void DiscoveryService::adopt(const Controller &controller)
 		read();
 }
 
-// The controller as the kernel has it now
+// The controller as the kernel has it now. Names are reused: noSuchObject, if another controller has its name.
 Result<Controller> DiscoveryService::present()
 {
-	return client_.controller(controller_);
+	Result<Controller> there = client_.controller(controller_);
+	if (!there || isConnection(*there, options()))
+		return there;
+	Error other = errorFromErrno(ENODEV, controller_ + " is another controller now");
+	other.code = ErrorCode::noSuchObject;
+	return other;
 }
 
 void DiscoveryService::retryLater()
@@ -144,7 +152,9 @@ std::chrono::milliseconds DiscoveryService::untilNextRead()
 void DiscoveryService::readIfLive()
 {
 	if (persistent_ && !controller_.empty()) {
-		Result<Controller> there = client_.controller(controller_);
+		Result<Controller> there = present();
+		if (!there && there.error().code == ErrorCode::noSuchObject)
+			return missing();
 		if (there && there->state != ControllerState::live) {
 			state_ = State::connecting;
 			return;
@@ -201,7 +211,13 @@ void DiscoveryService::disconnected()
 
 void DiscoveryService::event(const Event &event)
 {
-	if (controller_.empty() || event.name() != controller_)
+	if (controller_.empty())
+		return;
+	// events were lost before: that of the removal may be one of them
+	if (event.type == EventType::synced)
+		if (Result<Controller> there = present(); !there && there.error().code == ErrorCode::noSuchObject)
+			return missing();
+	if (event.name() != controller_)
 		return;
 	const Aen *aen = event.aen();
 	if (event.type == EventType::aen && aen && aen->logPage == discoveryLogPage)
@@ -213,6 +229,8 @@ void DiscoveryService::event(const Event &event)
 void DiscoveryService::controllerEvent(const Event &event)
 {
 	const Controller &controller = *event.controller();
+	if (!isConnection(controller, options()))
+		return missing();
 	if (event.type == EventType::removed)
 		return gone(controller);
 	if (event.type == EventType::connectFailed)
@@ -243,6 +261,15 @@ void DiscoveryService::gone(const Controller &controller)
 		    {.service = key()});
 	}
 	retryLater();
+}
+
+// The controller was removed, and the event of that was lost.
+void DiscoveryService::missing()
+{
+	Controller controller;
+	controller.lastErrno = ENODEV;
+	controller.lastError = controller_ + " was removed";
+	gone(controller);
 }
 
 void DiscoveryService::abandon()

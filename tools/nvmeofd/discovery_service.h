@@ -71,6 +71,7 @@ private:
 	void retryLater();
 	void controllerEvent(const nvmeof::Event &event);
 	void gone(const nvmeof::Controller &controller);
+	void missing();
 	nvmeof::Result<nvmeof::Controller> present();
 	nvmeof::ConnectOptions options() const;
 	std::chrono::milliseconds untilNextRead();

@@ -71,3 +71,51 @@ TEST_CASE("a service that is no longer needed is disconnected, unless another pr
 	CHECK(one.disconnects() == disconnects);
 	CHECK(one.service->controller().empty());
 }
+
+TEST_CASE("a service whose controller is gone connects again, although the event of the removal was lost", "[daemon]")
+{
+	Event synced;
+	synced.type = EventType::synced;
+	Followed one;
+	one.service->event(synced);
+	CHECK(one.service->controller() == name);
+	CHECK(one.failures == 0);
+	SECTION("it does not exist")
+	{
+		one.stage.kernel.controllers.clear();
+	}
+	SECTION("another one has its name")
+	{
+		one.set(nvmeofd::owner, "nqn.other");
+	}
+	one.service->event(synced);
+	CHECK(one.service->controller().empty());
+	CHECK(one.service->state() == DiscoveryService::State::waiting);
+	CHECK(one.failures == 1);
+}
+
+TEST_CASE("a controller that got the name of a service's controller stays", "[daemon]")
+{
+	Followed one;
+	one.set(nvmeofd::owner, "nqn.other");
+	SECTION("when the service is no longer needed")
+	{
+		one.service->leave();
+	}
+	SECTION("when an event has its name")
+	{
+		Controller other;
+		other.name = name;
+		other.transport = "tcp";
+		other.subsysnqn = "nqn.other";
+		other.traddr = "10.0.0.1";
+		other.state = ControllerState::live;
+		Event event;
+		event.type = EventType::state;
+		event.object = other;
+		one.service->event(event);
+		CHECK(one.service->state() == DiscoveryService::State::waiting);
+	}
+	CHECK(one.service->controller().empty());
+	CHECK(one.disconnects() == 0);
+}
