@@ -36,9 +36,9 @@ Connections::Connections(Loop &loop, Client &client, KeyUpdates &keys, std::func
 
 std::map<std::string, std::string> insecureControllers(const std::vector<Change> &changes,
 						       const std::vector<PlannedConnection> &wanted,
-						       const std::vector<Controller> &present)
+						       SecurityRules services, const std::vector<Controller> &present)
 {
-	std::map<std::string, const SecurityRule *> rules; // by controller
+	SecurityRules rules = std::move(services);
 	for (const Change &change : changes)
 		if (change.kind == Change::Kind::keep && change.wanted)
 			rules.emplace(change.controller, &wanted[*change.wanted].options.security);
@@ -51,10 +51,10 @@ std::map<std::string, std::string> insecureControllers(const std::vector<Change>
 }
 
 void Connections::apply(const std::vector<Change> &changes, const std::vector<PlannedConnection> &wanted,
-			const std::vector<Controller> &present)
+			SecurityRules services, const std::vector<Controller> &present)
 {
 	keep(changes);
-	tellInsecure(insecureControllers(changes, wanted, present));
+	tellInsecure(insecureControllers(changes, wanted, std::move(services), present));
 	auto now = std::chrono::steady_clock::now();
 	std::optional<std::chrono::steady_clock::time_point> next;
 	std::set<std::string> keys;

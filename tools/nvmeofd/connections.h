@@ -24,10 +24,14 @@
 
 namespace nvmeofd {
 
-// The controllers that are kept for planned connections, and are not what the [[security]] rules of these demand:
-// messages by name
+// [[security]] rules, by the name of the controller that they apply to
+using SecurityRules = std::map<std::string, const nvmeof::SecurityRule *>;
+
+// The controllers of discovery services, and those that are kept for planned connections, that are not what the
+// [[security]] rules of these demand: messages by name. @services: the rules of services
 std::map<std::string, std::string> insecureControllers(const std::vector<nvmeof::Change> &changes,
 						       const std::vector<nvmeof::PlannedConnection> &wanted,
+						       SecurityRules services,
 						       const std::vector<nvmeof::Controller> &present);
 
 class Connections {
@@ -43,9 +47,9 @@ public:
 	// @keys: records the keys of new controllers. @again: called when it is time to retry a connection
 	Connections(runtime::Loop &loop, nvmeof::Client &client, KeyUpdates &keys, std::function<void()> again);
 
-	// @present: the controllers that @changes are about
+	// @services: see insecureControllers(). @present: the controllers that @changes are about
 	void apply(const std::vector<nvmeof::Change> &changes, const std::vector<nvmeof::PlannedConnection> &wanted,
-		   const std::vector<nvmeof::Controller> &present);
+		   SecurityRules services, const std::vector<nvmeof::Controller> &present);
 	// For events of all controllers
 	void event(const nvmeof::Event &event);
 	// Null: no error

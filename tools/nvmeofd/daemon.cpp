@@ -39,12 +39,13 @@ constexpr std::size_t maxUnplannedServices = 256;
 
 Daemon::Daemon(Loop &loop, Places places, Config config, Client client, Topology topology)
 	: loop_(loop), places_(std::move(places)), client_(std::move(client)), topology_(std::move(topology)),
-	  file_(places_.state / "last-known"), remembered_(load()), known_(remembered_.services), mdnsServices_(remembered_.found),
-	  eventLog_(places_.state / "events"), resolver_(loop, client_, remembered_.addresses,
-							 [this] {
-								 saveSoon();
-								 configured();
-							 }),
+	  file_(places_.state / "last-known"), remembered_(load()), known_(remembered_.services),
+	  mdnsServices_(remembered_.found), eventLog_(places_.state / "events"),
+	  resolver_(loop, client_, remembered_.addresses,
+		    [this] {
+			    saveSoon();
+			    configured();
+		    }),
 	  keys_([this](const std::string &controller, const ControllerSettings &settings) {
 		  return client_.startSet(controller, settings);
 	  }),
@@ -237,7 +238,7 @@ void Daemon::reconcile()
 	pruneKnownServices();
 	forget(true);
 	if (!paused_)
-		connections_.apply(difference(), plan_.connections, topology_.snapshot().controllers);
+		connections_.apply(difference(), plan_.connections, serviceRules(), topology_.snapshot().controllers);
 	stripes_.apply(config_.stripes, topology_.snapshot());
 	if (!ready_)
 		sd_notify(0, "READY=1");
@@ -247,24 +248,40 @@ void Daemon::reconcile()
 			     .c_str());
 }
 
-// Each planned service has an object, except one on standby.
+// Each planned service has an object with the planned options, except one on standby.
 void Daemon::serve(const Plan &plan)
 {
-	std::set<std::string> keys;
+	std::map<std::string, const PlannedService *> wanted; // by key
 	for (const PlannedService &planned : plan.services)
 		if (planned.state != PlannedService::State::standby)
-			keys.insert(planned.key);
+			wanted.emplace(planned.key, &planned);
 	for (auto it = services_.begin(); it != services_.end();) {
-		if (keys.contains(it->first)) {
+		auto planned = wanted.find(it->first);
+		if (planned != wanted.end() && it->second->serves(*planned->second, hold(it->first))) {
 			++it;
 			continue;
 		}
+		if (planned != wanted.end())
+			say(LOG_NOTICE,
+			    fmt::format("discovery service {}: its options have changed: connecting anew", it->first),
+			    {.service = it->first});
 		it->second->leave();
 		it = services_.erase(it);
 	}
-	for (const PlannedService &planned : plan.services)
-		if (keys.contains(planned.key) && !services_.contains(planned.key))
-			makeService(planned);
+	for (const auto &[key, planned] : wanted)
+		if (!services_.contains(key))
+			makeService(*planned);
+}
+
+// What the [[security]] rules demand of the controllers of services, by name
+SecurityRules Daemon::serviceRules() const
+{
+	SecurityRules rules;
+	for (const PlannedService &planned : plan_.services)
+		if (auto made = services_.find(planned.key);
+		    made != services_.end() && !made->second->controller().empty())
+			rules.emplace(made->second->controller(), &planned.options.security);
+	return rules;
 }
 
 // Disconnects discovery controllers of an earlier daemon that no service uses: with @kept those with a keep-alive

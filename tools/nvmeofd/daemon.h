@@ -72,6 +72,7 @@ private:
 	void save();
 	void keepEvents();
 	void serve(const nvmeof::Plan &plan);
+	SecurityRules serviceRules() const;
 	void forget(bool kept);
 	void pruneKnownServices();
 	void makeService(const nvmeof::PlannedService &planned);

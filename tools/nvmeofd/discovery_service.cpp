@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <syslog.h>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -31,6 +32,21 @@ constexpr std::chrono::milliseconds readDebounce = 20ms;
 constexpr std::size_t maxReads = 5;
 constexpr std::uint8_t discoveryLogPage = 0x70; // NVMe Base 2.0, figure 202
 
+// All options that a connect uses. Does not compile if ConnectOptions gets another one: add it here.
+auto all(const ConnectOptions &options)
+{
+	const auto &[transport, address, subsysnqn, hostnqn, hostid, identity, hostTraddr, hostIface, ioQueues,
+		     pollQueues, queueSize, tags, keepAlive, reconnectDelay, ctrlLoss, fastIoFail, connectTimeout,
+		     firstConnect, dhchapKey, dhchapCtrlKey, tls, tlsKey, concat, security, owner, stallTimeout, tos,
+		     ackTimeout, retryCount, hdrDigest, dataDigest, sqFlow, duplicateConnect, idempotent] = options;
+	// the place of a rule in the configuration may change
+	return std::tie(transport, address, subsysnqn, hostnqn, hostid, identity, hostTraddr, hostIface, ioQueues,
+			pollQueues, queueSize, tags, keepAlive, reconnectDelay, ctrlLoss, fastIoFail, connectTimeout,
+			firstConnect, dhchapKey, dhchapCtrlKey, tls, tlsKey, concat, owner, stallTimeout, tos,
+			ackTimeout, retryCount, hdrDigest, dataDigest, sqFlow, duplicateConnect, idempotent,
+			security.auth, security.tls);
+}
+
 } // namespace
 
 const char *toString(DiscoveryService::State state)
@@ -52,12 +68,17 @@ const char *toString(DiscoveryService::State state)
 
 DiscoveryService::DiscoveryService(Loop &loop, Client &client, PlannedService planned, std::optional<bool> hold,
 				   Callbacks callbacks)
-	: client_(client), planned_(std::move(planned)), callbacks_(std::move(callbacks)),
-	  persistent_(hold.value_or(true)), mayPoll_(!hold), backoff_(1s, 60s), retry_(loop, [this] { connect(); }),
+	: client_(client), planned_(std::move(planned)), callbacks_(std::move(callbacks)), hold_(hold),
+	  persistent_(hold.value_or(true)), backoff_(1s, 60s), retry_(loop, [this] { connect(); }),
 	  readTimer_(loop, [this] { readIfLive(); }), registration_(loop, planned_.key, [this] {
 		  return client_.startRegister(controller_, options(), readTimeout);
 	  })
 {
+}
+
+bool DiscoveryService::serves(const PlannedService &planned, std::optional<bool> hold) const
+{
+	return all(planned_.options) == all(planned.options) && hold_ == hold;
 }
 
 void DiscoveryService::begin()
@@ -252,7 +273,7 @@ void DiscoveryService::gone(const Controller &controller)
 	disconnected();
 	controller_.clear();
 	fail(errorFromErrno(controller.lastErrno, controller.lastError));
-	if (controller.lastStatus && !readAt_ && mayPoll_) {
+	if (controller.lastStatus && !readAt_ && !hold_) {
 		persistent_ = false;
 		say(LOG_NOTICE,
 		    fmt::format(

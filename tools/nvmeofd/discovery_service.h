@@ -42,6 +42,8 @@ public:
 			 std::optional<bool> hold, Callbacks callbacks);
 
 	void begin();
+	// Whether it was made with these options: other ones need another object, and another connection.
+	bool serves(const nvmeof::PlannedService &planned, std::optional<bool> hold) const;
 	// For events of all controllers
 	void event(const nvmeof::Event &event);
 	void readSoon();
@@ -79,8 +81,8 @@ private:
 	nvmeof::Client &client_;
 	nvmeof::PlannedService planned_;
 	Callbacks callbacks_;
+	std::optional<bool> hold_;
 	bool persistent_;
-	bool mayPoll_;
 	State state_ = State::waiting;
 	std::string controller_;
 	std::string lastError_;

@@ -69,8 +69,9 @@ private:
 	std::filesystem::path file_;
 	Write write_;
 	std::optional<LastKnown> newest_;
-	std::shared_ptr<const LastKnown> current_;                          // being written
-	std::shared_ptr<std::string> saved_ = std::make_shared<std::string>(); // last written text, of the writing thread
+	std::shared_ptr<const LastKnown> current_; // being written
+	std::shared_ptr<std::string> saved_ =
+		std::make_shared<std::string>(); // last written text, of the writing thread
 	FileWriter writer_;
 };
 

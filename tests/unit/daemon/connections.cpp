@@ -32,7 +32,7 @@ TEST_CASE("a controller that breaks the rule of a planned connection is reported
 	present.controllers = {controllerAt("c1", "10.0.0.1"), controllerAt("c2", "10.0.0.2"),
 			       controllerAt("c3", "10.0.0.3"), controllerAt("c9", "10.0.0.9")};
 	auto changes = [&] { return differenceBetween({}, wanted, true, present); };
-	auto insecure = [&] { return insecureControllers(changes(), wanted, present.controllers); };
+	auto insecure = [&] { return insecureControllers(changes(), wanted, {}, present.controllers); };
 	REQUIRE(insecure().size() == 2);
 	CHECK(insecure().at("c1") == "dhchap-key: required for nqn.a by [[security]] at c:1, and c1 is connected "
 				     "without it: 'nvmeofctl disconnect c1', then connect again");
@@ -42,4 +42,15 @@ TEST_CASE("a controller that breaks the rule of a planned connection is reported
 	present.controllers[0].authRequired = true;
 	present.controllers[1].tls = Tls();
 	CHECK(insecure().empty());
+}
+
+TEST_CASE("a controller that breaks the rule of its discovery service is reported", "[daemon][security]")
+{
+	const SecurityRule auth{SecurityUse::required, {}, "c:1"}, none;
+	std::vector<Controller> present{controllerAt("c1", "10.0.0.1"), controllerAt("c2", "10.0.0.2")};
+	const SecurityRules rules{{"c1", &auth}, {"c2", &none}};
+	REQUIRE(insecureControllers({}, {}, rules, present).size() == 1);
+	CHECK(insecureControllers({}, {}, rules, present).at("c1").starts_with("dhchap-key: required for nqn.a"));
+	present[0].authRequired = true;
+	CHECK(insecureControllers({}, {}, rules, present).empty());
 }

@@ -29,6 +29,7 @@ struct Followed {
 	Stage stage;
 	runtime::Loop loop{runtime::Loop::Watchdog::none};
 	Client client = stage.open();
+	PlannedService wanted = planned();
 	int failures = 0;
 	std::unique_ptr<DiscoveryService> service;
 
@@ -41,8 +42,7 @@ struct Followed {
 			stage.kernel.acknowledge(asked);
 		});
 		DiscoveryService::Callbacks callbacks{.told = [](DiscoveryLog) {}, .failed = [this] { failures++; }};
-		service = std::make_unique<DiscoveryService>(loop, client, planned(), std::nullopt,
-							     std::move(callbacks));
+		service = std::make_unique<DiscoveryService>(loop, client, wanted, std::nullopt, std::move(callbacks));
 		service->begin();
 		REQUIRE(service->controller() == name);
 	}
@@ -118,4 +118,33 @@ TEST_CASE("a controller that got the name of a service's controller stays", "[da
 	}
 	CHECK(one.service->controller().empty());
 	CHECK(one.disconnects() == 0);
+}
+
+TEST_CASE("a service with other options than planned is noticed", "[daemon][reload]")
+{
+	Followed one;
+	PlannedService now = one.wanted;
+	const DiscoveryService &service = *one.service;
+	CHECK(service.serves(now, {}));
+	now.options.security.place = "nvmeof.toml:7";
+	now.state = PlannedService::State::told;
+	CHECK(service.serves(now, {}));
+	CHECK_FALSE(service.serves(now, true));
+	SECTION("security")
+	{
+		now.options.security.auth = SecurityUse::required;
+	}
+	SECTION("key")
+	{
+		now.options.dhchapKey = "/etc/nvmeof/keys/host.key";
+	}
+	SECTION("TLS")
+	{
+		now.options.tls = TlsUse::required;
+	}
+	SECTION("host")
+	{
+		now.options.hostnqn = "nqn.other";
+	}
+	CHECK_FALSE(service.serves(now, {}));
 }
