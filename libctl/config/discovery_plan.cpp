@@ -26,6 +26,11 @@ std::string addressKey(const ConnectOptions &options)
 	       Address{normalTraddr(options.address.traddr), options.address.trsvcid}.toString();
 }
 
+std::string entryKey(const DiscoveryEntry &entry)
+{
+	return entry.transport + " " + normalTraddr(entry.traddr) + " " + entry.trsvcid + " " + entry.subsysnqn;
+}
+
 class Planner {
 public:
 	Planner(const PlanRules &rules, const KnownServices &known) : rules_(rules), known_(known) {}
@@ -309,9 +314,7 @@ void Planner::settle()
 		if (!service.same.empty() && &plan_.services[service.same.front()] == &service)
 			settle(service.same);
 	auto missing = [&](const PlannedService &service) {
-		auto told = [&](std::size_t one) { return plan_.services[one].state == State::told; };
-		return service.state == State::unread ||
-		       (service.state == State::failed && std::ranges::none_of(service.same, told));
+		return service.state == State::unread || (service.state == State::failed && !superseded(service));
 	};
 	if (std::ranges::any_of(plan_.services, missing))
 		plan_.complete = false;
@@ -328,12 +331,26 @@ void Planner::follow()
 	settle();
 }
 
-// Its log cannot be read any more, and a service with the same log could be read.
+// Its log cannot be read any more, and services with the same log list all that it listed. That they have the same log
+// is what one of them says: what only this one lists is not taken for gone.
 bool Planner::superseded(const PlannedService &service) const
 {
-	return service.state == State::failed && std::ranges::any_of(service.same, [&](std::size_t one) {
-		       return plan_.services[one].state == State::told;
-	       });
+	if (service.state != State::failed)
+		return false;
+	std::set<std::string> listed;
+	bool told = false;
+	for (std::size_t one : service.same) {
+		if (plan_.services[one].state != State::told)
+			continue;
+		told = true;
+		for (const DiscoveryEntry &entry : logOf(plan_.services[one])->entries)
+			listed.insert(entryKey(entry));
+	}
+	const DiscoveryLog *log = logOf(service);
+	return told && (!log || std::ranges::all_of(log->entries, [&](const DiscoveryEntry &entry) {
+		       return entry.kind != EntryKind::subsystem || !entry.defect.empty() ||
+			      listed.contains(entryKey(entry));
+	       }));
 }
 
 std::string Planner::limitFor(std::size_t root, const std::string &nqn) const

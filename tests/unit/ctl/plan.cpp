@@ -219,9 +219,28 @@ TEST_CASE("a service that lists itself as a duplicate puts its duplicates on sta
 	// The last known log of the failed service does not count while a duplicate of it has been read.
 	fabric.tell("10.0.0.1", {duplicate(mark), duplicate(referral("10.0.0.2")), disk("10.1.0.1")});
 	fabric.at("10.0.0.1").failed = true;
-	fabric.tell("10.0.0.2", {disk("10.1.0.2")});
+	fabric.tell("10.0.0.2", {disk("10.1.0.1"), disk("10.1.0.2")});
 	plan = fabric.plan();
-	CHECK(addresses(plan) == Strings{"10.1.0.2 nqn.s"});
+	CHECK(addresses(plan) == Strings{"10.1.0.1 nqn.s", "10.1.0.2 nqn.s"});
+	CHECK(plan.complete);
+}
+
+TEST_CASE("what only a failed service lists is not gone because another service calls it a duplicate", "[plan]")
+{
+	Fabric fabric({"10.0.0.1", "10.0.0.2"});
+	fabric.tell("10.0.0.1", {duplicate(itself("10.0.0.1")), duplicate(referral("10.0.0.2")), disk("10.1.0.1")});
+	DiscoveryEntry unusable = disk("10.1.0.3");
+	unusable.defect = "wrong";
+	fabric.tell("10.0.0.2", {disk("10.1.0.1"), disk("10.1.0.2"), unusable});
+	CHECK(fabric.plan().complete);
+	fabric.at("10.0.0.2").failed = true;
+	Plan plan = fabric.plan();
+	CHECK(addresses(plan) == Strings{"10.1.0.1 nqn.s", "10.1.0.2 nqn.s"});
+	CHECK_FALSE(plan.complete);
+	fabric.tell("10.0.0.1", {duplicate(itself("10.0.0.1")), duplicate(referral("10.0.0.2")), disk("10.1.0.1"),
+				 disk("10.1.0.2")});
+	plan = fabric.plan();
+	CHECK(addresses(plan) == Strings{"10.1.0.1 nqn.s", "10.1.0.2 nqn.s"});
 	CHECK(plan.complete);
 }
 
