@@ -32,7 +32,10 @@ struct LastKnown {
 	std::vector<MdnsService> found;
 };
 
-std::string formatLastKnown(const LastKnown &known);
+inline constexpr std::size_t maxLastKnown = 64 << 20; // bytes; a larger file is refused
+
+// Usable entries only. If the text would have more than @max bytes, the largest logs are left out.
+std::string formatLastKnown(const LastKnown &known, std::size_t max = maxLastKnown);
 // The header line followed by @json
 std::string sealLastKnown(std::string_view json);
 // Error invalid: another format or version, or damaged

@@ -33,7 +33,7 @@ LastKnown some()
 	rdma.transport = "rdma";
 	rdma.tcpSecurity.reset();
 	rdma.rdma = RdmaAddress{RdmaQueuePair::connected, RdmaProvider::roceV2, RdmaConnectionManagement::rdmaCm, 3};
-	rdma.defect = "\xff\x01 from a target";
+	rdma.subsysnqn = "\x01 from a target";
 	known.services["tcp 10.0.0.9:8009"] = {DiscoveryLog{42, {tcp, rdma}}, true};
 	known.services["tcp 10.0.0.8:8009"] = {std::nullopt, true};
 	known.addresses["target.example 8009"] = {{"10.0.0.9", "8009"}, {"fe80::1%eth0", "8009"}};
@@ -75,6 +75,41 @@ TEST_CASE("the stored discovery logs are read back", "[daemon]")
 	CHECK(service.log->entries[1].rdma->partitionKey == 3);
 	CHECK(known->addresses.at("target.example 8009").size() == 2);
 	CHECK(formatLastKnown(*known) == text);
+}
+
+TEST_CASE("the logs that do not fit are left out of the file, the largest ones first", "[daemon]")
+{
+	LastKnown known = some();
+	DiscoveryEntry entry = known.services.at("tcp 10.0.0.9:8009").log->entries[0];
+	known.services["tcp 10.0.0.7:8009"] = {DiscoveryLog{1, std::vector(1000, entry)}, false};
+	known.services["tcp 10.0.0.6:8009"] = {DiscoveryLog{1, std::vector(500, entry)}, false};
+	const std::string all = formatLastKnown(known);
+	CHECK(formatLastKnown(known, all.size() + 256) == all);
+	auto kept = [&](std::size_t max) {
+		const std::string text = formatLastKnown(known, max);
+		CHECK(text.size() <= max);
+		const Result<LastKnown> read = parseLastKnown(text);
+		REQUIRE(read.ok());
+		CHECK(read->found.size() == 1);
+		CHECK(read->addresses.size() == 1);
+		std::vector<std::string> keys;
+		for (const auto &[key, service] : read->services)
+			keys.push_back(key);
+		return keys;
+	};
+	CHECK(kept(all.size() - 1) == std::vector<std::string>{"tcp 10.0.0.6:8009", "tcp 10.0.0.9:8009"});
+	CHECK(kept(all.size() / 3) == std::vector<std::string>{"tcp 10.0.0.9:8009"});
+	CHECK(kept(500).empty());
+}
+
+TEST_CASE("an unusable entry, whose strings may be anything, is not stored", "[daemon]")
+{
+	LastKnown known = some();
+	DiscoveryEntry bad = known.services.at("tcp 10.0.0.9:8009").log->entries[0];
+	bad.traddr = std::string(256, '\xff');
+	bad.defect = "TRADDR is not a numeric address";
+	known.services.at("tcp 10.0.0.9:8009").log->entries.push_back(bad);
+	CHECK(formatLastKnown(known) == formatLastKnown(some()));
 }
 
 TEST_CASE("a changed or truncated file is refused", "[daemon]")
