@@ -54,9 +54,8 @@ private:
 	void join(std::size_t index, std::vector<std::size_t> members, bool itself);
 	void settle();
 	void settle(const std::vector<std::size_t> &same);
-	void connect(bool present);
 	bool superseded(const PlannedService &service) const;
-	void takeEntry(std::size_t index, const DiscoveryEntry &entry, bool present);
+	void takeEntry(std::size_t index, const DiscoveryEntry &entry);
 	std::string limitFor(std::size_t root, const std::string &nqn) const;
 	void addOverLimit(std::size_t index, const std::string &what);
 	void reportOverLimit();
@@ -377,11 +376,9 @@ void Planner::reportOverLimit()
 		       where.second);
 }
 
-void Planner::takeEntry(std::size_t index, const DiscoveryEntry &entry, bool present)
+void Planner::takeEntry(std::size_t index, const DiscoveryEntry &entry)
 {
 	ConnectOptions options = optionsFor(index, entry);
-	if (rules_.present && rules_.present(options) != present)
-		return;
 	if (rules_.settings)
 		rules_.settings(options.subsysnqn).apply(options);
 	std::string reason = nofctl::refusalOf(entry, options, plan_.services[index].options, rules_);
@@ -414,22 +411,24 @@ void Planner::takeEntry(std::size_t index, const DiscoveryEntry &entry, bool pre
 // Existing connections are planned first, so that limits cut off only new ones.
 void Planner::connect()
 {
-	if (rules_.present)
-		connect(true);
-	connect(false);
-	reportOverLimit();
-}
-
-void Planner::connect(bool present)
-{
+	std::vector<std::pair<std::size_t, const DiscoveryEntry *>> present, missing;
 	for (std::size_t i = 0; i < plan_.services.size(); i++) {
 		const DiscoveryLog *log = logOf(plan_.services[i]);
 		if (!log || superseded(plan_.services[i]))
 			continue;
-		for (const DiscoveryEntry &entry : log->entries)
-			if (entry.kind == EntryKind::subsystem || entry.kind == EntryKind::unknown)
-				takeEntry(i, entry, present);
+		for (const DiscoveryEntry &entry : log->entries) {
+			if (entry.kind != EntryKind::subsystem && entry.kind != EntryKind::unknown)
+				continue;
+			const bool there =
+				entry.defect.empty() && rules_.present && rules_.present(optionsFor(i, entry));
+			(there ? present : missing).emplace_back(i, &entry);
+		}
 	}
+	for (const auto &[index, entry] : present)
+		takeEntry(index, *entry);
+	for (const auto &[index, entry] : missing)
+		takeEntry(index, *entry);
+	reportOverLimit();
 }
 
 } // namespace

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "connections.h"
 
+#include <algorithm>
+#include <memory>
 #include <set>
 #include <syslog.h>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -48,6 +51,21 @@ std::map<std::string, std::string> insecureControllers(const std::vector<Change>
 			if (Result<void> secure = nofctl::checkSecurity(*rule->second, one); !secure)
 				insecure.emplace(one.name, secure.error().message);
 	return insecure;
+}
+
+std::function<bool(const ConnectOptions &options)> presence(const std::vector<Controller> &present)
+{
+	auto keyOf = [](const std::string &nqn, const std::string &traddr, const std::string &trsvcid) {
+		return nqn + " " + normalTraddr(traddr) + " " + trsvcid;
+	};
+	auto index = std::make_shared<std::unordered_multimap<std::string, const Controller *>>();
+	for (const Controller &one : present)
+		index->emplace(keyOf(one.subsysnqn, one.traddr, one.trsvcid), &one);
+	return [index, keyOf](const ConnectOptions &options) {
+		auto [at, end] =
+			index->equal_range(keyOf(options.subsysnqn, options.address.traddr, options.address.trsvcid));
+		return std::any_of(at, end, [&](const auto &one) { return isConnection(*one.second, options); });
+	};
 }
 
 void Connections::apply(const std::vector<Change> &changes, const std::vector<PlannedConnection> &wanted,

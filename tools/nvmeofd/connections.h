@@ -34,6 +34,10 @@ std::map<std::string, std::string> insecureControllers(const std::vector<nvmeof:
 						       SecurityRules services,
 						       const std::vector<nvmeof::Controller> &present);
 
+// Whether one of @present is the controller of a connection, see isConnection(). Fast, as a plan asks for each entry of
+// all logs; valid as long as @present.
+std::function<bool(const nvmeof::ConnectOptions &options)> presence(const std::vector<nvmeof::Controller> &present);
+
 class Connections {
 public:
 	// A wanted connection, from its first connect on

@@ -2,6 +2,7 @@
 #include "daemon.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <syslog.h>
 
 #include <fmt/format.h>
@@ -35,7 +36,32 @@ constexpr std::chrono::milliseconds openCheckInterval = 10s;
 // Limit of services that are no longer in the plan, whose logs are kept in case they return
 constexpr std::size_t maxUnplannedServices = 256;
 
+std::size_t entriesOf(const KnownService &known)
+{
+	return known.log ? known.log->entries.size() : 0;
+}
+
 } // namespace
+
+Result<DiscoveryLog> boundedLog(const Plan &plan, const KnownServices &known, const std::string &key, DiscoveryLog log)
+{
+	constexpr std::size_t maxUnusable = 256; // as many as Plan::refusals
+	std::size_t unusable = 0, entries = 0;
+	std::erase_if(log.entries,
+		      [&](const DiscoveryEntry &entry) { return !entry.defect.empty() && ++unusable > maxUnusable; });
+	log.entries.shrink_to_fit();
+	auto self = std::ranges::find(plan.services, key, &PlannedService::key);
+	for (const PlannedService &service : plan.services)
+		if (self != plan.services.end() && service.root == self->root && service.key != key)
+			if (auto there = known.find(service.key); there != known.end())
+				entries += entriesOf(there->second);
+	if (entries + log.entries.size() <= maxLogEntries)
+		return log;
+	return errorFromErrno(EFBIG,
+			      fmt::format("its log has {} entries, and the logs of the other services of the same "
+					  "configured service have {}: the limit is {}",
+					  log.entries.size(), entries, maxLogEntries));
+}
 
 Daemon::Daemon(Loop &loop, Places places, Config config, Client client, Topology topology)
 	: loop_(loop), places_(std::move(places)), client_(std::move(client)), topology_(std::move(topology)),
@@ -211,10 +237,7 @@ PlanRules Daemon::rules() const
 		rules.hostnqn = *hostnqn;
 	rules.owner = owner;
 	rules.ownAddresses = ownAddresses();
-	rules.present = [this](const ConnectOptions &options) {
-		const std::vector<Controller> &all = topology_.snapshot().controllers;
-		return std::ranges::any_of(all, [&](const Controller &one) { return isConnection(one, options); });
-	};
+	rules.present = presence(topology_.snapshot().controllers);
 	return rules;
 }
 
@@ -301,11 +324,17 @@ void Daemon::forget(bool kept)
 // Bounded: a service may refer to ever new services.
 void Daemon::pruneKnownServices()
 {
-	if (known_.size() <= plan_.services.size() + maxUnplannedServices)
-		return;
 	std::set<std::string> keys;
 	for (const PlannedService &planned : plan_.services)
 		keys.insert(planned.key);
+	std::size_t services = 0, entries = 0; // not planned
+	for (const auto &[key, known] : known_)
+		if (!keys.contains(key)) {
+			services++;
+			entries += entriesOf(known);
+		}
+	if (services <= maxUnplannedServices && entries <= maxLogEntries)
+		return;
 	std::erase_if(known_, [&](const auto &one) { return !keys.contains(one.first); });
 	std::erase_if(read_, [&](const std::string &key) { return !keys.contains(key); });
 }
@@ -319,7 +348,7 @@ std::optional<bool> Daemon::hold(const std::string &key) const
 void Daemon::makeService(const PlannedService &planned)
 {
 	DiscoveryService::Callbacks callbacks{
-		.told = [this, key = planned.key](DiscoveryLog log) { told(key, std::move(log)); },
+		.told = [this, key = planned.key](DiscoveryLog log) { return told(key, std::move(log)); },
 		.failed =
 			[this, key = planned.key] {
 				known_[key].failed = true;
@@ -333,8 +362,12 @@ void Daemon::makeService(const PlannedService &planned)
 	made.begin();
 }
 
-void Daemon::told(const std::string &key, DiscoveryLog log)
+Result<void> Daemon::told(const std::string &key, DiscoveryLog log)
 {
+	Result<DiscoveryLog> bounded = boundedLog(plan_, known_, key, std::move(log));
+	if (!bounded)
+		return bounded.error();
+	log = *std::move(bounded);
 	KnownService &known = known_[key];
 	bool first = read_.insert(key).second;
 	if (first || !known.log || known.log->generation != log.generation || known.failed)
@@ -346,6 +379,7 @@ void Daemon::told(const std::string &key, DiscoveryLog log)
 	known.failed = false;
 	saveSoon();
 	reconcileSoon();
+	return {};
 }
 
 // Logs from the last-known file may be out of date: until all services were read, nothing is disconnected.

@@ -38,6 +38,13 @@ struct Places {
 	std::filesystem::path state = "/var/lib/nvmeof"; // last-known file and event log
 };
 
+// Limit of the entries in the logs of a configured service and its referrals together
+inline constexpr std::size_t maxLogEntries = 65536;
+
+// @log of the service with @key, with 256 unusable entries at most. Error: there are too many entries.
+nvmeof::Result<nvmeof::DiscoveryLog> boundedLog(const nvmeof::Plan &plan, const nvmeof::KnownServices &known,
+						const std::string &key, nvmeof::DiscoveryLog log);
+
 class Daemon {
 public:
 	// @config: read from @places
@@ -76,7 +83,7 @@ private:
 	void forget(bool kept);
 	void pruneKnownServices();
 	void makeService(const nvmeof::PlannedService &planned);
-	void told(const std::string &key, nvmeof::DiscoveryLog log);
+	nvmeof::Result<void> told(const std::string &key, nvmeof::DiscoveryLog log);
 	std::vector<nvmeof::Change> difference();
 	bool fresh() const;
 	nvmeof::PlanRules rules() const;

@@ -208,9 +208,6 @@ void DiscoveryService::got(Result<DiscoveryLog> log)
 			state_ = State::connecting, readTimer_.start(backoff_.next());
 		return;
 	}
-	if (!lastError_.empty())
-		say(LOG_INFO, fmt::format("discovery service {}: responds again", key()), {.service = key()});
-	lastError_.clear();
 	backoff_.reset();
 	readAt_ = std::chrono::steady_clock::now();
 	reads_++;
@@ -221,7 +218,11 @@ void DiscoveryService::got(Result<DiscoveryLog> log)
 		readTimer_.start(nofctl::jittered(persistent_ ? checkEvery : pollEvery));
 	if (persistent_)
 		registration_.begin();
-	callbacks_.told(*std::move(log));
+	if (Result<void> used = callbacks_.told(*std::move(log)); !used)
+		return fail(used.error());
+	if (!lastError_.empty())
+		say(LOG_INFO, fmt::format("discovery service {}: responds again", key()), {.service = key()});
+	lastError_.clear();
 }
 
 void DiscoveryService::disconnected()

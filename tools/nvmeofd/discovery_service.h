@@ -33,7 +33,7 @@ public:
 
 	// Callbacks; called from the event loop at any time.
 	struct Callbacks {
-		std::function<void(nvmeof::DiscoveryLog log)> told;
+		std::function<nvmeof::Result<void>(nvmeof::DiscoveryLog log)> told; // error: it is not used
 		std::function<void()> failed;
 	};
 

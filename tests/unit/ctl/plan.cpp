@@ -623,6 +623,24 @@ TEST_CASE("the addresses of one subsystem are bounded, and connections in use st
 	CHECK(addresses(plan).front() == "10.1.3.250 nqn.s");
 }
 
+TEST_CASE("a plan asks once per usable entry whether it is connected", "[plan]")
+{
+	Fabric fabric({"10.0.0.1"});
+	std::vector<DiscoveryEntry> many(1000, disk("10.1.0.1"));
+	for (DiscoveryEntry &one : many)
+		one.defect = "wrong";
+	for (int i = 0; i < 250; i++)
+		many.push_back(disk("10.2.0." + std::to_string(i + 1)));
+	fabric.tell("10.0.0.1", many);
+	int asked = 0;
+	fabric.rules.present = [&](const ConnectOptions &) {
+		asked++;
+		return false;
+	};
+	CHECK(fabric.plan().connections.size() == 64);
+	CHECK(asked == 250);
+}
+
 TEST_CASE("the list of refusals is bounded", "[plan]")
 {
 	Fabric fabric({"10.0.0.1"});

@@ -41,7 +41,8 @@ struct Followed {
 			stage.kernel.data(asked, NVMEOF_CMD_CTRL_NEW, *stage.kernel.controllers[name]);
 			stage.kernel.acknowledge(asked);
 		});
-		DiscoveryService::Callbacks callbacks{.told = [](DiscoveryLog) {}, .failed = [this] { failures++; }};
+		DiscoveryService::Callbacks callbacks{.told = [](DiscoveryLog) { return Result<void>(); },
+						      .failed = [this] { failures++; }};
 		service = std::make_unique<DiscoveryService>(loop, client, wanted, std::nullopt, std::move(callbacks));
 		service->begin();
 		REQUIRE(service->controller() == name);
