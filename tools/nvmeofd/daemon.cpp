@@ -33,6 +33,8 @@ constexpr std::chrono::milliseconds saveDelay = 1s;
 constexpr std::chrono::milliseconds endPatience = 1s; // limit of the wait for the disk
 // Interval of checks whether a disk is still open, if a controller stays only because of that
 constexpr std::chrono::milliseconds openCheckInterval = 10s;
+// Interval of checks which interfaces rails have now
+constexpr std::chrono::milliseconds railInterval = 30s;
 // Limit of services that are no longer in the plan, whose logs are kept in case they return
 constexpr std::size_t maxUnplannedServices = 256;
 
@@ -79,6 +81,11 @@ Daemon::Daemon(Loop &loop, Places places, Config config, Client client, Topology
 	  mdns_(loop, [this](const std::vector<MdnsService> &services) { announced(services); }), stripes_(loop),
 	  soon_(loop, [this] { reconcile(); }), openTimer_(loop, [this] { reconcile(); }),
 	  saveTimer_(loop, [this] { save(); }), eventTimer_(loop, [this] { keepEvents(); }),
+	  railTimer_(loop,
+		     [this] {
+			     spread();
+			     configured();
+		     }),
 	  clientReadable_(loop, client_.fd(), [this] { client_.dispatch(); }),
 	  topologyReadable_(loop, topology_.fd(), [this] { topologyChanged(); })
 {
@@ -89,13 +96,30 @@ Daemon::Daemon(Loop &loop, Places places, Config config, Client client, Topology
 	configured();
 }
 
-// GPUs and NICs that appear later are seen by the next reload.
 void Daemon::prepare(Config config)
 {
-	config_ = std::move(config);
-	configText_ = formatConfig(config_);
-	for (const std::string &note : nofctl::gpu::spreadOverRails(config_, nofctl::gpu::FolderTree()))
-		say(LOG_WARNING, note);
+	asRead_ = std::move(config);
+	configText_ = formatConfig(asRead_);
+	spread();
+}
+
+// Replaces rails by their interfaces, periodically: a link that was down may be up. A card of existing connections stays
+// in the plan without a link: the kernel retries these connections.
+void Daemon::spread()
+{
+	railTimer_.stop();
+	config_ = asRead_;
+	if (std::ranges::all_of(config_.connections, [](const ConfigTarget &one) { return one.rail.empty(); }))
+		return;
+	std::set<std::string> used;
+	for (const Controller &one : topology_.snapshot().controllers)
+		used.insert(one.hostIface);
+	const std::vector<std::string> notes = nofctl::gpu::spreadOverRails(config_, nofctl::gpu::FolderTree(), used);
+	for (const std::string &note : notes)
+		if (std::ranges::find(railNotes_, note) == railNotes_.end())
+			say(LOG_WARNING, note);
+	railNotes_ = notes;
+	railTimer_.start(nofctl::jittered(railInterval));
 }
 
 void Daemon::follow()
@@ -254,6 +278,10 @@ void Daemon::reconcile()
 	// includes connects that were just requested
 	if (!topologyChanged() || !topology_.synced())
 		return;
+	if (!ready_ && railTimer_.running()) { // the existing connections were not known before
+		spread();
+		configured();
+	}
 	plan_ = makePlan();
 	if (!ready_)
 		forget(false);

@@ -68,6 +68,7 @@ private:
 	using Services = std::map<std::string, std::unique_ptr<DiscoveryService>>; // by key
 
 	void prepare(nvmeof::Config config);
+	void spread();
 	void follow();
 	void announced(const std::vector<MdnsService> &services);
 	void configured();
@@ -94,8 +95,10 @@ private:
 
 	runtime::Loop &loop_;
 	Places places_;
-	nvmeof::Config config_;
-	std::string configText_; // as read, before rails are expanded
+	nvmeof::Config config_; // with the interfaces of rails
+	nvmeof::Config asRead_; // with rails
+	std::vector<std::string> railNotes_;
+	std::string configText_; // of asRead_
 	nvmeof::Client client_;
 	nvmeof::Topology topology_;
 	bool paused_ = false;
@@ -118,7 +121,7 @@ private:
 	Connections connections_;
 	Mdns mdns_;
 	Stripes stripes_;
-	runtime::Timer soon_, openTimer_, saveTimer_, eventTimer_;
+	runtime::Timer soon_, openTimer_, saveTimer_, eventTimer_, railTimer_;
 	runtime::Readable clientReadable_, topologyReadable_;
 };
 
