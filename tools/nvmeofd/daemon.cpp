@@ -150,11 +150,27 @@ void Daemon::configured()
 	reconcileSoon();
 }
 
+// Whether the last read of the service failed, or there was none
+bool Daemon::silent(const std::string &key) const
+{
+	auto known = known_.find(key);
+	return known == known_.end() || known->second.failed;
+}
+
 void Daemon::announced(const std::vector<MdnsService> &services)
 {
-	for (const MdnsService &one : mdnsServices_.announce(services))
-		say(LOG_INFO, fmt::format("mDNS: discovery service {} on {}", serviceKey(one.options), one.interface),
+	const std::size_t refused = mdnsServices_.refused();
+	for (const MdnsService &one :
+	     mdnsServices_.announce(services, [this](const std::string &key) { return silent(key); }))
+		say(mdnsLimit_, LOG_INFO,
+		    fmt::format("mDNS: discovery service {} on {}", serviceKey(one.options), one.interface),
 		    {.service = serviceKey(one.options)});
+	if (mdnsServices_.refused() && !refused)
+		say(mdnsLimit_, LOG_WARNING,
+		    fmt::format(
+			    "mDNS: {} discovery services are not used, and nothing is disconnected: the limit is {}; "
+			    "'nvmeofctl daemon rescan' removes those that no longer answer",
+			    mdnsServices_.refused(), MdnsServices::max));
 	saveSoon();
 	reconcileSoon();
 }
@@ -199,10 +215,7 @@ void Daemon::rescan()
 {
 	for (const auto &[key, service] : services_)
 		service->readSoon();
-	mdnsServices_.forget([this](const std::string &key) {
-		auto known = known_.find(key);
-		return known == known_.end() || known->second.failed;
-	});
+	mdnsServices_.forget([this](const std::string &key) { return silent(key); });
 	mdns_.refresh();
 	connections_.forget();
 	resolver_.refresh();
@@ -270,7 +283,9 @@ Plan Daemon::makePlan() const
 	std::vector<ConnectOptions> services = wantedServices_;
 	const std::vector<ConnectOptions> found = mdnsServices_.wanted(config_);
 	services.insert(services.end(), found.begin(), found.end());
-	return planDiscovery(rules(), services, fixed_, known_);
+	Plan plan = planDiscovery(rules(), services, fixed_, known_);
+	plan.complete = plan.complete && !mdnsServices_.incomplete();
+	return plan;
 }
 
 void Daemon::reconcile()

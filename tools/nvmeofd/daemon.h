@@ -23,6 +23,7 @@
 #include "event_log.h"
 #include "key_updates.h"
 #include "last_known.h"
+#include "libctl/runtime/journal.h"
 #include "libctl/runtime/loop.h"
 #include "mdns.h"
 #include "mdns_services.h"
@@ -71,6 +72,7 @@ private:
 	void spread();
 	void follow();
 	void announced(const std::vector<MdnsService> &services);
+	bool silent(const std::string &key) const;
 	void configured();
 	bool topologyChanged(); // false: the module was unloaded
 	void event(const nvmeof::Event &event);
@@ -110,6 +112,7 @@ private:
 	nvmeof::KnownServices known_;
 	std::set<std::string> read_; // keys of services read since the start
 	MdnsServices mdnsServices_;
+	runtime::LogLimit mdnsLimit_;
 	std::vector<nvmeof::ConnectOptions> wantedServices_, fixed_; // from the configuration, with resolved addresses
 	std::map<std::string, std::optional<bool>> holds_;           // 'persistent' of configured services, by key
 	nvmeof::Plan plan_;
