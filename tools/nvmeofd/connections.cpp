@@ -24,6 +24,9 @@ namespace {
 
 // Connects requested at a time; the others follow in the next turn of the loop
 constexpr std::size_t maxAtOnce = 64;
+// Limits of remembered connections that are no longer wanted
+constexpr std::chrono::minutes memory{2};
+constexpr std::size_t maxUnwanted = 4096;
 
 Fields fieldsOf(const ConnectOptions &options, const std::string &controller)
 {
@@ -86,6 +89,8 @@ void Connections::apply(const std::vector<Change> &changes, const std::vector<Pl
 		std::string key = connectionKey(options);
 		auto attempt = attempts_.find(key);
 		keys.insert(key);
+		if (attempt != attempts_.end())
+			attempt->second.unwanted.reset();
 		if (change.kind != Change::Kind::connect)
 			continue;
 		auto when = attempt == attempts_.end() ? now : attempt->second.notBefore;
@@ -94,15 +99,33 @@ void Connections::apply(const std::vector<Change> &changes, const std::vector<Pl
 		else
 			next = std::min(next.value_or(when), std::max(when, now));
 	}
-	// a connection that is wanted again later starts with a fresh back-off
-	std::erase_if(attempts_, [&](const auto &one) { return !keys.contains(one.first); });
+	unwant(keys, now);
 	for (const auto &[key, attempt] : attempts_)
-		if (!attempt.error.empty() && attempt.notBefore > now)
+		if (!attempt.unwanted && !attempt.error.empty() && attempt.notBefore > now)
 			next = std::min(next.value_or(attempt.notBefore), attempt.notBefore);
 	if (next)
 		retry_.start(std::chrono::ceil<std::chrono::milliseconds>(*next - now));
 	else
 		retry_.stop();
+}
+
+// A connection that is wanted again soon is delayed, more each time.
+void Connections::unwant(const std::set<std::string> &wanted, std::chrono::steady_clock::time_point now)
+{
+	std::size_t unwanted = 0;
+	for (auto &[key, attempt] : attempts_) {
+		if (wanted.contains(key))
+			continue;
+		unwanted++;
+		if (attempt.unwanted)
+			continue;
+		attempt.unwanted = now;
+		attempt.notBefore = std::max(attempt.notBefore, now + attempt.returns.next());
+		attempt.error.clear();
+	}
+	std::erase_if(attempts_, [&](const auto &one) {
+		return one.second.unwanted && (unwanted > maxUnwanted || now - *one.second.unwanted > memory);
+	});
 }
 
 // Logs each unwanted controller once.
@@ -143,7 +166,7 @@ void Connections::connect(const ConnectOptions &wanted)
 	if (made) {
 		keys_.created(made->name, version);
 		attempt.controller = made->name;
-		say(LOG_INFO,
+		say(limit_, LOG_INFO,
 		    fmt::format("{}: connecting to {} at {}", made->name, options.subsysnqn,
 				options.address.toString()),
 		    fieldsOf(options, made->name));
@@ -153,7 +176,7 @@ void Connections::connect(const ConnectOptions &wanted)
 	if (made.error().code == ErrorCode::alreadyConnected)
 		attempt.controller = made.error().object.name;
 	if (attempt.error != made.error().message)
-		say(LOG_WARNING,
+		say(limit_, LOG_WARNING,
 		    fmt::format("cannot connect to {} at {}: {}", options.subsysnqn, options.address.toString(),
 				made.error().message),
 		    fieldsOf(options, ""));
@@ -168,9 +191,12 @@ void Connections::failed(Attempt &attempt, const std::string &why)
 
 void Connections::disconnect(const Change &change)
 {
-	say(LOG_NOTICE, fmt::format("{}: disconnecting: {}", change.controller, change.reason),
+	say(limit_, LOG_NOTICE, fmt::format("{}: disconnecting: {}", change.controller, change.reason),
 	    {.controller = change.controller});
 	client_.startDisconnect(change.controller);
+	for (auto &[key, attempt] : attempts_)
+		if (attempt.controller == change.controller)
+			attempt.controller.clear(); // its removal is not a failure
 }
 
 void Connections::event(const Event &event)

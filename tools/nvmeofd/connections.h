@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@
 
 #include "key_updates.h"
 #include "libctl/base/jitter.h"
+#include "libctl/runtime/journal.h"
 #include "libctl/runtime/loop.h"
 
 namespace nvmeofd {
@@ -40,9 +42,12 @@ std::function<bool(const nvmeof::ConnectOptions &options)> presence(const std::v
 
 class Connections {
 public:
-	// A wanted connection, from its first connect on
+	// A wanted connection, from its first connect on until some time after it is no longer wanted
 	struct Attempt {
 		nofctl::Backoff backoff{std::chrono::seconds(1), std::chrono::seconds(60)};
+		// Delay before it is connected when it is wanted again: a log may alternate
+		nofctl::Backoff returns{std::chrono::seconds(1), std::chrono::seconds(60)};
+		std::optional<std::chrono::steady_clock::time_point> unwanted; // since then
 		std::chrono::steady_clock::time_point notBefore;
 		std::string controller; // last one created for it
 		std::string error;      // why it is not connected; empty: no error yet
@@ -73,12 +78,14 @@ private:
 	void keep(const std::vector<nvmeof::Change> &changes);
 	void tellInsecure(std::map<std::string, std::string> now);
 	void failed(Attempt &attempt, const std::string &why);
+	void unwant(const std::set<std::string> &wanted, std::chrono::steady_clock::time_point now);
 
 	nvmeof::Client &client_;
 	KeyUpdates &keys_;
 	std::function<void()> again_;
 	Attempts attempts_;
 	std::map<std::string, std::string> kept_, insecure_;
+	runtime::LogLimit limit_{100};
 	runtime::Timer retry_;
 };
 
