@@ -103,8 +103,8 @@ void Daemon::prepare(Config config)
 	spread();
 }
 
-// Replaces rails by their interfaces, periodically: a link that was down may be up. A card of existing connections stays
-// in the plan without a link: the kernel retries these connections.
+// Replaces rails by their interfaces, periodically: a link that was down may be up. A card of existing connections
+// stays in the plan without a link: the kernel retries these connections.
 void Daemon::spread()
 {
 	railTimer_.stop();
@@ -339,7 +339,7 @@ void Daemon::serve(const Plan &plan)
 			makeService(*planned);
 }
 
-// What the [[security]] rules demand of the controllers of services, by name
+// The [[security]] rules of services, by their controllers
 SecurityRules Daemon::serviceRules() const
 {
 	SecurityRules rules;

@@ -59,7 +59,8 @@ public:
 	void put(LastKnown known) { newest_ = std::move(known); }
 	// Whether a state is unwritten or being written
 	bool pending() const { return newest_ || writer_.running(); }
-	// Starts to write unless a write is running. Returns the error of the previous write; the next call tries again.
+	// Starts to write unless a write is running. Returns the error of the previous write; the next call tries
+	// again.
 	nvmeof::Result<void> write();
 	// Number of consecutive failures
 	unsigned failedWrites() const { return writer_.failures(); }

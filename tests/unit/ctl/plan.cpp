@@ -225,7 +225,7 @@ TEST_CASE("a service that lists itself as a duplicate puts its duplicates on sta
 	CHECK(plan.complete);
 }
 
-TEST_CASE("what only a failed service lists is not gone because another service calls it a duplicate", "[plan]")
+TEST_CASE("entries that only a failed service lists stay, although another one calls it a duplicate", "[plan]")
 {
 	Fabric fabric({"10.0.0.1", "10.0.0.2"});
 	fabric.tell("10.0.0.1", {duplicate(itself("10.0.0.1")), duplicate(referral("10.0.0.2")), disk("10.1.0.1")});
