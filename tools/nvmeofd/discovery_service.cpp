@@ -200,6 +200,7 @@ void DiscoveryService::read()
 
 void DiscoveryService::got(Result<DiscoveryLog> log)
 {
+	readFailed_ = !log;
 	if (!log) {
 		fail(log.error());
 		if (controller_.empty())
@@ -260,8 +261,14 @@ void DiscoveryService::controllerEvent(const Event &event)
 	if (event.type != EventType::state && event.type != EventType::present)
 		return;
 	if (controller.state == ControllerState::live && state_ != State::reading) {
-		read(); // the log may have changed while there was no connection
+		// The log may have changed while there was no connection. A read that ended the connection would end
+		// the next one, too: that service must not use one of the few threads for reads all the time.
+		if (!readFailed_)
+			read();
+		else if (!readTimer_.running())
+			readTimer_.start(backoff_.next());
 	} else if (controller.state == ControllerState::recovering) {
+		readFailed_ = readFailed_ || state_ == State::reading;
 		disconnected();
 		state_ = State::connecting;
 		fail(errorFromErrno(controller.lastErrno, controller.lastError));

@@ -91,7 +91,8 @@ private:
 	std::uint64_t reads_ = 0;
 	std::deque<std::chrono::steady_clock::time_point> recent_; // reads within the last second
 	nofctl::Backoff backoff_;
-	runtime::Timer retry_; // of the connect or read
+	bool readFailed_ = false; // the last one
+	runtime::Timer retry_;    // of the connect or read
 	runtime::Timer readTimer_;
 	nvmeof::Pending<nvmeof::Result<nvmeof::DiscoveryLog>> pending_;
 	HostRegistration registration_;

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <poll.h>
+
 #include "connections.h"
 #include "tests/unit/ctl/stage.h"
 
@@ -148,4 +150,40 @@ TEST_CASE("a service with other options than planned is noticed", "[daemon][relo
 		now.options.hostnqn = "nqn.other";
 	}
 	CHECK_FALSE(service.serves(now, {}));
+}
+
+TEST_CASE("a service whose read has failed is read after the back-off only, although it is connected again", "[daemon]")
+{
+	Followed one;
+	Controller live;
+	live.name = name;
+	live.transport = "tcp";
+	live.subsysnqn = "nqn.test";
+	live.hostnqn = "nqn.host";
+	live.traddr = "10.0.0.1";
+	live.state = ControllerState::live;
+	Event event;
+	event.type = EventType::state;
+	event.object = live;
+	one.service->event(event);
+	CHECK(one.service->state() == DiscoveryService::State::reading);
+	SECTION("the read fails")
+	{
+		for (int i = 0; i < 1000 && one.service->state() == DiscoveryService::State::reading; i++) {
+			pollfd poll{one.client.fd(), POLLIN, 0};
+			::poll(&poll, 1, 10);
+			one.client.dispatch();
+		}
+	}
+	SECTION("the connection is lost during the read")
+	{
+		live.state = ControllerState::recovering;
+		Event lost = event;
+		lost.object = live;
+		one.service->event(lost);
+	}
+	CHECK(one.service->state() == DiscoveryService::State::connecting);
+	CHECK(one.failures == 1);
+	one.service->event(event);
+	CHECK(one.service->state() == DiscoveryService::State::connecting);
 }
