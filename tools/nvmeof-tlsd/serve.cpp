@@ -21,7 +21,8 @@ using nvmeof::Result;
 namespace {
 
 constexpr std::chrono::seconds lookInterval(1);
-constexpr std::chrono::milliseconds turn(200); // in which another agent can take a handshake first
+// In which another agent can take a handshake first. With new ones all the time, the oldest waits longer.
+constexpr std::chrono::milliseconds turn(200), longestTurn(1000);
 
 /*
  * Whether there is another agent. Any user may listen for handshakes, but only root can take them. So a listener gets
@@ -66,11 +67,15 @@ Result<void> serve(HandshakeFamily &family, HandshakeQueue &queue, bool debug)
 	Agent agent(loop, *contexts, *store, queue, installKeys, debug);
 	Others others(family);
 	runtime::Timer left(loop, [&] { agent.serve(); });
+	auto turnBegan = std::chrono::steady_clock::now();
 	auto serveInTurn = [&] {
-		if (others.present())
-			left.startUnlessRunning(turn);
-		else
-			agent.serve();
+		const auto now = std::chrono::steady_clock::now();
+		if (!others.present())
+			return agent.serve();
+		if (!left.running())
+			turnBegan = now;
+		if (now - turnBegan < longestTurn - turn)
+			left.start(turn);
 	};
 	runtime::Readable events(loop, family.fd(), [&] {
 		family.drain();
