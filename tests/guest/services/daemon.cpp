@@ -351,11 +351,16 @@ TEST_CASE("connections made by others stay, and wanted connections are restored"
 
 TEST_CASE("nvmeofctl daemon controls nvmeofd over D-Bus", "[daemon]")
 {
-	auto nobody = run("nvmeofctl daemon status");
-	CHECK(nobody.status != 0);
-	CHECK(nobody.text.find("systemctl start nvmeofd") != std::string::npos);
-
+	auto missing = [](const std::string &words) {
+		auto out = run("nvmeofctl daemon status");
+		INFO(out.text);
+		CHECK(out.status != 0);
+		CHECK(out.text.find(words) != std::string::npos);
+	};
+	missing("'systemctl status dbus' shows its state");
 	SystemBus bus;
+	missing("systemctl start nvmeofd");
+
 	Stage stage;
 	Daemon daemon(configFor({&stage.one}));
 	REQUIRE(stage.becomes(2));
