@@ -24,8 +24,7 @@ struct Staged {
 	std::string fileSystem; // empty: a block volume
 	std::vector<std::string> options;
 	int accessMode = 0;
-	bool complete = false;   // the stage has succeeded; otherwise it has to be undone or repeated
-	bool formatting = false; // mkfs was started on the disk, which was empty, and has not ended
+	bool complete = false; // the stage has succeeded; otherwise it has to be undone or repeated
 
 	bool sameRequest(const Staged &other) const; // equal, except for the path
 };
