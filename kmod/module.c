@@ -85,6 +85,7 @@ static void __exit nof_exit(void)
 	/* lingering disks first: control_exit() unregisters the class of their subsystems */
 	nof_heads_end_linger();
 	control_exit();
+	nof_subsystems_wait();
 	nof_fence_exit();
 	nof_works_exit();
 	nof_selectors_exit();
@@ -98,4 +99,6 @@ module_exit(nof_exit);
 MODULE_DESCRIPTION("NVMe-over-Fabrics host: core, multipath, control");
 MODULE_AUTHOR("The nvmeof authors");
 MODULE_LICENSE("GPL");
+/* authentication looks for its algorithms once, in nof_auth_load(): an initramfs gets them, too */
+MODULE_SOFTDEP("pre: dh_generic hmac sha256 sha384 sha512");
 MODULE_VERSION(NVMEOF_VERSION);

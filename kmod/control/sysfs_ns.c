@@ -52,7 +52,7 @@ static int nuse_update(struct nof_head *head)
 		return -ENOMEM;
 	ctrl = nof_head_live_ctrl(head);
 	if (ctrl)
-		ret = nof_identify(ctrl, NVME_ID_CNS_NS, head->nsid, id);
+		ret = nof_identify_unprivileged(ctrl, NVME_ID_CNS_NS, head->nsid, id);
 	if (!ret)
 		WRITE_ONCE(head->nuse.blocks, le64_to_cpu(id->nuse));
 	if (ctrl)

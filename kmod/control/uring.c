@@ -2,6 +2,7 @@
 #include <linux/blk-mq.h>
 #include <linux/nvme.h>
 #include <linux/slab.h>
+#include <linux/uio.h>
 #include "compat/uring.h"
 #include "control/passthru.h"
 #include "control/rights.h"
@@ -152,17 +153,18 @@ static int admin_fixed(struct io_uring_cmd *ioucmd, unsigned int issue_flags, co
 	return min(io_uring_cmd_import_fixed(p->addr, p->data_len, dir, data, ioucmd, issue_flags), 0);
 }
 
-/* The caller must kfree() *@iov. */
+/* @iov: refers to UIO_FASTIOV elements. The caller must kfree() it afterwards. */
 static int admin_data(struct io_uring_cmd *ioucmd, unsigned int issue_flags, const struct nvme_passthru_cmd64 *p,
 		      struct iovec **iov, struct iov_iter *data)
 {
 	int dir = p->opcode & 1 ? ITER_SOURCE : ITER_DEST;
 	void __user *addr = u64_to_user_ptr(p->addr);
 
+	if (ioucmd->cmd_op == NVME_URING_CMD_ADMIN_VEC && !(ioucmd->flags & IORING_URING_CMD_FIXED))
+		return min_t(ssize_t, import_iovec(dir, addr, p->data_len, UIO_FASTIOV, iov, data), 0);
+	*iov = NULL;
 	if (p->data_len && ioucmd->flags & IORING_URING_CMD_FIXED)
 		return admin_fixed(ioucmd, issue_flags, p, dir, data);
-	if (ioucmd->cmd_op == NVME_URING_CMD_ADMIN_VEC)
-		return min_t(ssize_t, import_iovec(dir, addr, p->data_len, 0, iov, data), 0);
 	return import_ubuf(dir, addr, p->data_len, data);
 }
 
@@ -170,8 +172,8 @@ static int admin_data(struct io_uring_cmd *ioucmd, unsigned int issue_flags, con
 int nof_uring_admin(struct io_uring_cmd *ioucmd, unsigned int issue_flags, struct nof_ctrl *ctrl)
 {
 	const struct nof_caller who = { .ctrl = ctrl };
+	struct iovec fast[UIO_FASTIOV], *iov = fast;
 	struct nvme_passthru_cmd64 p;
-	struct iovec *iov = NULL;
 	struct nof_grant grant;
 	struct iov_iter data;
 	u64 result = 0;

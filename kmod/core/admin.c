@@ -65,7 +65,7 @@ static void slot_put(struct nof_ctrl *ctrl, enum nof_admin_user kind)
 }
 
 /* slots.users keeps the admin queue: nof_queues_free() waits for it after an SRCU grace period. */
-static int admin_exec(struct nof_ctrl *ctrl, const u32 *association, struct nof_cmd *cmd, u32 timeout_ms,
+static int admin_exec(struct nof_ctrl *ctrl, const u32 *connection, struct nof_cmd *cmd, u32 timeout_ms,
 		      nof_exec_late_fn *late)
 {
 	struct nof_queue *queue;
@@ -77,7 +77,7 @@ static int admin_exec(struct nof_ctrl *ctrl, const u32 *association, struct nof_
 	srcu_read_unlock(&ctrl->subsys->srcu, idx);
 	ret = queue && test_bit(NOF_Q_CONNECTED, &queue->flags) ? 0 : -ENOTCONN;
 	/* it is raised before a new queue can be found */
-	if (!ret && association && *association != READ_ONCE(ctrl->association))
+	if (!ret && connection && *connection != READ_ONCE(ctrl->connection))
 		ret = -ECONNRESET;
 	if (!ret)
 		ret = nof_queue_exec(queue, cmd, timeout_ms, late);
@@ -100,13 +100,13 @@ static void driver_end(struct nof_ctrl *ctrl)
 	atomic_dec(&ctrl->slots.driver);
 }
 
-static int driver_exec(struct nof_ctrl *ctrl, const u32 *association, struct nof_cmd *cmd, u32 timeout_ms)
+static int driver_exec(struct nof_ctrl *ctrl, const u32 *connection, struct nof_cmd *cmd, u32 timeout_ms)
 {
 	int ret;
 
 	driver_begin(ctrl);
 	wait_event(ctrl->slots.wq, slot_take(ctrl, NOF_ADMIN_DRIVER));
-	ret = admin_exec(ctrl, association, cmd, timeout_ms, NULL);
+	ret = admin_exec(ctrl, connection, cmd, timeout_ms, NULL);
 	driver_end(ctrl);
 	slot_put(ctrl, NOF_ADMIN_DRIVER);
 	return ret;
@@ -117,9 +117,9 @@ int nof_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms)
 	return driver_exec(ctrl, NULL, cmd, timeout_ms);
 }
 
-int nof_admin_exec_in(struct nof_ctrl *ctrl, u32 association, struct nof_cmd *cmd, u32 timeout_ms)
+int nof_admin_exec_in(struct nof_ctrl *ctrl, u32 connection, struct nof_cmd *cmd, u32 timeout_ms)
 {
-	return driver_exec(ctrl, &association, cmd, timeout_ms);
+	return driver_exec(ctrl, &connection, cmd, timeout_ms);
 }
 
 bool nof_admin_stuck(const struct nof_ctrl *ctrl, u32 ms)
@@ -178,17 +178,40 @@ static struct nof_cmd *new_cmd(u8 opcode, void *buf, u32 len, gfp_t gfp)
 	return cmd;
 }
 
-int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf)
+static struct nof_cmd *new_identify(u8 cns, u32 nsid, void *buf)
 {
 	struct nof_cmd *cmd = new_cmd(nvme_admin_identify, buf, NVME_IDENTIFY_DATA_SIZE, GFP_NOIO);
+
+	if (cmd) {
+		cmd->sqe.identify.nsid = cpu_to_le32(nsid);
+		cmd->sqe.identify.cns = cns;
+	}
+	return cmd;
+}
+
+int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf)
+{
+	struct nof_cmd *cmd = new_identify(cns, nsid, buf);
 	int ret;
 
 	if (!cmd)
 		return -ENOMEM;
-	cmd->sqe.identify.nsid = cpu_to_le32(nsid);
-	cmd->sqe.identify.cns = cns;
 	ret = nof_admin_exec(ctrl, cmd, 0);
 	kfree(cmd);
+	return ret;
+}
+
+int nof_identify_unprivileged(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf)
+{
+	int ret = nof_admin_take(ctrl, NOF_ADMIN_UNPRIVILEGED);
+	struct nof_cmd *cmd;
+
+	if (ret)
+		return ret;
+	cmd = new_identify(cns, nsid, buf);
+	ret = cmd ? admin_exec(ctrl, NULL, cmd, 0, NULL) : -ENOMEM;
+	kfree(cmd);
+	slot_put(ctrl, NOF_ADMIN_UNPRIVILEGED);
 	return ret;
 }
 

@@ -208,6 +208,8 @@ static unsigned long aen_burst_delay(struct nof_ctrl *ctrl)
 /* Interval of reading CSTS.PP, and the time limit if the controller reports no MTFA */
 #define FW_POLL_MS	100
 #define FW_DEF_MS	60000
+/* Longest time that a deletion waits for firmware */
+#define FW_DELETE_MS	60000
 
 static void fw_set_paused(struct nof_ctrl *ctrl, bool on)
 {
@@ -358,9 +360,24 @@ void nof_aer_stop(struct nof_ctrl *ctrl)
 	ctrl->aen.refused = 0;
 }
 
+/* Whether the controller still activates firmware, of which a disk without another path has to know */
+static bool fw_delays_deletion(struct nof_ctrl *ctrl)
+{
+	u64 csts;
+
+	return test_bit(NOF_CTRL_PAUSED, &ctrl->flags) && !nof_mpath.all_have_other_path(ctrl) &&
+	       !nof_property_get(ctrl, NVME_REG_CSTS, false, &csts) && csts & NVME_CSTS_PP;
+}
+
 void nof_aer_end(struct nof_ctrl *ctrl)
 {
+	unsigned long end = jiffies + msecs_to_jiffies(FW_DELETE_MS);
+
 	cancel_work_sync(&ctrl->aen.work);
 	cancel_delayed_work_sync(&ctrl->fw.work);
 	cancel_delayed_work_sync(&ctrl->aen.arm_work);
+	/* disks write back what they have, which fails while their only path takes no I/O */
+	while (nof_aer_pause_left_ms(ctrl) && time_before(jiffies, end) && fw_delays_deletion(ctrl))
+		msleep(FW_POLL_MS);
+	clear_bit(NOF_CTRL_PAUSED, &ctrl->flags);
 }

@@ -36,7 +36,7 @@ static_assert(ARRAY_SIZE(group_names) == NOF_DHCHAP_NR_GROUPS);
  * @queue:	the queue, which is being connected; NULL: the admin queue is authenticated again
  * @qid:	its number
  * @deadline:	jiffies by which the exchange must be over
- * @association: of the controller
+ * @connection:	of the controller
  * @keys:	references
  * @with_next:	@keys are ctrl->auth.next
  * @failure_sent: failure2 has been sent
@@ -52,7 +52,7 @@ struct auth_exchange {
 	struct nof_queue	*queue;
 	u16			qid;
 	unsigned long		deadline;
-	u32			association;
+	u32			connection;
 	struct nof_auth_keys	keys;
 	bool			with_next;
 	bool			failure_sent;
@@ -116,7 +116,7 @@ static int exchange_exec(struct auth_exchange *x, struct nof_cmd *cmd)
 	u32 ms = nof_ms_until(x->deadline);
 
 	return x->queue ? nof_queue_exec(x->queue, cmd, ms, NULL) :
-			  nof_admin_exec_in(x->ctrl, x->association, cmd, ms);
+			  nof_admin_exec_in(x->ctrl, x->connection, cmd, ms);
 }
 
 /* Records why the exchange failed. Returns @err. */
@@ -496,7 +496,7 @@ static int exchange_refused(struct auth_exchange *x)
 static bool ended_by_peer(const struct auth_exchange *x)
 {
 	bool ended = x->queue ? test_bit(NOF_Q_ERROR, &x->queue->flags) :
-				x->association == READ_ONCE(x->ctrl->association);
+				x->connection == READ_ONCE(x->ctrl->connection);
 
 	return ended && READ_ONCE(x->ctrl->end.cause) == NOF_CAUSE_PEER;
 }
@@ -617,7 +617,7 @@ static struct auth_exchange *exchange_alloc(struct nof_ctrl *ctrl, struct nof_qu
 	x->queue = queue;
 	x->qid = queue ? queue->qid : 0;
 	x->deadline = queue ? queue->deadline : jiffies + msecs_to_jiffies(ctrl->opts.connect_tmo_ms);
-	x->association = READ_ONCE(ctrl->association);
+	x->connection = READ_ONCE(ctrl->connection);
 	x->d.transaction = atomic_inc_return(&ctrl->auth.transactions);
 	x->with_next = nof_auth_choose_keys(ctrl, x->qid, !queue, &x->keys);
 	if (queue && nof_auth_concatenates(queue))
@@ -653,7 +653,7 @@ static void reauth_ended(struct auth_exchange *x, int err)
 		nof_auth_keys_not_tried(x->ctrl, err, err == -ENOMEM ? "out of memory: try again" : why);
 	else
 		nof_auth_keys_tried(x->ctrl, &x->keys, err, unknown, why);
-	if (x->failure_sent && x->association == READ_ONCE(x->ctrl->association))
+	if (x->failure_sent && x->connection == READ_ONCE(x->ctrl->connection))
 		nof_ctrl_error_live(x->ctrl, false);
 }
 

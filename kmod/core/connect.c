@@ -224,6 +224,7 @@ static int association_begin(struct nof_ctrl *ctrl)
 	ctrl->end.quiet_ms = 0;
 	spin_unlock_irq(&ctrl->state_lock);
 	cancel_work_sync(&ctrl->recovery.teardown_work);
+	WRITE_ONCE(ctrl->connection, ctrl->connection + 1);
 	/* the lock, because nof_paths_suspend() raises it as well */
 	mutex_lock(&ctrl->subsys->lock);
 	WRITE_ONCE(ctrl->association, ctrl->association + 1);

@@ -352,7 +352,8 @@ struct nof_ctrl_queues {
  * @sq_flow:	submission queue flow control, as agreed in Connect
  * @sqsize:	entries of each I/O queue: opts.queue_size or CAP.MQES + 1 if that is less
  * @discovery:	a discovery controller: no I/O queues
- * @association: raised by each connect attempt, see mpath/path.h
+ * @connection:	raised by each connect attempt
+ * @association: likewise, and by commands that may change namespaces, see mpath/path.h
  * @fence:	of the association, see mpath/fence.c
  */
 struct nof_ctrl {
@@ -395,6 +396,7 @@ struct nof_ctrl {
 	u32			shutdown_tmo_ms;
 	u32			ready_tmo_ms;
 
+	u32			connection;
 	u32			association;
 	struct nof_fence	*fence;
 	struct nof_recovery	recovery;

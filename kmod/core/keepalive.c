@@ -50,7 +50,8 @@ u32 nof_ka_timeout_ms(const struct nof_ctrl *ctrl)
 {
 	u32 unit = ctrl->ident.kas * 100;
 
-	return unit ? DIV_ROUND_UP(ctrl->ka.tmo_ms, unit) * unit : ctrl->ka.tmo_ms;
+	/* a passthrough command may have set any value */
+	return unit ? min_t(u64, roundup((u64)ctrl->ka.tmo_ms, unit), U32_MAX) : ctrl->ka.tmo_ms;
 }
 
 /*

@@ -25,14 +25,16 @@ bool nof_admin_stuck(const struct nof_ctrl *ctrl, u32 ms);
  * command did not complete: -ENOTCONN without a connected admin queue. Context: process, sleeps.
  */
 int nof_admin_exec(struct nof_ctrl *ctrl, struct nof_cmd *cmd, u32 timeout_ms);
-/* The same, but -ECONNRESET, without sending it, if this is not the association any more */
-int nof_admin_exec_in(struct nof_ctrl *ctrl, u32 association, struct nof_cmd *cmd, u32 timeout_ms);
+/* The same, but -ECONNRESET, without sending it, if ctrl->connection is not @connection any more */
+int nof_admin_exec_in(struct nof_ctrl *ctrl, u32 connection, struct nof_cmd *cmd, u32 timeout_ms);
 /*
  * Submits without waiting; cmd->done must be set. -ENOTCONN without a live queue; -EBUSY without a free slot, -EAGAIN
  * or -ENOMEM without resources of the transport.
  */
 int nof_admin_submit(struct nof_ctrl *ctrl, struct nof_cmd *cmd);
 int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf);
+/* For users without privileges, who have few slots of the queue; -EINTR if the task was killed while it waited */
+int nof_identify_unprivileged(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf);
 /* One command of nof_identify_many(). @buf: NVME_IDENTIFY_DATA_SIZE bytes; @ret: result, as of nof_identify() */
 struct nof_identify {
 	u32	nsid;

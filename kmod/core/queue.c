@@ -241,14 +241,18 @@ int nof_queue_add(struct nof_queue *queue, struct nof_cmd *cmd)
 	WRITE_ONCE(slot->at, (u32)jiffies);
 	WRITE_ONCE(slot->opcode, cmd->opaque ? NOF_OPCODE_UNKNOWN : cmd->sqe.common.opcode);
 	WRITE_ONCE(slot->detached, false);
+	/* before a peer's response can find the command, which the caller frees after an error */
+	if (queue->prepare) {
+		ret = queue->prepare(queue, cmd);
+		if (unlikely(ret)) {
+			slot_undo(queue, cmd);
+			return ret;
+		}
+	}
 	/* a detach that finds the command may read all that was stored above */
 	smp_store_release(&slot->cmd, cmd);
 	nof_watch_kick(queue);
-	if (queue->prepare)
-		ret = queue->prepare(queue, cmd);
-	if (unlikely(ret))
-		slot_undo(queue, cmd);
-	return ret;
+	return 0;
 }
 
 struct nof_cmd *nof_queue_find(struct nof_queue *queue, __le16 wire)

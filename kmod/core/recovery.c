@@ -229,7 +229,7 @@ int nof_ctrl_reset(struct nof_ctrl *ctrl, struct netlink_ext_ack *extack)
 
 int nof_ctrl_reset_subsys(struct nof_ctrl *ctrl)
 {
-	u32 association = READ_ONCE(ctrl->association);
+	u32 connection = READ_ONCE(ctrl->connection);
 	bool sent;
 	int ret;
 
@@ -244,7 +244,7 @@ int nof_ctrl_reset_subsys(struct nof_ctrl *ctrl)
 		clear_bit(NOF_CTRL_RESET, &ctrl->flags);
 		return ret;
 	}
-	if (READ_ONCE(ctrl->association) == association)
+	if (READ_ONCE(ctrl->connection) == connection)
 		nof_ctrl_error_live(ctrl, true);
 	return 0;
 }
@@ -296,7 +296,8 @@ static void delete_stall_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, deletion.stall_work);
 
-	if ((nof_queues_inflight(ctrl, true) && !nof_queues_progressed(ctrl, NOF_WATCH_DELETE)) ||
+	if ((nof_queues_inflight(ctrl, true) && !nof_queues_progressed(ctrl, NOF_WATCH_DELETE) &&
+	     !test_bit(NOF_CTRL_PAUSED, &ctrl->flags)) ||
 	    nof_admin_stuck(ctrl, STALL_ADMIN_MS)) {
 		nof_ctrl_note(ctrl, -ETIMEDOUT, 0,
 			      "no progress while disconnecting: outstanding commands are cancelled");

@@ -36,6 +36,7 @@ static void formats_free(struct formats *f)
 	for (i = 0; i < f->max * NR_CMDS; i++)
 		kfree(f->pages[i]);
 	kfree(f->ns);
+	memset(f, 0, sizeof(*f));
 }
 
 /* Memory to read @max namespaces at a time. Returns 0 or -ENOMEM. */
@@ -300,12 +301,15 @@ static int formats_read(struct nof_ctrl *ctrl, struct formats *f)
 
 #define NSIDS_PER_PAGE	(NVME_IDENTIFY_DATA_SIZE / sizeof(__le32))
 #define RETRY_MAX_MS	30000
-/* Most namespaces that are skipped for lack of a disk; bounds a scan */
+/* Most namespaces that are skipped, for lack of a disk or because they are refused; bounds a scan */
 #define LEFT_OUT_MAX	65536
+/* Most events of refused namespaces of a scan; a target could otherwise flood all listeners */
+#define REFUSED_EVENTS	32
 
 /*
  * @formats: namespaces of @list that are identified together
  * @association: ctrl->association when the scan began
+ * @refused: namespaces that were refused or deferred
  * @incomplete: a namespace could not be attached for now: the scan is incomplete and repeated
  * @repeat: a namespace may become attachable: the scan is complete but repeated
  */
@@ -315,12 +319,15 @@ struct scan {
 	u32			association;
 	u32			prev;
 	u32			left_out;
+	u32			refused;
 	bool			incomplete;
 	bool			repeat;
 };
 
-static void scan_refuse(struct nof_ctrl *ctrl, u32 nsid, int err, u16 status, const char *why)
+static void scan_refuse(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid, int err, u16 status, const char *why)
 {
+	if (++scan->refused > REFUSED_EVENTS)
+		return;
 	nof_ctrl_note(ctrl, err, status, "namespace %u refused: %s", nsid, why);
 	nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
 }
@@ -329,7 +336,7 @@ static void scan_refuse(struct nof_ctrl *ctrl, u32 nsid, int err, u16 status, co
 static void scan_defer(struct nof_ctrl *ctrl, struct scan *scan, const struct nof_ns *ns)
 {
 	scan->incomplete = true;
-	if (nof_paths.keep(ctrl, ns->nsid))
+	if (nof_paths.keep(ctrl, ns->nsid) || ++scan->refused > REFUSED_EVENTS)
 		return;
 	nof_ctrl_note(ctrl, -EAGAIN, ns->status, "namespace %u %s; tried again later", ns->nsid,
 		      ns->why ?: "cannot be identified");
@@ -351,7 +358,7 @@ static void scan_attach(struct nof_ctrl *ctrl, struct scan *scan, const struct n
 		return;
 	}
 	if (why) {
-		scan_refuse(ctrl, ns->nsid, err, ns->status, why);
+		scan_refuse(ctrl, scan, ns->nsid, err, ns->status, why);
 		return;
 	}
 	switch (nof_paths.attach(ctrl, ns->nsid, &ns->format, scan->association, &why)) {
@@ -374,7 +381,7 @@ static void scan_attach(struct nof_ctrl *ctrl, struct scan *scan, const struct n
 	default:
 		break;
 	}
-	scan_refuse(ctrl, ns->nsid, err, ns->status, why);
+	scan_refuse(ctrl, scan, ns->nsid, err, ns->status, why);
 }
 
 static int scan_attach_batch(struct nof_ctrl *ctrl, struct scan *scan)
@@ -390,13 +397,13 @@ static int scan_attach_batch(struct nof_ctrl *ctrl, struct scan *scan)
 			scan_attach(ctrl, scan, &f->ns[i]);
 	}
 	f->nr = 0;
-	return ret;
+	return ret ?: scan->refused > LEFT_OUT_MAX ? -E2BIG : 0;
 }
 
 /* The list is ascending, so all that follow are beyond NN, too. Ends the list; the namespaces before are valid. */
-static int scan_end_beyond_nn(struct nof_ctrl *ctrl, u32 nsid)
+static int scan_end_beyond_nn(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid)
 {
-	scan_refuse(ctrl, nsid, -EINVAL, 0, "beyond NN, the highest namespace ID, like all that follow");
+	scan_refuse(ctrl, scan, nsid, -EINVAL, 0, "beyond NN, the highest namespace ID, like all that follow");
 	return 1;
 }
 
@@ -419,7 +426,7 @@ static int scan_add_nsid(struct nof_ctrl *ctrl, struct scan *scan, u32 nsid)
 		return -EPROTO;
 	}
 	if (nsid > ctrl->ident.nn)
-		return scan_end_beyond_nn(ctrl, nsid);
+		return scan_end_beyond_nn(ctrl, scan, nsid);
 	scan->prev = nsid;
 	if (!nof_paths.head_allowed(ctrl->subsys, nsid))
 		return ++scan->left_out > LEFT_OUT_MAX ? -E2BIG : 0;
@@ -450,6 +457,11 @@ static int scan_all(struct nof_ctrl *ctrl, struct scan *scan)
 			return ret > 0 ? -EIO : ret;
 		ret = scan_page(ctrl, scan);
 	} while (!ret);
+	if (scan->refused > REFUSED_EVENTS) {
+		nof_ctrl_note(ctrl, -E2BIG, 0, "%u namespaces refused or deferred, the last %u without an event",
+			      scan->refused, scan->refused - REFUSED_EVENTS);
+		nof_ctrl_event(ctrl, NVMEOF_EVENT_REFUSED, nof_ctrl_state(ctrl));
+	}
 	if (scan->left_out) {
 		nof_ctrl_note(ctrl, -E2BIG, 0, "%u namespaces skipped: module parameter max_namespaces is %u",
 			      scan->left_out, nof_paths.max_heads());

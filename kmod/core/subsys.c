@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Subsystems: found or created when a controller joins, removed when the last user leaves. */
 #include <linux/netlink.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <linux/wait.h>
 #include "core/numbers.h"
 #include "core/subsys.h"
 #include "core/upcalls.h"
@@ -20,6 +22,10 @@ static struct nof_numbers subsys_numbers = NOF_NUMBERS_INIT(subsys_numbers);
 /* First number for discovery, whose controllers come and go: low numbers are left to subsystems with disks */
 #define DISCOVERY_NUMBERS	1000
 
+/* The last close of a removed disk may release its subsystem after it has released the module: the exit waits */
+static atomic_t nr_subsystems = ATOMIC_INIT(0);
+static DECLARE_WAIT_QUEUE_HEAD(none_left);
+
 static void subsys_release(struct device *dev)
 {
 	struct nof_subsys *s = to_nof_subsys(dev);
@@ -30,6 +36,8 @@ static void subsys_release(struct device *dev)
 	nof_numbers_trim(s->number->inner, PAST_NAMESPACES);
 	nof_number_keep(&subsys_numbers, s->number, PAST_SUBSYSTEMS);
 	kfree(s);
+	if (atomic_dec_and_test(&nr_subsystems))
+		wake_up(&none_left);
 }
 
 /* The key has everything that distinguishes subsystems: see subsys_find() */
@@ -47,6 +55,11 @@ static struct nof_number *subsys_number(const char *nqn, const char *hostnqn, co
 		return NULL;
 	}
 	return number;
+}
+
+void nof_subsystems_wait(void)
+{
+	wait_event(none_left, !atomic_read(&nr_subsystems));
 }
 
 void nof_subsystems_exit(void)
@@ -75,6 +88,7 @@ static struct nof_subsys *subsys_alloc(const char *nqn, const char *hostnqn, con
 	ida_init(&s->ctrl_ids);
 	device_initialize(&s->dev);
 	s->dev.release = subsys_release;
+	atomic_inc(&nr_subsystems);
 	s->dev.class = nof_control.subsys_class;
 	nof_mpath.subsys_init(s);
 	return s;
@@ -127,6 +141,7 @@ static struct nof_subsys *subsys_add(const char *nqn, const char *hostnqn, const
 struct nof_subsys *nof_subsys_join(const char *nqn, const char *hostnqn, const u8 *hostid,
 				   struct netlink_ext_ack *extack)
 {
+	unsigned int noio = memalloc_noio_save(); /* scans need the lock, and I/O may wait for a scan */
 	struct nof_subsys *s;
 
 	mutex_lock(&nof_subsystems_lock);
@@ -136,6 +151,7 @@ struct nof_subsys *nof_subsys_join(const char *nqn, const char *hostnqn, const u
 	if (!IS_ERR(s))
 		s->users++;
 	mutex_unlock(&nof_subsystems_lock);
+	memalloc_noio_restore(noio);
 	return s;
 }
 

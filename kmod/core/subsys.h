@@ -153,6 +153,8 @@ struct nof_subsys *nof_subsys_next_lock(struct nof_subsys *s);
 
 /* By number. Returns a reference, or NULL if there is none. */
 struct nof_subsys *nof_subsys_find(u32 id);
+/* Waits until no subsystem is left. No controller and no open disk may be left. */
+void nof_subsystems_wait(void);
 /* Frees the numbers remembered for removed subsystems. No subsystem may be left. */
 void nof_subsystems_exit(void);
 /* Below: for core/ and mpath/. */

@@ -46,7 +46,7 @@ Comparison::Comparison(const DifferenceRules &rules, bool complete, const Snapsh
 {
 	for (const Controller &one : present.controllers) {
 		places_.emplace(placeKey(one.transport, {one.traddr, one.trsvcid}, one.subsysnqn), &one);
-		own_ += isOwn(one) && !isEnding(one.state);
+		own_ += isOwn(one); // one in deletion still uses memory and connections
 	}
 }
 

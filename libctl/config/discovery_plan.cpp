@@ -26,6 +26,11 @@ std::string addressKey(const ConnectOptions &options)
 	       Address{normalTraddr(options.address.traddr), options.address.trsvcid}.toString();
 }
 
+std::string entryKey(const DiscoveryEntry &entry)
+{
+	return entry.transport + " " + normalTraddr(entry.traddr) + " " + entry.trsvcid + " " + entry.subsysnqn;
+}
+
 class Planner {
 public:
 	Planner(const PlanRules &rules, const KnownServices &known) : rules_(rules), known_(known) {}
@@ -49,9 +54,8 @@ private:
 	void join(std::size_t index, std::vector<std::size_t> members, bool itself);
 	void settle();
 	void settle(const std::vector<std::size_t> &same);
-	void connect(bool present);
 	bool superseded(const PlannedService &service) const;
-	void takeEntry(std::size_t index, const DiscoveryEntry &entry, bool present);
+	void takeEntry(std::size_t index, const DiscoveryEntry &entry);
 	std::string limitFor(std::size_t root, const std::string &nqn) const;
 	void addOverLimit(std::size_t index, const std::string &what);
 	void reportOverLimit();
@@ -309,9 +313,7 @@ void Planner::settle()
 		if (!service.same.empty() && &plan_.services[service.same.front()] == &service)
 			settle(service.same);
 	auto missing = [&](const PlannedService &service) {
-		auto told = [&](std::size_t one) { return plan_.services[one].state == State::told; };
-		return service.state == State::unread ||
-		       (service.state == State::failed && std::ranges::none_of(service.same, told));
+		return service.state == State::unread || (service.state == State::failed && !superseded(service));
 	};
 	if (std::ranges::any_of(plan_.services, missing))
 		plan_.complete = false;
@@ -328,12 +330,26 @@ void Planner::follow()
 	settle();
 }
 
-// Its log cannot be read any more, and a service with the same log could be read.
+// Its log cannot be read any more, and services with the same log list all that it listed. That they have the same log
+// is what one of them says: what only this one lists is not taken for gone.
 bool Planner::superseded(const PlannedService &service) const
 {
-	return service.state == State::failed && std::ranges::any_of(service.same, [&](std::size_t one) {
-		       return plan_.services[one].state == State::told;
-	       });
+	if (service.state != State::failed)
+		return false;
+	std::set<std::string> listed;
+	bool told = false;
+	for (std::size_t one : service.same) {
+		if (plan_.services[one].state != State::told)
+			continue;
+		told = true;
+		for (const DiscoveryEntry &entry : logOf(plan_.services[one])->entries)
+			listed.insert(entryKey(entry));
+	}
+	const DiscoveryLog *log = logOf(service);
+	return told && (!log || std::ranges::all_of(log->entries, [&](const DiscoveryEntry &entry) {
+		       return entry.kind != EntryKind::subsystem || !entry.defect.empty() ||
+			      listed.contains(entryKey(entry));
+	       }));
 }
 
 std::string Planner::limitFor(std::size_t root, const std::string &nqn) const
@@ -360,11 +376,9 @@ void Planner::reportOverLimit()
 		       where.second);
 }
 
-void Planner::takeEntry(std::size_t index, const DiscoveryEntry &entry, bool present)
+void Planner::takeEntry(std::size_t index, const DiscoveryEntry &entry)
 {
 	ConnectOptions options = optionsFor(index, entry);
-	if (rules_.present && rules_.present(options) != present)
-		return;
 	if (rules_.settings)
 		rules_.settings(options.subsysnqn).apply(options);
 	std::string reason = nofctl::refusalOf(entry, options, plan_.services[index].options, rules_);
@@ -397,22 +411,24 @@ void Planner::takeEntry(std::size_t index, const DiscoveryEntry &entry, bool pre
 // Existing connections are planned first, so that limits cut off only new ones.
 void Planner::connect()
 {
-	if (rules_.present)
-		connect(true);
-	connect(false);
-	reportOverLimit();
-}
-
-void Planner::connect(bool present)
-{
+	std::vector<std::pair<std::size_t, const DiscoveryEntry *>> present, missing;
 	for (std::size_t i = 0; i < plan_.services.size(); i++) {
 		const DiscoveryLog *log = logOf(plan_.services[i]);
 		if (!log || superseded(plan_.services[i]))
 			continue;
-		for (const DiscoveryEntry &entry : log->entries)
-			if (entry.kind == EntryKind::subsystem || entry.kind == EntryKind::unknown)
-				takeEntry(i, entry, present);
+		for (const DiscoveryEntry &entry : log->entries) {
+			if (entry.kind != EntryKind::subsystem && entry.kind != EntryKind::unknown)
+				continue;
+			const bool there =
+				entry.defect.empty() && rules_.present && rules_.present(optionsFor(i, entry));
+			(there ? present : missing).emplace_back(i, &entry);
+		}
 	}
+	for (const auto &[index, entry] : present)
+		takeEntry(index, *entry);
+	for (const auto &[index, entry] : missing)
+		takeEntry(index, *entry);
+	reportOverLimit();
 }
 
 } // namespace

@@ -64,16 +64,20 @@ std::vector<Rail> planRails(const Node &node, const std::vector<const PciDevice 
 	return ordered;
 }
 
-std::vector<const PciDevice *> railCards(const Node &node)
+std::vector<const PciDevice *> railCards(const Node &node, const std::set<std::string> &used)
 {
 	std::vector<const PciDevice *> cards = node.pci.of(Kind::nic);
-	std::erase_if(cards, [&](const PciDevice *card) { return !hasLink(node, *card); });
+	std::erase_if(cards, [&](const PciDevice *card) {
+		auto isUsed = [&](const std::string &name) { return used.contains(name); };
+		return !hasLink(node, *card) && std::ranges::none_of(card->nets, isUsed);
+	});
 	std::vector<const PciDevice *> fast = cards;
 	std::erase_if(fast, [](const PciDevice *card) { return card->rdmas.empty(); });
 	return fast.empty() ? cards : fast;
 }
 
-Result<std::vector<std::string>> railInterfaces(const Node &node, const std::string &gpu)
+Result<std::vector<std::string>> railInterfaces(const Node &node, const std::string &gpu,
+						const std::set<std::string> &used)
 {
 	std::vector<const PciDevice *> gpus = node.pci.of(Kind::gpu);
 	const PciDevice *one = node.pci.find(pciAddress(gpu));
@@ -82,7 +86,7 @@ Result<std::vector<std::string>> railInterfaces(const Node &node, const std::str
 	if (one && std::ranges::find(gpus, one) == gpus.end())
 		gpus.push_back(one); // stands in for a GPU
 	std::vector<std::string> interfaces;
-	for (const Rail &rail : planRails(node, gpus, railCards(node)))
+	for (const Rail &rail : planRails(node, gpus, railCards(node, used)))
 		if ((gpu == "all" || rail.gpu == one) && !rail.interface.empty() &&
 		    std::ranges::find(interfaces, rail.interface) == interfaces.end())
 			interfaces.push_back(rail.interface);
@@ -106,7 +110,7 @@ std::vector<CardUse> usesOf(const Node &node, const PciDevice &card)
 	return uses;
 }
 
-std::vector<std::string> spreadOverRails(Config &config, const Tree &tree)
+std::vector<std::string> spreadOverRails(Config &config, const Tree &tree, const std::set<std::string> &used)
 {
 	std::vector<std::string> notes;
 	if (std::ranges::all_of(config.connections, [](const ConfigTarget &one) { return one.rail.empty(); }))
@@ -117,7 +121,7 @@ std::vector<std::string> spreadOverRails(Config &config, const Tree &tree)
 		const std::string rail = std::exchange(one.rail, "");
 		Result<std::vector<std::string>> interfaces =
 			rail.empty() ? Result<std::vector<std::string>>(std::vector<std::string>{one.hostIface})
-				     : railInterfaces(node, rail);
+				     : railInterfaces(node, rail, used);
 		if (!interfaces) {
 			notes.push_back(one.place.toString() + ": rail " + rail + ": " + interfaces.error().message +
 					"; the kernel's routing applies");

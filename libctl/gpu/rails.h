@@ -3,6 +3,7 @@
 // nearest pairs are assigned first.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,13 @@ struct Rail {
 // One rail per GPU, in that order; none if there are no cards. The result refers to @node.
 std::vector<Rail> planRails(const Node &node, const std::vector<const PciDevice *> &gpus,
 			    const std::vector<const PciDevice *> &cards);
-// NICs with a link; if any of these has RDMA, only those with RDMA.
-std::vector<const PciDevice *> railCards(const Node &node);
+// NICs with a link, or with an interface in @used; if any of these has RDMA, only those with RDMA.
+std::vector<const PciDevice *> railCards(const Node &node, const std::set<std::string> &used = {});
 
 // The interfaces to storage for @gpu, or for all GPUs if it is "all", without duplicates. noSuchObject: no such GPU, or
-// no NIC with an interface.
-nvmeof::Result<std::vector<std::string>> railInterfaces(const Node &node, const std::string &gpu);
+// no NIC with an interface. @used: interfaces of connections that exist, which a loss of the link does not move.
+nvmeof::Result<std::vector<std::string>> railInterfaces(const Node &node, const std::string &gpu,
+							const std::set<std::string> &used = {});
 
 // A disk's paths through one NIC
 struct CardUse {
@@ -38,7 +40,8 @@ struct CardUse {
 std::vector<CardUse> usesOf(const Node &node, const PciDevice &card);
 
 // Replaces each connection with a rail by one connection per interface of that rail. If there is no interface, the
-// connection uses default routing, and the returned notes give the reason.
-std::vector<std::string> spreadOverRails(nvmeof::Config &config, const Tree &tree);
+// connection uses default routing, and the returned notes give the reason. @used: see railInterfaces().
+std::vector<std::string> spreadOverRails(nvmeof::Config &config, const Tree &tree,
+					 const std::set<std::string> &used = {});
 
 } // namespace nofctl::gpu

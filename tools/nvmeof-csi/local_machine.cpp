@@ -196,15 +196,22 @@ Result<std::string> LocalMachine::contentOf(const std::string &device)
 	if (found == -1)
 		return failure(device, EIO);
 	const char *type = nullptr;
-	if (found == 0 && blkid_probe_lookup_value(probe.get(), "TYPE", &type, nullptr) == 0)
+	if (found != 0 || blkid_probe_lookup_value(probe.get(), "TYPE", &type, nullptr) != 0)
+		return std::string("?");
+	if (type != std::string_view("xfs"))
 		return std::string(type);
-	return std::string("?");
+	constexpr off_t inProgress = 126; // sb_inprogress, set first and cleared last by mkfs.xfs
+	const Descriptor node(device);
+	std::uint8_t value = 0;
+	if (!node || ::pread(node.fd(), &value, sizeof(value), inProgress) != sizeof(value))
+		return failure(device, errno ? errno : EIO);
+	return std::string(value ? unfinishedXfs : type);
 }
 
 Result<void> LocalMachine::format(const std::string &device, const std::string &fileSystem,
 				  const std::vector<std::string> &options)
 {
-	// without -F or -f, mkfs refuses a device that has contents after all
+	// without -F or -f in the options, mkfs refuses a device that has contents after all
 	std::vector<std::string> words{"mkfs." + fileSystem, "-q"};
 	words.insert(words.end(), options.begin(), options.end());
 	words.push_back(device);

@@ -42,6 +42,10 @@ enum class Reach {
 	unknown, // no response
 };
 
+// contentOf() reports this for an xfs whose superblock says that mkfs.xfs or xfs_copy is at work, or was interrupted.
+// Linux does not mount it.
+inline constexpr const char *unfinishedXfs = "an unfinished xfs";
+
 class Machine {
 public:
 	virtual ~Machine() = default;
@@ -59,7 +63,7 @@ public:
 	virtual nvmeof::Result<void> takeFence(const nvmeof::Namespace &ns, nofctl::volume::FenceKey key) = 0;
 	virtual nvmeof::Result<void> dropFence(const nvmeof::Namespace &ns) = 0;
 
-	// "ext4"; "?" for other contents, such as partitions; empty: no contents
+	// "ext4"; unfinishedXfs; "?" for other contents, such as partitions; empty: no contents
 	virtual nvmeof::Result<std::string> contentOf(const std::string &device) = 0;
 	virtual nvmeof::Result<void> format(const std::string &device, const std::string &fileSystem,
 					    const std::vector<std::string> &options) = 0;

@@ -108,8 +108,31 @@ Result<bool> NodeService::isShared(const std::string &volume, const std::string 
 	return false;
 }
 
-// Formats only a disk without any contents.
-Status NodeService::mountVolume(const Staged &staged, const VolumeSpec &spec, const Namespace &ns, bool readOnly)
+/*
+ * The record says that mkfs is at work, so that a plugin that is killed meanwhile knows that the unfinished file system
+ * it finds is its own.
+ */
+Status NodeService::format(const std::string &volume, const std::string &device, const std::string &fileSystem,
+			   std::vector<std::string> options, bool again)
+{
+	std::optional<Staged> record = staged_.find(volume);
+	if (!record)
+		return {StatusCode::INTERNAL, device + " is not formatted: the record of " + volume + " is missing"};
+	record->formatting = true;
+	if (Result<void> kept = staged_.add(volume, *record); !kept)
+		return statusOf(kept.error());
+	if (again)
+		options.insert(options.begin(), "-f");
+	if (Result<void> made = machine_.format(device, fileSystem, options); !made)
+		return statusOf(made.error());
+	record->formatting = false;
+	Result<void> kept = staged_.add(volume, *record);
+	return kept ? Status::OK : statusOf(kept.error());
+}
+
+// Formats only a disk without any contents, or with an xfs that this plugin has not finished.
+Status NodeService::mountVolume(const std::string &volume, const Staged &staged, const VolumeSpec &spec,
+				const Namespace &ns, bool readOnly)
 {
 	const std::string device = deviceOf(ns);
 	Result<std::optional<Mounted>> there = machine_.mountedAt(staged.path);
@@ -126,20 +149,28 @@ Status NodeService::mountVolume(const Staged &staged, const VolumeSpec &spec, co
 	Result<std::string> content = machine_.contentOf(device);
 	if (!content)
 		return statusOf(content.error());
-	if (!content->empty() && *content != staged.fileSystem)
+	const bool again = staged.formatting && staged.fileSystem == "xfs" && *content == unfinishedXfs && !readOnly;
+	if (*content == unfinishedXfs && !again)
+		return {StatusCode::FAILED_PRECONDITION,
+			device + " has " + unfinishedXfs +
+				": mkfs.xfs or xfs_copy is at work or was interrupted; it is "
+				"not changed. If no program on any node writes it, and it has no data, erase it with "
+				"'wipefs -a " +
+				device + "'"};
+	if (!content->empty() && !again && *content != staged.fileSystem)
 		return {StatusCode::FAILED_PRECONDITION, device + " has contents other than " + staged.fileSystem +
 								 (*content == "?" ? "" : ": " + *content) +
 								 "; it is not changed"};
 	const std::vector<nofctl::volume::User> users = machine_.usersOf(ns.name); // another volume may use the disk
-	if (content->empty()) {
+	if (content->empty() || again) {
 		if (readOnly)
 			return {StatusCode::FAILED_PRECONDITION,
 				device + " is empty and read-only, so it cannot be formatted"};
 		if (!users.empty())
 			return {StatusCode::FAILED_PRECONDITION,
 				device + " is not formatted because it is " + nofctl::volume::toString(users)};
-		if (Result<void> made = machine_.format(device, staged.fileSystem, spec.mkfsOptions); !made)
-			return statusOf(made.error());
+		if (Status made = format(volume, device, staged.fileSystem, spec.mkfsOptions, again); !made.ok())
+			return made;
 	} else if (!readOnly && users.empty()) {
 		if (Result<void> good = machine_.check(device, staged.fileSystem); !good)
 			return statusOf(good.error());
@@ -213,7 +244,8 @@ NodeService::Outcome NodeService::attachAndMount(const v1::NodeStageVolumeReques
 								   " are required"};
 	else if (status = fence(request, spec, ns); status.ok())
 		status = wish.fileSystem.empty() ? bindVolume(wish, ns)
-						 : mountVolume(wish, spec, ns, readsOnly(request.volume_capability()));
+						 : mountVolume(request.volume_id(), wish, spec, ns,
+							       readsOnly(request.volume_capability()));
 	if (status.ok() || complete)
 		return {status, false};
 	return {status, undo(request.volume_id(), wish, spec, ns, !others).ok()};
@@ -299,6 +331,7 @@ Status NodeService::NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVo
 		if (Result<VolumeSpec> old = parseVolume(before->context); old)
 			if (Status status = undo(volume, *before, *old); !status.ok())
 				return status;
+	wish.formatting = same && before->formatting;
 	if (!complete)
 		if (Result<void> kept = staged_.add(volume, wish); !kept)
 			return statusOf(kept.error());
@@ -310,6 +343,7 @@ Status NodeService::NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVo
 	if (!status.ok())
 		return status;
 	wish.complete = true;
+	wish.formatting = false;
 	Result<void> kept = staged_.add(volume, wish);
 	return kept ? Status::OK : statusOf(kept.error());
 }

@@ -73,8 +73,10 @@ private:
 	grpc::Status undo(const std::string &volume, const Staged &staged, const VolumeSpec &spec,
 			  const std::optional<nvmeof::Namespace> &ns, bool attached);
 	grpc::Status undo(const std::string &volume, const Staged &staged, const VolumeSpec &spec);
-	grpc::Status mountVolume(const Staged &staged, const VolumeSpec &spec, const nvmeof::Namespace &ns,
-				 bool readOnly);
+	grpc::Status mountVolume(const std::string &volume, const Staged &staged, const VolumeSpec &spec,
+				 const nvmeof::Namespace &ns, bool readOnly);
+	grpc::Status format(const std::string &volume, const std::string &device, const std::string &fileSystem,
+			    std::vector<std::string> options, bool again);
 	bool serves(const ReachableService &service);
 	grpc::Status bindVolume(const Staged &staged, const nvmeof::Namespace &ns);
 	grpc::Status publishBlock(const std::string &target, const nvmeof::Namespace &ns, bool readOnly,

@@ -98,6 +98,7 @@ try {
 	staged.options = json.value("options", std::vector<std::string>());
 	staged.accessMode = json.value("access_mode", 0);
 	staged.complete = json.value("complete", true);
+	staged.formatting = json.value("formatting", false);
 	return staged;
 } catch (const Json::exception &) {
 	return std::nullopt;
@@ -124,7 +125,8 @@ Result<void> StagedVolumes::add(const std::string &volume, const Staged &staged)
 {
 	const Json json{{"context", staged.context},        {"path", staged.path},
 			{"file_system", staged.fileSystem}, {"options", staged.options},
-			{"access_mode", staged.accessMode}, {"complete", staged.complete}};
+			{"access_mode", staged.accessMode}, {"complete", staged.complete},
+			{"formatting", staged.formatting}};
 	return folder_.write(volume, json.dump());
 }
 

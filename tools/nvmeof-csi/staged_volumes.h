@@ -24,7 +24,8 @@ struct Staged {
 	std::string fileSystem; // empty: a block volume
 	std::vector<std::string> options;
 	int accessMode = 0;
-	bool complete = false; // the stage has succeeded; otherwise it has to be undone or repeated
+	bool complete = false;   // the stage has succeeded; otherwise it has to be undone or repeated
+	bool formatting = false; // mkfs was started on the disk, which was empty, and has not ended
 
 	bool sameRequest(const Staged &other) const; // equal, except for the path
 };

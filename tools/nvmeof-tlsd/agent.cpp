@@ -2,8 +2,10 @@
 #include "agent.h"
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cerrno>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <syslog.h>
@@ -29,10 +31,16 @@ Agent::Peer Agent::peerOf(int socket)
 	    ::getnameinfo(reinterpret_cast<sockaddr *>(&address), length, host, sizeof(host), port, sizeof(port),
 			  NI_NUMERICHOST | NI_NUMERICSERV) != 0)
 		return {"", "an unknown peer"};
-	if (address.ss_family != AF_INET && address.ss_family != AF_INET6)
+	if (address.ss_family == AF_INET)
+		return {host, fmt::format("{}:{}", host, port)};
+	if (address.ss_family != AF_INET6)
 		return {"", "a local peer"};
-	return {host,
-		address.ss_family == AF_INET6 ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port)};
+	const std::string name = fmt::format("[{}]:{}", host, port);
+	in6_addr &bytes = reinterpret_cast<sockaddr_in6 &>(address).sin6_addr;
+	if (IN6_IS_ADDR_V4MAPPED(&bytes) || IN6_IS_ADDR_LINKLOCAL(&bytes))
+		return {host, name};
+	std::fill(bytes.s6_addr + 8, bytes.s6_addr + 16, 0); // a machine can have any address of its /64
+	return {inet_ntop(AF_INET6, &bytes, host, sizeof(host)), name};
 }
 
 namespace {
@@ -58,10 +66,9 @@ public:
 	}
 
 	const std::string &host() const { return peer_.host; }
-	bool silentServer(milliseconds since) const
-	{
-		return request_.role == TlsRole::server && !handshake_.heard() && steady_clock::now() - begun_ >= since;
-	}
+	bool server() const { return request_.role == TlsRole::server; }
+	bool heard() const { return handshake_.heard(); }
+	steady_clock::duration age() const { return steady_clock::now() - begun_; }
 
 	// The object does not exist afterwards if the handshake has ended.
 	void start()
@@ -150,7 +157,7 @@ private:
 };
 
 Agent::Agent(runtime::Loop &loop, const TlsContexts &contexts, PskStore &store, HandshakeQueue &queue, Install install,
-	     bool debug, AgentLimits limits)
+	     bool debug, const AgentLimits &limits)
 	: contexts_(contexts), store_(store), queue_(queue), install_(std::move(install)), debug_(debug),
 	  limits_(limits), poller_(loop), wheel_(loop), more_(loop, [this] { serve(); })
 {
@@ -161,21 +168,21 @@ Agent::~Agent() = default;
 void Agent::serve()
 {
 	constexpr int most = 32; // before the handshakes that run have their turn
-	for (int i = 0; i < most; i++) {
-		if (ending_)
-			return;
-		const bool full = running_.size() >= limits_.handshakes;
-		Running *silent = full ? oldestSilent() : nullptr;
-		if (full && !silent) {
-			more_.startUnlessRunning(limits_.silence); // erase() calls earlier
+	if (ending_)
+		return;
+	startWaiting();
+	for (int i = 0; i < most && running_.size() < limits_.handshakes; i++) {
+		if (!take()) {
+			if (!waiting_.empty())
+				more_.startUnlessRunning(limits_.silence);
 			return;
 		}
-		if (!take())
-			return;
-		if (silent)
-			silent->finish(ETIMEDOUT, 0, "the peer does not answer while others wait; does it speak TLS?");
 	}
-	more_.start(0ms);
+	// erase() calls earlier if all are running
+	if (running_.size() < limits_.handshakes)
+		more_.start(0ms);
+	else
+		more_.startUnlessRunning(limits_.silence);
 }
 
 bool Agent::take()
@@ -188,22 +195,62 @@ bool Agent::take()
 	}
 	if (!*request)
 		return false;
-	start(*std::move(*request));
+	add(*std::move(*request));
 	return true;
 }
 
-void Agent::start(HandshakeRequest request)
+void Agent::add(HandshakeRequest request)
 {
 	Peer peer = peerOf(request.socket.get());
 	if (request.auth != AuthMode::psk)
 		return refuse(
 			request, peer.name, EOPNOTSUPP,
 			"its user wants a handshake without a pre-shared key, which this agent does not do; install "
-			"ktls-utils and start tlshd.service, and nvmeof-tlsd steps aside");
+			"ktls-utils and start tlshd.service: nvmeof-tlsd leaves the handshakes to it");
 	if (request.role == TlsRole::server && withPeer(peer.host) >= limits_.ofPeer)
 		return refuse(request, peer.name, EAGAIN,
 			      fmt::format("{} handshakes with this peer are running; it may try again later",
 					  limits_.ofPeer));
+	if (request.role == TlsRole::client || (waiting_.empty() && makeRoom()))
+		return start(std::move(request), std::move(peer));
+	if (waiting_.size() >= limits_.waiting)
+		return refuse(request, peer.name, EAGAIN,
+			      fmt::format("{} handshakes wait already; it may try again later", limits_.waiting));
+	waiting_.push_back({std::move(request), std::move(peer), steady_clock::now()});
+}
+
+void Agent::startWaiting()
+{
+	while (!waiting_.empty() && makeRoom()) {
+		Waiting next = std::move(waiting_.front());
+		waiting_.pop_front();
+		milliseconds &timeout = next.request.timeout;
+		if (!timeout.count())
+			timeout = limits_.usualTimeout;
+		timeout -= duration_cast<milliseconds>(steady_clock::now() - next.since);
+		if (timeout > 0ms)
+			start(std::move(next.request), std::move(next.peer));
+		else
+			refuse(next.request, next.peer.name, ETIMEDOUT, "other handshakes took too long; try again");
+	}
+}
+
+bool Agent::makeRoom()
+{
+	const auto servers =
+		std::ranges::count_if(running_, &Running::server, [](const auto &r) -> const Running & { return *r; });
+	if (static_cast<std::size_t>(servers) < limits_.asServer && running_.size() < limits_.handshakes)
+		return true;
+	Running *slow = oldestSlow();
+	if (slow)
+		slow->finish(ETIMEDOUT, 0,
+			     slow->heard() ? "the peer is slow while others wait"
+					   : "the peer does not answer while others wait; does it speak TLS?");
+	return slow;
+}
+
+void Agent::start(HandshakeRequest request, Peer peer)
+{
 	const int fd = request.socket.get();
 	try {
 		running_.push_back(std::make_unique<Running>(*this, std::move(request), std::move(peer)));
@@ -222,28 +269,32 @@ void Agent::refuse(const HandshakeRequest &request, const std::string &peer, int
 	report(request, peer, "", reason);
 }
 
-// The oldest handshake as a server whose peer has not sent one byte for a while. It gives way to another one, so that
-// peers which only connect cannot keep out others.
-Agent::Running *Agent::oldestSilent() const
+// The oldest handshake as a server whose peer has not sent one byte for a while, or else one that takes long. It gives
+// way to another one, so that peers which do not go on cannot keep out others.
+Agent::Running *Agent::oldestSlow() const
 {
-	const auto found = std::ranges::find_if(
-		running_, [this](const auto &running) { return running->silentServer(limits_.silence); });
-	return found == running_.end() ? nullptr : found->get();
+	const auto find = [this](milliseconds limit, bool heard) {
+		const auto found = std::ranges::find_if(running_, [&](const auto &running) {
+			return running->server() && (heard || !running->heard()) && running->age() >= limit;
+		});
+		return found == running_.end() ? nullptr : found->get();
+	};
+	Running *silent = find(limits_.silence, false);
+	return silent ? silent : find(limits_.slow, true);
 }
 
 std::size_t Agent::withPeer(const std::string &host) const
 {
 	return static_cast<std::size_t>(
-		std::ranges::count_if(running_, [&](const auto &running) { return running->host() == host; }));
+		std::ranges::count_if(running_, [&](const auto &running) { return running->host() == host; }) +
+		std::ranges::count_if(waiting_, [&](const auto &waiting) { return waiting.peer.host == host; }));
 }
 
 void Agent::erase(const Running &handshake)
 {
-	const bool full = running_.size() >= limits_.handshakes;
+	const bool full = running_.size() >= limits_.handshakes || !waiting_.empty();
 	std::erase_if(running_, [&](const auto &running) { return running.get() == &handshake; });
-	if (ending_ && running_.empty() && ended_)
-		std::exchange(ended_, nullptr)();
-	else if (full && !ending_)
+	if (full && !ending_)
 		more_.start(0ms);
 }
 
@@ -262,20 +313,15 @@ void Agent::report(const HandshakeRequest &request, const std::string &peer, con
 	    {.address = peer});
 }
 
-void Agent::stepAside(std::function<void()> ended)
-{
-	ending_ = true;
-	ended_ = std::move(ended);
-	if (running_.empty() && ended_)
-		std::exchange(ended_, nullptr)();
-}
-
 void Agent::end()
 {
+	constexpr const char *reason = "the agent ends; start nvmeof-tlsd again";
 	ending_ = true;
-	ended_ = nullptr;
 	while (!running_.empty())
-		running_.front()->finish(EIO, 0, "the agent ends; start nvmeof-tlsd again");
+		running_.front()->finish(EIO, 0, reason);
+	for (const Waiting &waiting : waiting_)
+		refuse(waiting.request, waiting.peer.name, EIO, reason);
+	waiting_.clear();
 }
 
 } // namespace tlsd

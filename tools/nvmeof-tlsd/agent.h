@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <list>
 #include <memory>
@@ -19,9 +20,11 @@ namespace tlsd {
 
 struct AgentLimits {
 	std::size_t handshakes = 512; // at a time; further ones wait in the kernel, which bounds them, too
-	std::size_t ofPeer = 256;     // at a time as a server with one address; further ones are refused
+	std::size_t asServer = 384;   // of these as a server; the others are for this host's own connections
+	std::size_t waiting = 512;    // as a server, taken and not begun; further ones are refused
+	std::size_t ofPeer = 256;     // as a server with one address (IPv6: /64), waiting ones included; then refused
 	std::chrono::milliseconds usualTimeout{10'000}, longestTimeout{60'000};
-	std::chrono::milliseconds silence{1'000}; // see Agent::oldestSilent()
+	std::chrono::milliseconds silence{1'000}, slow{3'000}; // see Agent::oldestSlow()
 };
 
 class Agent {
@@ -30,31 +33,40 @@ public:
 
 	// Everything passed must outlive the agent. @debug: log successes, too.
 	Agent(runtime::Loop &loop, const TlsContexts &contexts, PskStore &store, HandshakeQueue &queue, Install install,
-	      bool debug, AgentLimits limits = {});
+	      bool debug, const AgentLimits &limits = {});
 	~Agent();
 	Agent(const Agent &) = delete;
 	Agent &operator=(const Agent &) = delete;
 
-	// Takes handshakes from the queue until there are none or too many; goes on by itself when one has ended.
+	// Takes handshakes from the queue until there are none or too many; goes on by itself when one has ended. Those
+	// as a server wait here for their turn, not in the queue, where those of this host's connections would wait
+	// behind them.
 	void serve();
-	// Takes no further ones. @ended is called when the running ones have ended.
-	void stepAside(std::function<void()> ended);
 	// Ends all: the kernel reports EIO to their users.
 	void end();
 	std::size_t running() const { return running_.size(); }
+	std::size_t waiting() const { return waiting_.size(); }
 
 private:
 	class Running;
 	struct Peer {
-		std::string host, name; // numeric address, without and with the port
+		std::string host, name; // numeric address, without and with the port; of IPv6 the host is the /64
+	};
+	struct Waiting {
+		HandshakeRequest request;
+		Peer peer;
+		std::chrono::steady_clock::time_point since;
 	};
 	using List = std::list<std::unique_ptr<Running>>;
 
 	static Peer peerOf(int socket);
 	bool take(); // one; false: there is none, or it failed and is tried again later
-	void start(HandshakeRequest request);
+	void add(HandshakeRequest request);
+	void start(HandshakeRequest request, Peer peer);
+	void startWaiting();
+	bool makeRoom(); // for one more as a server
 	void refuse(const HandshakeRequest &request, const std::string &peer, int status, const std::string &reason);
-	Running *oldestSilent() const;
+	Running *oldestSlow() const;
 	std::size_t withPeer(const std::string &host) const;
 	void erase(const Running &handshake);
 	void report(const HandshakeRequest &request, const std::string &peer, const std::string &identity,
@@ -70,8 +82,8 @@ private:
 	runtime::Poller poller_;
 	runtime::Wheel wheel_;
 	List running_; // the oldest first
+	std::deque<Waiting> waiting_;
 	bool ending_ = false;
-	std::function<void()> ended_;
 	runtime::Timer more_; // calls serve()
 };
 

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <systemd/sd-daemon.h>
 
 #include "check.h"
 #include "handshake_family.h"
@@ -29,16 +28,6 @@ int failWith(const Error &error)
 	return error.code == ErrorCode::noModule ? noHandshakeApi : failed;
 }
 
-// The service manager takes an exit before READY=1 for a failure.
-int otherAgentRuns()
-{
-	say(LOG_NOTICE,
-	    "another agent does the handshakes of this machine (tlshd or nvmeof-tlsd): there is nothing to do. "
-	    "To have this one do them, stop the other and start it again");
-	sd_notify(0, "READY=1\nSTATUS=another agent is running");
-	return done;
-}
-
 int serve(bool debug)
 {
 	Result<HandshakeFamily> family = HandshakeFamily::open();
@@ -46,8 +35,6 @@ int serve(bool debug)
 		return failWith(family.error());
 	if (const Result<void> rights = family->checkRights(); !rights)
 		return failWith(rights.error());
-	if (family->otherAgent())
-		return otherAgentRuns();
 	const Result<void> served = serve(*family, *family, debug);
 	return served ? done : failWith(served.error());
 }

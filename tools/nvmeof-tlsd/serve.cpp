@@ -20,7 +20,38 @@ using nvmeof::Result;
 
 namespace {
 
-constexpr std::chrono::seconds lookInterval(1); // for another agent
+constexpr std::chrono::seconds lookInterval(1);
+// In which another agent can take a handshake first. With new ones all the time, the oldest waits longer.
+constexpr std::chrono::milliseconds turn(200), longestTurn(1000);
+
+/*
+ * Whether there is another agent. Any user may listen for handshakes, but only root can take them. So a listener gets
+ * the first turn, and this agent does what it has not taken by then.
+ */
+class Others {
+public:
+	explicit Others(const HandshakeFamily &family) : family_(family) {}
+
+	bool present()
+	{
+		const auto now = std::chrono::steady_clock::now();
+		if (now < nextLook_) // it reads a table of all netlink sockets
+			return present_;
+		nextLook_ = now + lookInterval;
+		const bool found = family_.otherAgent();
+		if (found && !present_)
+			runtime::say(logLimit_, LOG_NOTICE,
+				     "another program listens for handshakes (tlshd?): this agent does those that it "
+				     "has not taken after 0.2 s");
+		return present_ = found;
+	}
+
+private:
+	const HandshakeFamily &family_;
+	runtime::LogLimit logLimit_;
+	std::chrono::steady_clock::time_point nextLook_;
+	bool present_ = false;
+};
 
 } // namespace
 
@@ -34,27 +65,21 @@ Result<void> serve(HandshakeFamily &family, HandshakeQueue &queue, bool debug)
 		return store.error();
 	runtime::Loop loop;
 	Agent agent(loop, *contexts, *store, queue, installKeys, debug);
-	bool steppingAside = false;
-	auto nextLook = std::chrono::steady_clock::now();
-	auto otherAgent = [&] { // reads a table of all netlink sockets
+	Others others(family);
+	runtime::Timer left(loop, [&] { agent.serve(); });
+	auto turnBegan = std::chrono::steady_clock::now();
+	auto serveInTurn = [&] {
 		const auto now = std::chrono::steady_clock::now();
-		if (steppingAside || now < nextLook)
-			return false;
-		nextLook = now + lookInterval;
-		return family.otherAgent();
-	};
-	auto look = [&] {
-		if (otherAgent()) {
-			steppingAside = true;
-			runtime::say(LOG_NOTICE, "another agent has started to do the handshakes of this machine; this "
-						 "one ends");
-			agent.stepAside([&] { loop.end(0); });
-		}
-		agent.serve();
+		if (!others.present())
+			return agent.serve();
+		if (!left.running())
+			turnBegan = now;
+		if (now - turnBegan < longestTurn - turn)
+			left.start(turn);
 	};
 	runtime::Readable events(loop, family.fd(), [&] {
 		family.drain();
-		look();
+		serveInTurn();
 	});
 	auto end = [&] {
 		sd_notify(0, "STOPPING=1");
@@ -65,7 +90,7 @@ Result<void> serve(HandshakeFamily &family, HandshakeQueue &queue, bool debug)
 	if (const Result<void> joined = family.join(); !joined)
 		return joined.error();
 	sd_notify(0, "READY=1");
-	agent.serve(); // what has waited since another agent ended
+	serveInTurn(); // what has waited for an agent
 	loop.run();
 	return {};
 }

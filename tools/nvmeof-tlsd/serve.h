@@ -7,8 +7,8 @@
 
 namespace tlsd {
 
-// Does the handshakes of @queue, which are those of @family, until SIGTERM or SIGINT, or until another agent has joined
-// and the running ones have ended. @debug: log successes, too. Errors: failed, before it has begun.
+// Does the handshakes of @queue, which are those of @family, until SIGTERM or SIGINT; while another program listens for
+// them, only those that it leaves. @debug: log successes, too. Errors: failed, before it has begun.
 nvmeof::Result<void> serve(HandshakeFamily &family, HandshakeQueue &queue, bool debug);
 
 } // namespace tlsd

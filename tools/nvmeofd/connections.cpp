@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "connections.h"
 
+#include <algorithm>
+#include <memory>
 #include <set>
 #include <syslog.h>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,6 +24,9 @@ namespace {
 
 // Connects requested at a time; the others follow in the next turn of the loop
 constexpr std::size_t maxAtOnce = 64;
+// Limits of remembered connections that are no longer wanted
+constexpr std::chrono::minutes memory{2};
+constexpr std::size_t maxUnwanted = 4096;
 
 Fields fieldsOf(const ConnectOptions &options, const std::string &controller)
 {
@@ -36,9 +42,9 @@ Connections::Connections(Loop &loop, Client &client, KeyUpdates &keys, std::func
 
 std::map<std::string, std::string> insecureControllers(const std::vector<Change> &changes,
 						       const std::vector<PlannedConnection> &wanted,
-						       const std::vector<Controller> &present)
+						       SecurityRules services, const std::vector<Controller> &present)
 {
-	std::map<std::string, const SecurityRule *> rules; // by controller
+	SecurityRules rules = std::move(services);
 	for (const Change &change : changes)
 		if (change.kind == Change::Kind::keep && change.wanted)
 			rules.emplace(change.controller, &wanted[*change.wanted].options.security);
@@ -50,11 +56,26 @@ std::map<std::string, std::string> insecureControllers(const std::vector<Change>
 	return insecure;
 }
 
+std::function<bool(const ConnectOptions &options)> presence(const std::vector<Controller> &present)
+{
+	auto keyOf = [](const std::string &nqn, const std::string &traddr, const std::string &trsvcid) {
+		return nqn + " " + normalTraddr(traddr) + " " + trsvcid;
+	};
+	auto index = std::make_shared<std::unordered_multimap<std::string, const Controller *>>();
+	for (const Controller &one : present)
+		index->emplace(keyOf(one.subsysnqn, one.traddr, one.trsvcid), &one);
+	return [index, keyOf](const ConnectOptions &options) {
+		auto [at, end] =
+			index->equal_range(keyOf(options.subsysnqn, options.address.traddr, options.address.trsvcid));
+		return std::any_of(at, end, [&](const auto &one) { return isConnection(*one.second, options); });
+	};
+}
+
 void Connections::apply(const std::vector<Change> &changes, const std::vector<PlannedConnection> &wanted,
-			const std::vector<Controller> &present)
+			SecurityRules services, const std::vector<Controller> &present)
 {
 	keep(changes);
-	tellInsecure(insecureControllers(changes, wanted, present));
+	tellInsecure(insecureControllers(changes, wanted, std::move(services), present));
 	auto now = std::chrono::steady_clock::now();
 	std::optional<std::chrono::steady_clock::time_point> next;
 	std::set<std::string> keys;
@@ -68,6 +89,8 @@ void Connections::apply(const std::vector<Change> &changes, const std::vector<Pl
 		std::string key = connectionKey(options);
 		auto attempt = attempts_.find(key);
 		keys.insert(key);
+		if (attempt != attempts_.end())
+			attempt->second.unwanted.reset();
 		if (change.kind != Change::Kind::connect)
 			continue;
 		auto when = attempt == attempts_.end() ? now : attempt->second.notBefore;
@@ -76,15 +99,33 @@ void Connections::apply(const std::vector<Change> &changes, const std::vector<Pl
 		else
 			next = std::min(next.value_or(when), std::max(when, now));
 	}
-	// a connection that is wanted again later starts with a fresh back-off
-	std::erase_if(attempts_, [&](const auto &one) { return !keys.contains(one.first); });
+	unwant(keys, now);
 	for (const auto &[key, attempt] : attempts_)
-		if (!attempt.error.empty() && attempt.notBefore > now)
+		if (!attempt.unwanted && !attempt.error.empty() && attempt.notBefore > now)
 			next = std::min(next.value_or(attempt.notBefore), attempt.notBefore);
 	if (next)
 		retry_.start(std::chrono::ceil<std::chrono::milliseconds>(*next - now));
 	else
 		retry_.stop();
+}
+
+// A connection that is wanted again soon is delayed, more each time.
+void Connections::unwant(const std::set<std::string> &wanted, std::chrono::steady_clock::time_point now)
+{
+	std::size_t unwanted = 0;
+	for (auto &[key, attempt] : attempts_) {
+		if (wanted.contains(key))
+			continue;
+		unwanted++;
+		if (attempt.unwanted)
+			continue;
+		attempt.unwanted = now;
+		attempt.notBefore = std::max(attempt.notBefore, now + attempt.returns.next());
+		attempt.error.clear();
+	}
+	std::erase_if(attempts_, [&](const auto &one) {
+		return one.second.unwanted && (unwanted > maxUnwanted || now - *one.second.unwanted > memory);
+	});
 }
 
 // Logs each unwanted controller once.
@@ -125,7 +166,7 @@ void Connections::connect(const ConnectOptions &wanted)
 	if (made) {
 		keys_.created(made->name, version);
 		attempt.controller = made->name;
-		say(LOG_INFO,
+		say(limit_, LOG_INFO,
 		    fmt::format("{}: connecting to {} at {}", made->name, options.subsysnqn,
 				options.address.toString()),
 		    fieldsOf(options, made->name));
@@ -135,7 +176,7 @@ void Connections::connect(const ConnectOptions &wanted)
 	if (made.error().code == ErrorCode::alreadyConnected)
 		attempt.controller = made.error().object.name;
 	if (attempt.error != made.error().message)
-		say(LOG_WARNING,
+		say(limit_, LOG_WARNING,
 		    fmt::format("cannot connect to {} at {}: {}", options.subsysnqn, options.address.toString(),
 				made.error().message),
 		    fieldsOf(options, ""));
@@ -150,9 +191,12 @@ void Connections::failed(Attempt &attempt, const std::string &why)
 
 void Connections::disconnect(const Change &change)
 {
-	say(LOG_NOTICE, fmt::format("{}: disconnecting: {}", change.controller, change.reason),
+	say(limit_, LOG_NOTICE, fmt::format("{}: disconnecting: {}", change.controller, change.reason),
 	    {.controller = change.controller});
 	client_.startDisconnect(change.controller);
+	for (auto &[key, attempt] : attempts_)
+		if (attempt.controller == change.controller)
+			attempt.controller.clear(); // its removal is not a failure
 }
 
 void Connections::event(const Event &event)

@@ -2,6 +2,7 @@
 #include "daemon.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <syslog.h>
 
 #include <fmt/format.h>
@@ -32,19 +33,47 @@ constexpr std::chrono::milliseconds saveDelay = 1s;
 constexpr std::chrono::milliseconds endPatience = 1s; // limit of the wait for the disk
 // Interval of checks whether a disk is still open, if a controller stays only because of that
 constexpr std::chrono::milliseconds openCheckInterval = 10s;
+// Interval of checks which interfaces rails have now
+constexpr std::chrono::milliseconds railInterval = 30s;
 // Limit of services that are no longer in the plan, whose logs are kept in case they return
 constexpr std::size_t maxUnplannedServices = 256;
 
+std::size_t entriesOf(const KnownService &known)
+{
+	return known.log ? known.log->entries.size() : 0;
+}
+
 } // namespace
+
+Result<DiscoveryLog> boundedLog(const Plan &plan, const KnownServices &known, const std::string &key, DiscoveryLog log)
+{
+	constexpr std::size_t maxUnusable = 256; // as many as Plan::refusals
+	std::size_t unusable = 0, entries = 0;
+	std::erase_if(log.entries,
+		      [&](const DiscoveryEntry &entry) { return !entry.defect.empty() && ++unusable > maxUnusable; });
+	log.entries.shrink_to_fit();
+	auto self = std::ranges::find(plan.services, key, &PlannedService::key);
+	for (const PlannedService &service : plan.services)
+		if (self != plan.services.end() && service.root == self->root && service.key != key)
+			if (auto there = known.find(service.key); there != known.end())
+				entries += entriesOf(there->second);
+	if (entries + log.entries.size() <= maxLogEntries)
+		return log;
+	return errorFromErrno(EFBIG,
+			      fmt::format("its log has {} entries, and the logs of the other services of the same "
+					  "configured service have {}: the limit is {}",
+					  log.entries.size(), entries, maxLogEntries));
+}
 
 Daemon::Daemon(Loop &loop, Places places, Config config, Client client, Topology topology)
 	: loop_(loop), places_(std::move(places)), client_(std::move(client)), topology_(std::move(topology)),
-	  remembered_(load()), known_(remembered_.services), mdnsServices_(remembered_.found),
-	  eventLog_(places_.state / "events"), resolver_(loop, client_, remembered_.addresses,
-							 [this] {
-								 saveTimer_.startUnlessRunning(saveDelay);
-								 configured();
-							 }),
+	  file_(places_.state / "last-known"), remembered_(load()), known_(remembered_.services),
+	  mdnsServices_(remembered_.found), eventLog_(places_.state / "events"),
+	  resolver_(loop, client_, remembered_.addresses,
+		    [this] {
+			    saveSoon();
+			    configured();
+		    }),
 	  keys_([this](const std::string &controller, const ControllerSettings &settings) {
 		  return client_.startSet(controller, settings);
 	  }),
@@ -52,6 +81,11 @@ Daemon::Daemon(Loop &loop, Places places, Config config, Client client, Topology
 	  mdns_(loop, [this](const std::vector<MdnsService> &services) { announced(services); }), stripes_(loop),
 	  soon_(loop, [this] { reconcile(); }), openTimer_(loop, [this] { reconcile(); }),
 	  saveTimer_(loop, [this] { save(); }), eventTimer_(loop, [this] { keepEvents(); }),
+	  railTimer_(loop,
+		     [this] {
+			     spread();
+			     configured();
+		     }),
 	  clientReadable_(loop, client_.fd(), [this] { client_.dispatch(); }),
 	  topologyReadable_(loop, topology_.fd(), [this] { topologyChanged(); })
 {
@@ -62,13 +96,30 @@ Daemon::Daemon(Loop &loop, Places places, Config config, Client client, Topology
 	configured();
 }
 
-// GPUs and NICs that appear later are seen by the next reload.
 void Daemon::prepare(Config config)
 {
-	config_ = std::move(config);
-	configText_ = formatConfig(config_);
-	for (const std::string &note : nofctl::gpu::spreadOverRails(config_, nofctl::gpu::FolderTree()))
-		say(LOG_WARNING, note);
+	asRead_ = std::move(config);
+	configText_ = formatConfig(asRead_);
+	spread();
+}
+
+// Replaces rails by their interfaces, periodically: a link that was down may be up. A card of existing connections
+// stays in the plan without a link: the kernel retries these connections.
+void Daemon::spread()
+{
+	railTimer_.stop();
+	config_ = asRead_;
+	if (std::ranges::all_of(config_.connections, [](const ConfigTarget &one) { return one.rail.empty(); }))
+		return;
+	std::set<std::string> used;
+	for (const Controller &one : topology_.snapshot().controllers)
+		used.insert(one.hostIface);
+	const std::vector<std::string> notes = nofctl::gpu::spreadOverRails(config_, nofctl::gpu::FolderTree(), used);
+	for (const std::string &note : notes)
+		if (std::ranges::find(railNotes_, note) == railNotes_.end())
+			say(LOG_WARNING, note);
+	railNotes_ = notes;
+	railTimer_.start(nofctl::jittered(railInterval));
 }
 
 void Daemon::follow()
@@ -99,12 +150,28 @@ void Daemon::configured()
 	reconcileSoon();
 }
 
+// Whether the last read of the service failed, or there was none
+bool Daemon::silent(const std::string &key) const
+{
+	auto known = known_.find(key);
+	return known == known_.end() || known->second.failed;
+}
+
 void Daemon::announced(const std::vector<MdnsService> &services)
 {
-	for (const MdnsService &one : mdnsServices_.announce(services))
-		say(LOG_INFO, fmt::format("mDNS: discovery service {} on {}", serviceKey(one.options), one.interface),
+	const std::size_t refused = mdnsServices_.refused();
+	for (const MdnsService &one :
+	     mdnsServices_.announce(services, [this](const std::string &key) { return silent(key); }))
+		say(mdnsLimit_, LOG_INFO,
+		    fmt::format("mDNS: discovery service {} on {}", serviceKey(one.options), one.interface),
 		    {.service = serviceKey(one.options)});
-	saveTimer_.startUnlessRunning(saveDelay);
+	if (mdnsServices_.refused() && !refused)
+		say(mdnsLimit_, LOG_WARNING,
+		    fmt::format(
+			    "mDNS: {} discovery services are not used, and nothing is disconnected: the limit is {}; "
+			    "'nvmeofctl daemon rescan' removes those that no longer answer",
+			    mdnsServices_.refused(), MdnsServices::max));
+	saveSoon();
 	reconcileSoon();
 }
 
@@ -148,10 +215,7 @@ void Daemon::rescan()
 {
 	for (const auto &[key, service] : services_)
 		service->readSoon();
-	mdnsServices_.forget([this](const std::string &key) {
-		auto known = known_.find(key);
-		return known == known_.end() || known->second.failed;
-	});
+	mdnsServices_.forget([this](const std::string &key) { return silent(key); });
 	mdns_.refresh();
 	connections_.forget();
 	resolver_.refresh();
@@ -210,10 +274,7 @@ PlanRules Daemon::rules() const
 		rules.hostnqn = *hostnqn;
 	rules.owner = owner;
 	rules.ownAddresses = ownAddresses();
-	rules.present = [this](const ConnectOptions &options) {
-		const std::vector<Controller> &all = topology_.snapshot().controllers;
-		return std::ranges::any_of(all, [&](const Controller &one) { return isConnection(one, options); });
-	};
+	rules.present = presence(topology_.snapshot().controllers);
 	return rules;
 }
 
@@ -222,7 +283,9 @@ Plan Daemon::makePlan() const
 	std::vector<ConnectOptions> services = wantedServices_;
 	const std::vector<ConnectOptions> found = mdnsServices_.wanted(config_);
 	services.insert(services.end(), found.begin(), found.end());
-	return planDiscovery(rules(), services, fixed_, known_);
+	Plan plan = planDiscovery(rules(), services, fixed_, known_);
+	plan.complete = plan.complete && !mdnsServices_.incomplete();
+	return plan;
 }
 
 void Daemon::reconcile()
@@ -230,6 +293,10 @@ void Daemon::reconcile()
 	// includes connects that were just requested
 	if (!topologyChanged() || !topology_.synced())
 		return;
+	if (!ready_ && railTimer_.running()) { // the existing connections were not known before
+		spread();
+		configured();
+	}
 	plan_ = makePlan();
 	if (!ready_)
 		forget(false);
@@ -237,7 +304,7 @@ void Daemon::reconcile()
 	pruneKnownServices();
 	forget(true);
 	if (!paused_)
-		connections_.apply(difference(), plan_.connections, topology_.snapshot().controllers);
+		connections_.apply(difference(), plan_.connections, serviceRules(), topology_.snapshot().controllers);
 	stripes_.apply(config_.stripes, topology_.snapshot());
 	if (!ready_)
 		sd_notify(0, "READY=1");
@@ -247,24 +314,40 @@ void Daemon::reconcile()
 			     .c_str());
 }
 
-// Each planned service has an object, except one on standby.
+// Each planned service has an object with the planned options, except one on standby.
 void Daemon::serve(const Plan &plan)
 {
-	std::set<std::string> keys;
+	std::map<std::string, const PlannedService *> wanted; // by key
 	for (const PlannedService &planned : plan.services)
 		if (planned.state != PlannedService::State::standby)
-			keys.insert(planned.key);
+			wanted.emplace(planned.key, &planned);
 	for (auto it = services_.begin(); it != services_.end();) {
-		if (keys.contains(it->first)) {
+		auto planned = wanted.find(it->first);
+		if (planned != wanted.end() && it->second->serves(*planned->second, hold(it->first))) {
 			++it;
 			continue;
 		}
+		if (planned != wanted.end())
+			say(LOG_NOTICE,
+			    fmt::format("discovery service {}: its options have changed: connecting anew", it->first),
+			    {.service = it->first});
 		it->second->leave();
 		it = services_.erase(it);
 	}
-	for (const PlannedService &planned : plan.services)
-		if (keys.contains(planned.key) && !services_.contains(planned.key))
-			makeService(planned);
+	for (const auto &[key, planned] : wanted)
+		if (!services_.contains(key))
+			makeService(*planned);
+}
+
+// The [[security]] rules of services, by their controllers
+SecurityRules Daemon::serviceRules() const
+{
+	SecurityRules rules;
+	for (const PlannedService &planned : plan_.services)
+		if (auto made = services_.find(planned.key);
+		    made != services_.end() && !made->second->controller().empty())
+			rules.emplace(made->second->controller(), &planned.options.security);
+	return rules;
 }
 
 // Disconnects discovery controllers of an earlier daemon that no service uses: with @kept those with a keep-alive
@@ -284,11 +367,17 @@ void Daemon::forget(bool kept)
 // Bounded: a service may refer to ever new services.
 void Daemon::pruneKnownServices()
 {
-	if (known_.size() <= plan_.services.size() + maxUnplannedServices)
-		return;
 	std::set<std::string> keys;
 	for (const PlannedService &planned : plan_.services)
 		keys.insert(planned.key);
+	std::size_t services = 0, entries = 0; // not planned
+	for (const auto &[key, known] : known_)
+		if (!keys.contains(key)) {
+			services++;
+			entries += entriesOf(known);
+		}
+	if (services <= maxUnplannedServices && entries <= maxLogEntries)
+		return;
 	std::erase_if(known_, [&](const auto &one) { return !keys.contains(one.first); });
 	std::erase_if(read_, [&](const std::string &key) { return !keys.contains(key); });
 }
@@ -302,7 +391,7 @@ std::optional<bool> Daemon::hold(const std::string &key) const
 void Daemon::makeService(const PlannedService &planned)
 {
 	DiscoveryService::Callbacks callbacks{
-		.told = [this, key = planned.key](DiscoveryLog log) { told(key, std::move(log)); },
+		.told = [this, key = planned.key](DiscoveryLog log) { return told(key, std::move(log)); },
 		.failed =
 			[this, key = planned.key] {
 				known_[key].failed = true;
@@ -316,8 +405,12 @@ void Daemon::makeService(const PlannedService &planned)
 	made.begin();
 }
 
-void Daemon::told(const std::string &key, DiscoveryLog log)
+Result<void> Daemon::told(const std::string &key, DiscoveryLog log)
 {
+	Result<DiscoveryLog> bounded = boundedLog(plan_, known_, key, std::move(log));
+	if (!bounded)
+		return bounded.error();
+	log = *std::move(bounded);
 	KnownService &known = known_[key];
 	bool first = read_.insert(key).second;
 	if (first || !known.log || known.log->generation != log.generation || known.failed)
@@ -327,8 +420,9 @@ void Daemon::told(const std::string &key, DiscoveryLog log)
 		    {.service = key});
 	known.log = std::move(log);
 	known.failed = false;
-	saveTimer_.startUnlessRunning(saveDelay);
+	saveSoon();
 	reconcileSoon();
+	return {};
 }
 
 // Logs from the last-known file may be out of date: until all services were read, nothing is disconnected.
@@ -369,34 +463,31 @@ std::vector<Change> Daemon::difference()
 	return changes;
 }
 
-std::filesystem::path Daemon::file() const
-{
-	return places_.state / "last-known";
-}
-
 // An unusable file is kept for analysis.
 LastKnown Daemon::load()
 {
-	nofctl::removeUnfinished(file()); // left by a killed daemon
-	Result<LastKnown> known = readLastKnown(file());
+	nofctl::removeUnfinished(file_.path()); // left by a killed daemon
+	Result<LastKnown> known = readLastKnown(file_.path());
 	if (known)
 		return *std::move(known);
 	if (known.error().code == ErrorCode::noSuchObject)
 		return {};
-	std::filesystem::path aside = file();
+	std::filesystem::path aside = file_.path();
 	aside += ".bad";
 	std::error_code error;
-	std::filesystem::rename(file(), aside, error);
-	say(LOG_WARNING, fmt::format("{} is unusable and was moved to {}: {}", file().string(), aside.string(),
+	std::filesystem::rename(file_.path(), aside, error);
+	say(LOG_WARNING, fmt::format("{} is unusable and was moved to {}: {}", file_.path().string(), aside.string(),
 				     known.error().message));
 	return {};
 }
 
 void Daemon::end()
 {
+	unsaved_ = true;
 	save();
 	eventLog_.add("daemon_ended", std::chrono::system_clock::now());
 	(void)eventLog_.writeAndWait(endPatience);
+	(void)file_.writeAndWait(endPatience);
 	for (const auto &[key, service] : services_)
 		service->abandon();
 }
@@ -410,21 +501,27 @@ void Daemon::keepEvents()
 		eventTimer_.start(eventLog_.delay());
 }
 
+void Daemon::saveSoon()
+{
+	unsaved_ = true;
+	saveTimer_.startUnlessRunning(saveDelay);
+}
+
 // Saves the logs of planned services only; those of others are obsolete.
 void Daemon::save()
 {
-	LastKnown known{{}, resolver_.known(), mdnsServices_.all()};
-	for (const PlannedService &planned : plan_.services)
-		if (auto found = known_.find(planned.key); found != known_.end() && found->second.log)
-			known.services.insert(*found);
-	std::string text = formatLastKnown(known);
-	if (text == saved_)
-		return;
-	Result<void> written = writeLastKnown(file(), text);
-	if (written)
-		saved_ = std::move(text);
-	else
+	if (std::exchange(unsaved_, false)) {
+		LastKnown known{{}, resolver_.known(), mdnsServices_.all()};
+		for (const PlannedService &planned : plan_.services)
+			if (auto found = known_.find(planned.key); found != known_.end() && found->second.log)
+				known.services.insert(*found);
+		file_.put(std::move(known));
+	}
+	Result<void> written = file_.write();
+	if (!written && file_.failedWrites() == 1)
 		say(LOG_WARNING, "cannot write " + written.error().message);
+	if (file_.pending())
+		saveTimer_.start(file_.delay());
 }
 
 Status Daemon::status() const

@@ -23,6 +23,7 @@
 #include "event_log.h"
 #include "key_updates.h"
 #include "last_known.h"
+#include "libctl/runtime/journal.h"
 #include "libctl/runtime/loop.h"
 #include "mdns.h"
 #include "mdns_services.h"
@@ -37,6 +38,13 @@ struct Places {
 	nvmeof::ConfigFiles config;
 	std::filesystem::path state = "/var/lib/nvmeof"; // last-known file and event log
 };
+
+// Limit of the entries in the logs of a configured service and its referrals together
+inline constexpr std::size_t maxLogEntries = 65536;
+
+// @log of the service with @key, with 256 unusable entries at most. Error: there are too many entries.
+nvmeof::Result<nvmeof::DiscoveryLog> boundedLog(const nvmeof::Plan &plan, const nvmeof::KnownServices &known,
+						const std::string &key, nvmeof::DiscoveryLog log);
 
 class Daemon {
 public:
@@ -61,43 +69,50 @@ private:
 	using Services = std::map<std::string, std::unique_ptr<DiscoveryService>>; // by key
 
 	void prepare(nvmeof::Config config);
+	void spread();
 	void follow();
 	void announced(const std::vector<MdnsService> &services);
+	bool silent(const std::string &key) const;
 	void configured();
 	bool topologyChanged(); // false: the module was unloaded
 	void event(const nvmeof::Event &event);
 	void reconcileSoon();
 	void reconcile();
+	void saveSoon();
 	void save();
 	void keepEvents();
 	void serve(const nvmeof::Plan &plan);
+	SecurityRules serviceRules() const;
 	void forget(bool kept);
 	void pruneKnownServices();
 	void makeService(const nvmeof::PlannedService &planned);
-	void told(const std::string &key, nvmeof::DiscoveryLog log);
+	nvmeof::Result<void> told(const std::string &key, nvmeof::DiscoveryLog log);
 	std::vector<nvmeof::Change> difference();
 	bool fresh() const;
 	nvmeof::PlanRules rules() const;
 	nvmeof::Plan makePlan() const;
 	void tell(const Reloaded &reloaded) const;
 	std::optional<bool> hold(const std::string &key) const;
-	std::filesystem::path file() const;
 	LastKnown load();
 
 	runtime::Loop &loop_;
 	Places places_;
-	nvmeof::Config config_;
-	std::string configText_; // as read, before rails are expanded
+	nvmeof::Config config_; // with the interfaces of rails
+	nvmeof::Config asRead_; // with rails
+	std::vector<std::string> railNotes_;
+	std::string configText_; // of asRead_
 	nvmeof::Client client_;
 	nvmeof::Topology topology_;
 	bool paused_ = false;
 	bool ready_ = false;
 
+	LastKnownFile file_;
+	bool unsaved_ = false;
 	LastKnown remembered_; // as read at the start
-	std::string saved_;    // as last written
 	nvmeof::KnownServices known_;
 	std::set<std::string> read_; // keys of services read since the start
 	MdnsServices mdnsServices_;
+	runtime::LogLimit mdnsLimit_;
 	std::vector<nvmeof::ConnectOptions> wantedServices_, fixed_; // from the configuration, with resolved addresses
 	std::map<std::string, std::optional<bool>> holds_;           // 'persistent' of configured services, by key
 	nvmeof::Plan plan_;
@@ -109,7 +124,7 @@ private:
 	Connections connections_;
 	Mdns mdns_;
 	Stripes stripes_;
-	runtime::Timer soon_, openTimer_, saveTimer_, eventTimer_;
+	runtime::Timer soon_, openTimer_, saveTimer_, eventTimer_, railTimer_;
 	runtime::Readable clientReadable_, topologyReadable_;
 };
 

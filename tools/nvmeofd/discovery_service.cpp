@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "discovery_service.h"
 
+#include <cerrno>
 #include <syslog.h>
+#include <tuple>
 
 #include <fmt/format.h>
+
+#include <nvmeof/difference.h>
 
 #include "connections.h"
 #include "libctl/discovery/service_nqn.h"
@@ -28,6 +32,21 @@ constexpr std::chrono::milliseconds readDebounce = 20ms;
 constexpr std::size_t maxReads = 5;
 constexpr std::uint8_t discoveryLogPage = 0x70; // NVMe Base 2.0, figure 202
 
+// All options that a connect uses. Does not compile if ConnectOptions gets another one: add it here.
+auto all(const ConnectOptions &options)
+{
+	const auto &[transport, address, subsysnqn, hostnqn, hostid, identity, hostTraddr, hostIface, ioQueues,
+		     pollQueues, queueSize, tags, keepAlive, reconnectDelay, ctrlLoss, fastIoFail, connectTimeout,
+		     firstConnect, dhchapKey, dhchapCtrlKey, tls, tlsKey, concat, security, owner, stallTimeout, tos,
+		     ackTimeout, retryCount, hdrDigest, dataDigest, sqFlow, duplicateConnect, idempotent] = options;
+	// the place of a rule in the configuration may change
+	return std::tie(transport, address, subsysnqn, hostnqn, hostid, identity, hostTraddr, hostIface, ioQueues,
+			pollQueues, queueSize, tags, keepAlive, reconnectDelay, ctrlLoss, fastIoFail, connectTimeout,
+			firstConnect, dhchapKey, dhchapCtrlKey, tls, tlsKey, concat, owner, stallTimeout, tos,
+			ackTimeout, retryCount, hdrDigest, dataDigest, sqFlow, duplicateConnect, idempotent,
+			security.auth, security.tls);
+}
+
 } // namespace
 
 const char *toString(DiscoveryService::State state)
@@ -49,12 +68,17 @@ const char *toString(DiscoveryService::State state)
 
 DiscoveryService::DiscoveryService(Loop &loop, Client &client, PlannedService planned, std::optional<bool> hold,
 				   Callbacks callbacks)
-	: client_(client), planned_(std::move(planned)), callbacks_(std::move(callbacks)),
-	  persistent_(hold.value_or(true)), mayPoll_(!hold), backoff_(1s, 60s), retry_(loop, [this] { connect(); }),
+	: client_(client), planned_(std::move(planned)), callbacks_(std::move(callbacks)), hold_(hold),
+	  persistent_(hold.value_or(true)), backoff_(1s, 60s), retry_(loop, [this] { connect(); }),
 	  readTimer_(loop, [this] { readIfLive(); }), registration_(loop, planned_.key, [this] {
 		  return client_.startRegister(controller_, options(), readTimeout);
 	  })
 {
+}
+
+bool DiscoveryService::serves(const PlannedService &planned, std::optional<bool> hold) const
+{
+	return all(planned_.options) == all(planned.options) && hold_ == hold;
 }
 
 void DiscoveryService::begin()
@@ -98,6 +122,17 @@ void DiscoveryService::adopt(const Controller &controller)
 		read();
 }
 
+// The controller as the kernel has it now. Names are reused: noSuchObject, if another controller has its name.
+Result<Controller> DiscoveryService::present()
+{
+	Result<Controller> there = client_.controller(controller_);
+	if (!there || isConnection(*there, options()))
+		return there;
+	Error other = errorFromErrno(ENODEV, controller_ + " is another controller now");
+	other.code = ErrorCode::noSuchObject;
+	return other;
+}
+
 void DiscoveryService::retryLater()
 {
 	state_ = State::waiting;
@@ -138,7 +173,9 @@ std::chrono::milliseconds DiscoveryService::untilNextRead()
 void DiscoveryService::readIfLive()
 {
 	if (persistent_ && !controller_.empty()) {
-		Result<Controller> there = client_.controller(controller_);
+		Result<Controller> there = present();
+		if (!there && there.error().code == ErrorCode::noSuchObject)
+			return missing();
 		if (there && there->state != ControllerState::live) {
 			state_ = State::connecting;
 			return;
@@ -163,6 +200,7 @@ void DiscoveryService::read()
 
 void DiscoveryService::got(Result<DiscoveryLog> log)
 {
+	readFailed_ = !log;
 	if (!log) {
 		fail(log.error());
 		if (controller_.empty())
@@ -171,9 +209,6 @@ void DiscoveryService::got(Result<DiscoveryLog> log)
 			state_ = State::connecting, readTimer_.start(backoff_.next());
 		return;
 	}
-	if (!lastError_.empty())
-		say(LOG_INFO, fmt::format("discovery service {}: responds again", key()), {.service = key()});
-	lastError_.clear();
 	backoff_.reset();
 	readAt_ = std::chrono::steady_clock::now();
 	reads_++;
@@ -184,7 +219,11 @@ void DiscoveryService::got(Result<DiscoveryLog> log)
 		readTimer_.start(nofctl::jittered(persistent_ ? checkEvery : pollEvery));
 	if (persistent_)
 		registration_.begin();
-	callbacks_.told(*std::move(log));
+	if (Result<void> used = callbacks_.told(*std::move(log)); !used)
+		return fail(used.error());
+	if (!lastError_.empty())
+		say(LOG_INFO, fmt::format("discovery service {}: responds again", key()), {.service = key()});
+	lastError_.clear();
 }
 
 void DiscoveryService::disconnected()
@@ -195,7 +234,13 @@ void DiscoveryService::disconnected()
 
 void DiscoveryService::event(const Event &event)
 {
-	if (controller_.empty() || event.name() != controller_)
+	if (controller_.empty())
+		return;
+	// events were lost before: that of the removal may be one of them
+	if (event.type == EventType::synced)
+		if (Result<Controller> there = present(); !there && there.error().code == ErrorCode::noSuchObject)
+			return missing();
+	if (event.name() != controller_)
 		return;
 	const Aen *aen = event.aen();
 	if (event.type == EventType::aen && aen && aen->logPage == discoveryLogPage)
@@ -207,6 +252,8 @@ void DiscoveryService::event(const Event &event)
 void DiscoveryService::controllerEvent(const Event &event)
 {
 	const Controller &controller = *event.controller();
+	if (!isConnection(controller, options()))
+		return missing();
 	if (event.type == EventType::removed)
 		return gone(controller);
 	if (event.type == EventType::connectFailed)
@@ -214,8 +261,14 @@ void DiscoveryService::controllerEvent(const Event &event)
 	if (event.type != EventType::state && event.type != EventType::present)
 		return;
 	if (controller.state == ControllerState::live && state_ != State::reading) {
-		read(); // the log may have changed while there was no connection
+		// The log may have changed while there was no connection. A read that ended the connection would end
+		// the next one, too: that service must not use one of the few threads for reads all the time.
+		if (!readFailed_)
+			read();
+		else if (!readTimer_.running())
+			readTimer_.start(backoff_.next());
 	} else if (controller.state == ControllerState::recovering) {
+		readFailed_ = readFailed_ || state_ == State::reading;
 		disconnected();
 		state_ = State::connecting;
 		fail(errorFromErrno(controller.lastErrno, controller.lastError));
@@ -228,7 +281,7 @@ void DiscoveryService::gone(const Controller &controller)
 	disconnected();
 	controller_.clear();
 	fail(errorFromErrno(controller.lastErrno, controller.lastError));
-	if (controller.lastStatus && !readAt_ && mayPoll_) {
+	if (controller.lastStatus && !readAt_ && !hold_) {
 		persistent_ = false;
 		say(LOG_NOTICE,
 		    fmt::format(
@@ -237,6 +290,15 @@ void DiscoveryService::gone(const Controller &controller)
 		    {.service = key()});
 	}
 	retryLater();
+}
+
+// The controller was removed, and the event of that was lost.
+void DiscoveryService::missing()
+{
+	Controller controller;
+	controller.lastErrno = ENODEV;
+	controller.lastError = controller_ + " was removed";
+	gone(controller);
 }
 
 void DiscoveryService::abandon()
@@ -251,7 +313,8 @@ void DiscoveryService::leave()
 	retry_.stop();
 	readTimer_.stop();
 	if (!controller_.empty())
-		client_.startDisconnect(controller_);
+		if (Result<Controller> there = present(); there && there->owner == owner)
+			client_.startDisconnect(controller_);
 	controller_.clear();
 }
 

@@ -33,7 +33,7 @@ public:
 
 	// Callbacks; called from the event loop at any time.
 	struct Callbacks {
-		std::function<void(nvmeof::DiscoveryLog log)> told;
+		std::function<nvmeof::Result<void>(nvmeof::DiscoveryLog log)> told; // error: it is not used
 		std::function<void()> failed;
 	};
 
@@ -42,10 +42,12 @@ public:
 			 std::optional<bool> hold, Callbacks callbacks);
 
 	void begin();
+	// Whether it was made with these options: other ones need another object, and another connection.
+	bool serves(const nvmeof::PlannedService &planned, std::optional<bool> hold) const;
 	// For events of all controllers
 	void event(const nvmeof::Event &event);
 	void readSoon();
-	// The service is no longer needed: disconnects its controller.
+	// The service is no longer needed: disconnects its controller, unless another program has made it.
 	void leave();
 	// The daemon exits: the controller stays, and a pending command is cut off by a reset.
 	void abandon();
@@ -71,14 +73,16 @@ private:
 	void retryLater();
 	void controllerEvent(const nvmeof::Event &event);
 	void gone(const nvmeof::Controller &controller);
+	void missing();
+	nvmeof::Result<nvmeof::Controller> present();
 	nvmeof::ConnectOptions options() const;
 	std::chrono::milliseconds untilNextRead();
 
 	nvmeof::Client &client_;
 	nvmeof::PlannedService planned_;
 	Callbacks callbacks_;
+	std::optional<bool> hold_;
 	bool persistent_;
-	bool mayPoll_;
 	State state_ = State::waiting;
 	std::string controller_;
 	std::string lastError_;
@@ -87,7 +91,8 @@ private:
 	std::uint64_t reads_ = 0;
 	std::deque<std::chrono::steady_clock::time_point> recent_; // reads within the last second
 	nofctl::Backoff backoff_;
-	runtime::Timer retry_; // of the connect or read
+	bool readFailed_ = false; // the last one
+	runtime::Timer retry_;    // of the connect or read
 	runtime::Timer readTimer_;
 	nvmeof::Pending<nvmeof::Result<nvmeof::DiscoveryLog>> pending_;
 	HostRegistration registration_;

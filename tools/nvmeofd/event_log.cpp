@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <exception>
 #include <fstream>
-#include <thread>
 
 #include <fmt/chrono.h>
 #include <nlohmann/json.hpp>
@@ -187,12 +185,6 @@ void EventLog::push(std::string line)
 	fresh_ = std::min(fresh_ + 1, lines_.size());
 }
 
-std::chrono::milliseconds EventLog::delay() const
-{
-	constexpr unsigned maxDoublings = 6; // about a minute
-	return std::chrono::seconds(1) * (1 << std::min(failedWrites_, maxDoublings));
-}
-
 EventLog::Batch EventLog::batch() const
 {
 	std::size_t freshBytes = 0;
@@ -217,22 +209,14 @@ void EventLog::begin()
 	replacing_ = work.whole;
 	written_ = work.lines;
 	bytesWritten_ = work.text.size();
-	std::packaged_task<Result<void>()> task([work = std::move(work)] { return store(work); });
-	writing_ = task.get_future();
-	std::thread(std::move(task)).detach();
-	fresh_ = 0;
+	if (writer_.begin([work = std::move(work)] { return store(work); })) // otherwise, the next call tries again
+		fresh_ = 0;
 }
 
 Result<void> EventLog::finish()
 {
-	Result<void> done = errorFromErrno(EIO);
-	try {
-		done = writing_.get();
-	} catch (const std::exception &e) {
-		done = errorFromErrno(ENOMEM, file_.string() + ": " + e.what());
-	}
+	const Result<void> done = writer_.take();
 	whole_ = done.ok(); // a failed append may leave an incomplete line
-	failedWrites_ = done ? 0 : failedWrites_ + 1;
 	if (done) {
 		inFile_ = replacing_ ? written_ : inFile_ + written_;
 		bytesInFile_ = replacing_ ? bytesWritten_ : bytesInFile_ + bytesWritten_;
@@ -244,28 +228,23 @@ Result<void> EventLog::finish()
 
 Result<void> EventLog::write()
 {
-	if (writing_.valid()) {
-		if (writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+	if (writer_.running()) {
+		if (!writer_.ended())
 			return {};
 		if (Result<void> done = finish(); !done)
 			return done;
 	}
-	if (!fresh_)
-		return {};
-	try {
+	if (fresh_)
 		begin();
-	} catch (const std::exception &) { // no thread available: the next call tries again
-		writing_ = {};
-	}
 	return {};
 }
 
 Result<void> EventLog::writeAndWait(std::chrono::milliseconds patience)
 {
-	const auto deadline = std::chrono::steady_clock::now() + patience;
+	const auto deadline = FileWriter::Clock::now() + patience;
 	Result<void> done;
 	do {
-		if (writing_.valid() && writing_.wait_until(deadline) != std::future_status::ready)
+		if (writer_.running() && !writer_.ended(deadline))
 			return errorFromErrno(ETIMEDOUT, "timed out writing the event file");
 		done = write();
 	} while (done && pending());

@@ -8,13 +8,14 @@
 #include <chrono>
 #include <deque>
 #include <filesystem>
-#include <future>
 #include <map>
 #include <string>
 #include <string_view>
 
 #include <nvmeof/event.h>
 #include <nvmeof/result.h>
+
+#include "file_writer.h"
 
 namespace nvmeofd {
 
@@ -36,15 +37,14 @@ public:
 	void add(std::string_view what, std::chrono::system_clock::time_point now);
 
 	// Whether events are unwritten or being written.
-	bool pending() const { return fresh_ > 0 || writing_.valid(); }
-	// Starts to write new events in a separate thread, as the file may be on a disk that waits for a path. Written
-	// events survive a power failure. Returns the error of the previous write; the next call tries again with the
-	// newest events.
+	bool pending() const { return fresh_ > 0 || writer_.running(); }
+	// Starts to write new events in a separate thread. Written events survive a power failure. Returns the error of
+	// the previous write; the next call tries again with the newest events.
 	nvmeof::Result<void> write();
 	// Number of consecutive failures
-	unsigned failedWrites() const { return failedWrites_; }
+	unsigned failedWrites() const { return writer_.failures(); }
 	// Time until the next write() while events are pending; grows with each failure.
-	std::chrono::milliseconds delay() const;
+	std::chrono::milliseconds delay() const { return writer_.delay(); }
 	// Writes, and waits at most @patience for the result.
 	nvmeof::Result<void> writeAndWait(std::chrono::milliseconds patience);
 
@@ -78,8 +78,7 @@ private:
 	std::size_t fresh_ = 0;        // last lines that are neither in the file nor being written
 	std::size_t written_ = 0;      // lines being written
 	std::size_t bytesWritten_ = 0; // bytes being written
-	unsigned failedWrites_ = 0;
-	std::future<nvmeof::Result<void>> writing_;
+	FileWriter writer_;
 	bool replacing_ = false;
 	std::size_t inFile_ = 0; // lines in the file
 	std::size_t bytesInFile_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "last_known.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 
@@ -19,7 +20,7 @@ namespace nvmeofd {
 namespace {
 
 constexpr std::string_view title = "nvmeofd-last-known 1";
-constexpr std::size_t maxFileSize = 64 << 20;
+constexpr std::size_t maxHead = 256; // of the header line and the frame of the JSON
 
 // Thrown and caught in this file only
 struct Damaged {
@@ -101,7 +102,8 @@ Json toJson(const DiscoveryLog &log)
 {
 	Json entries = Json::array();
 	for (const DiscoveryEntry &entry : log.entries)
-		entries.push_back(toJson(entry));
+		if (entry.defect.empty())
+			entries.push_back(toJson(entry));
 	return {{"generation", log.generation}, {"entries", std::move(entries)}};
 }
 
@@ -156,6 +158,12 @@ LastKnown knownFrom(const Json &json)
 	return known;
 }
 
+// Strings from targets may be invalid UTF-8.
+std::string dumped(const Json &json)
+{
+	return json.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
 // The header line for @body
 std::string headOf(std::string_view body)
 {
@@ -169,21 +177,34 @@ Error damaged(const std::string &how)
 
 } // namespace
 
-std::string formatLastKnown(const LastKnown &known)
+std::string formatLastKnown(const LastKnown &known, std::size_t max)
 {
-	Json services = Json::object(), addresses = Json::object();
-	for (const auto &[key, service] : known.services)
-		if (service.log)
-			services[key] = toJson(*service.log);
+	Json rest{{"addresses", Json::object()}, {"found", Json::array()}};
 	for (const auto &[name, list] : known.addresses)
 		for (const Address &address : list)
-			addresses[name].push_back(address.toString());
-	Json all{{"services", services}, {"addresses", addresses}, {"found", Json::array()}};
+			rest["addresses"][name].push_back(address.toString());
 	for (const MdnsService &found : known.found)
-		all["found"].push_back(toJson(found));
-	// strings from targets may be invalid UTF-8
-	std::string body = all.dump(-1, ' ', true, Json::error_handler_t::replace);
-	return sealLastKnown(body);
+		rest["found"].push_back(toJson(found));
+	std::string body = dumped(rest);
+	std::vector<std::string> logs; // members of an object, each with its separator
+	std::size_t size = body.size() + maxHead;
+	for (const auto &[key, service] : known.services)
+		if (service.log) {
+			logs.push_back(dumped(key) + ":" + dumped(toJson(*service.log)) + ",");
+			size += logs.back().size();
+		}
+	while (size > max && !logs.empty()) {
+		auto largest = std::ranges::max_element(logs, {}, &std::string::size);
+		size -= largest->size();
+		logs.erase(largest);
+	}
+	body.back() = ',';
+	body += "\"services\":{";
+	for (const std::string &log : logs)
+		body += log;
+	if (!logs.empty())
+		body.pop_back();
+	return sealLastKnown(body + "}}");
 }
 
 std::string sealLastKnown(std::string_view json)
@@ -210,10 +231,10 @@ Result<LastKnown> parseLastKnown(std::string_view text)
 
 Result<LastKnown> readLastKnown(const std::filesystem::path &file)
 {
-	Result<std::string> text = nofctl::readSmallFile(file, maxFileSize + 1);
+	Result<std::string> text = nofctl::readSmallFile(file, maxLastKnown + 1);
 	if (!text)
 		return text.error();
-	if (text->size() > maxFileSize)
+	if (text->size() > maxLastKnown)
 		return damaged("too long");
 	return parseLastKnown(*text);
 }
@@ -221,6 +242,51 @@ Result<LastKnown> readLastKnown(const std::filesystem::path &file)
 Result<void> writeLastKnown(const std::filesystem::path &file, std::string_view text)
 {
 	return nofctl::replaceFile(file, text, 0600, nofctl::Durable::yes);
+}
+
+LastKnownFile::LastKnownFile(std::filesystem::path file, Write write) : file_(std::move(file)), write_(std::move(write))
+{
+}
+
+Result<void> LastKnownFile::write()
+{
+	if (writer_.running()) {
+		if (!writer_.ended())
+			return {};
+		if (Result<void> done = writer_.take(); !done) {
+			if (!newest_)
+				newest_ = *current_;
+			return done;
+		}
+	}
+	current_.reset();
+	if (!newest_)
+		return {};
+	current_ = std::make_shared<const LastKnown>(*std::exchange(newest_, {}));
+	auto work = [file = file_, write = write_, known = current_, saved = saved_]() -> Result<void> {
+		std::string text = formatLastKnown(*known);
+		if (text == *saved)
+			return {};
+		Result<void> written = write(file, text);
+		if (written)
+			*saved = std::move(text);
+		return written;
+	};
+	if (!writer_.begin(std::move(work)))
+		newest_ = *current_; // the next call tries again
+	return {};
+}
+
+Result<void> LastKnownFile::writeAndWait(std::chrono::milliseconds patience)
+{
+	const auto deadline = FileWriter::Clock::now() + patience;
+	Result<void> done;
+	do {
+		if (writer_.running() && !writer_.ended(deadline))
+			return errorFromErrno(ETIMEDOUT, "timed out writing " + file_.string());
+		done = write();
+	} while (done && writer_.running());
+	return done;
 }
 
 } // namespace nvmeofd

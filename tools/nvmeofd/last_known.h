@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +18,7 @@
 #include <nvmeof/discovery_plan.h>
 #include <nvmeof/result.h>
 
+#include "file_writer.h"
 #include "mdns_services.h"
 
 namespace nvmeofd {
@@ -29,7 +32,10 @@ struct LastKnown {
 	std::vector<MdnsService> found;
 };
 
-std::string formatLastKnown(const LastKnown &known);
+inline constexpr std::size_t maxLastKnown = 64 << 20; // bytes; a larger file is refused
+
+// Usable entries only. If the text would have more than @max bytes, the largest logs are left out.
+std::string formatLastKnown(const LastKnown &known, std::size_t max = maxLastKnown);
 // The header line followed by @json
 std::string sealLastKnown(std::string_view json);
 // Error invalid: another format or version, or damaged
@@ -39,5 +45,38 @@ nvmeof::Result<LastKnown> parseLastKnown(std::string_view text);
 nvmeof::Result<LastKnown> readLastKnown(const std::filesystem::path &file);
 // @text: from formatLastKnown(). The replacement is atomic, also if the machine stops.
 nvmeof::Result<void> writeLastKnown(const std::filesystem::path &file, std::string_view text);
+
+// The file, formatted and written in a separate thread. A state that waits for its write is replaced by a newer one.
+class LastKnownFile {
+public:
+	using Write = std::function<nvmeof::Result<void>(const std::filesystem::path &file, std::string_view text)>;
+
+	// @write: a parameter for tests
+	explicit LastKnownFile(std::filesystem::path file, Write write = writeLastKnown);
+
+	const std::filesystem::path &path() const { return file_; }
+	// To be written by the next write(), if it differs from what the file has
+	void put(LastKnown known) { newest_ = std::move(known); }
+	// Whether a state is unwritten or being written
+	bool pending() const { return newest_ || writer_.running(); }
+	// Starts to write unless a write is running. Returns the error of the previous write; the next call tries
+	// again.
+	nvmeof::Result<void> write();
+	// Number of consecutive failures
+	unsigned failedWrites() const { return writer_.failures(); }
+	// Time until the next write() while a write is pending; grows with each failure.
+	std::chrono::milliseconds delay() const { return writer_.delay(); }
+	// Writes, and waits at most @patience for the result.
+	nvmeof::Result<void> writeAndWait(std::chrono::milliseconds patience);
+
+private:
+	std::filesystem::path file_;
+	Write write_;
+	std::optional<LastKnown> newest_;
+	std::shared_ptr<const LastKnown> current_; // being written
+	std::shared_ptr<std::string> saved_ =
+		std::make_shared<std::string>(); // last written text, of the writing thread
+	FileWriter writer_;
+};
 
 } // namespace nvmeofd

@@ -23,39 +23,47 @@ const MdnsService *MdnsServices::find(const std::string &key) const
 	return found == all_.end() ? nullptr : &*found;
 }
 
-bool MdnsServices::makeRoom()
+bool MdnsServices::makeRoom(const Silent &silent)
 {
 	if (all_.size() < max)
 		return true;
-	auto idle = std::ranges::find(all_, false, &MdnsService::announced);
+	auto idle = std::ranges::find_if(
+		all_, [&](const MdnsService &one) { return !one.announced && silent(serviceKey(one.options)); });
 	if (idle == all_.end())
 		return false;
 	all_.erase(idle);
+	displaced_ = true;
 	return true;
 }
 
-std::vector<MdnsService> MdnsServices::announce(const std::vector<MdnsService> &now)
+std::vector<MdnsService> MdnsServices::announce(const std::vector<MdnsService> &now, const Silent &silent)
 {
 	std::vector<MdnsService> fresh;
+	refused_ = 0;
 	for (MdnsService &one : all_)
-		one.announced = false;
+		one.announced = std::ranges::any_of(now, [&](const MdnsService &other) {
+			return serviceKey(other.options) == serviceKey(one.options);
+		});
 	for (const MdnsService &one : now) {
 		auto same = std::ranges::find(all_, serviceKey(one.options),
 					      [](const MdnsService &old) { return serviceKey(old.options); });
 		if (same != all_.end()) {
 			*same = one;
 			same->announced = true;
-		} else if (makeRoom()) {
+		} else if (makeRoom(silent)) {
 			all_.push_back(one);
 			all_.back().announced = true;
 			fresh.push_back(all_.back());
+		} else {
+			refused_++;
 		}
 	}
 	return fresh;
 }
 
-void MdnsServices::forget(const std::function<bool(const std::string &key)> &silent)
+void MdnsServices::forget(const Silent &silent)
 {
+	displaced_ = false;
 	std::erase_if(all_, [&](const MdnsService &one) { return !one.announced && silent(serviceKey(one.options)); });
 }
 

@@ -2,7 +2,7 @@
 /*
  * Discovery services found by mDNS. A service that is no longer announced stays: a lost multicast, a restart of the
  * announcer or an accidental goodbye must not cost a connection. It is removed by forget() if it does not answer
- * either, or when a new service needs its place.
+ * either, or when a new service needs the place of one that does not answer.
  */
 #pragma once
 
@@ -29,10 +29,17 @@ public:
 	// @remembered: from the last-known file
 	explicit MdnsServices(std::vector<MdnsService> remembered);
 
+	// Whether a service does not answer
+	using Silent = std::function<bool(const std::string &key)>;
+
 	// Sets the services that are announced now. Returns the new ones.
-	std::vector<MdnsService> announce(const std::vector<MdnsService> &now);
-	// Removes services that are not announced and for which @silent returns true.
-	void forget(const std::function<bool(const std::string &key)> &silent);
+	std::vector<MdnsService> announce(const std::vector<MdnsService> &now, const Silent &silent);
+	// Removes silent services that are not announced.
+	void forget(const Silent &silent);
+	// Number of announced services that found no place
+	std::size_t refused() const { return refused_; }
+	// Whether services are missing for lack of room: refused ones, or such that lost their place since forget().
+	bool incomplete() const { return refused_ || displaced_; }
 
 	const std::vector<MdnsService> &all() const { return all_; }
 	// By serviceKey(); null: not found by mDNS
@@ -41,9 +48,11 @@ public:
 	std::vector<nvmeof::ConnectOptions> wanted(const nvmeof::Config &config) const;
 
 private:
-	bool makeRoom();
+	bool makeRoom(const Silent &silent);
 
 	std::vector<MdnsService> all_;
+	std::size_t refused_ = 0;
+	bool displaced_ = false;
 };
 
 } // namespace nvmeofd

@@ -61,7 +61,10 @@ Json serviceJson(const Status &status, std::size_t index)
 	json["reads"] = service.reads();
 	if (service.registered())
 		json["registered"] = *service.registered();
-	if (!service.lastError().empty())
+	const auto &insecure = status.connections.insecure();
+	if (auto why = insecure.find(service.controller()); why != insecure.end())
+		json["error"] = why->second;
+	else if (!service.lastError().empty())
 		json["error"] = service.lastError();
 	return json;
 }

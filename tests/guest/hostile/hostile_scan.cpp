@@ -228,6 +228,23 @@ TEST_CASE("max_namespaces limits how many namespaces are attached", "[hostile][n
 	CHECK(count() == 6);
 }
 
+TEST_CASE("a scan that refuses many namespaces sends few events", "[hostile][namespaces]")
+{
+	Stage stage;
+	for (std::uint32_t nsid = 2; nsid <= 80; nsid++)
+		stage.server.stores().add(nsid, 1 * mib, 8); // blocks of 256 bytes
+	Watch watch;
+	stage.host.connect(stage.options());
+	unsigned events = 0;
+	CHECK(watch.find([&](auto &e) {
+		events += e.type == nvmeof::EventType::refused;
+		return e.reason.find("79 namespaces refused") != std::string::npos;
+	}));
+	CHECK(events == 33);
+	CHECK(take(stage.host.client().namespaces()).size() == 1);
+	CHECK(stage.work(Disk(stage.disk())) == 0);
+}
+
 namespace {
 
 Misbehaviour silentAt(const char *name, bool (*act)(target::Strike &))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// nvmeof-tlsd, but it tells the kernel that each handshake has used another key than the one that was asked for.
+// nvmeof-tlsd, but it tells the kernel that each handshake has used another key than the one that was asked for. With
+// an argument it only listens for handshakes, which any user may, and takes none.
 #include <cstdio>
+#include <unistd.h>
 
 #include "handshake_family.h"
 #include "serve.h"
@@ -24,15 +26,20 @@ private:
 
 } // namespace
 
-int main()
+int main(int argc, char **)
 {
 	Result<tlsd::HandshakeFamily> family = tlsd::HandshakeFamily::open();
-	if (family) {
+	Result<void> result = family ? Result<void>() : family.error();
+	if (result && argc > 1) {
+		result = family->join();
+		while (result)
+			::pause();
+	} else if (result) {
 		WrongQueue queue(*family);
-		const Result<void> served = tlsd::serve(*family, queue, true);
-		if (served)
-			return 0;
-		std::fprintf(stderr, "%s\n", served.error().message.c_str());
+		result = tlsd::serve(*family, queue, true);
 	}
+	if (result)
+		return 0;
+	std::fprintf(stderr, "%s\n", result.error().message.c_str());
 	return 1;
 }

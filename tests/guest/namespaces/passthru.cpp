@@ -200,6 +200,11 @@ TEST_CASE("admin commands work by io_uring", "[passthru][short]")
 	CHECK(ring.one(node.fd, NVME_URING_CMD_ADMIN_VEC, vecCmd).res == 0);
 	CHECK(!std::memcmp(plain.data(), parts.data(), block));
 	CHECK(ring.one(node.fd, NVME_URING_CMD_ADMIN_VEC, vecCmd, 0).res == -EINVAL);
+	std::memset(parts.data(), 0, block);
+	vec[0] = {parts.data(), block}; // the kernel treats a single element differently
+	vecCmd.data_len = 1;
+	CHECK(ring.one(node.fd, NVME_URING_CMD_ADMIN_VEC, vecCmd).res == 0);
+	CHECK(!std::memcmp(plain.data(), parts.data(), block));
 	// a feature value is in the completion, without data
 	nvme_uring_cmd feature{};
 	feature.opcode = 0x0a;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Effects of admin commands as the effects log reports them, and firmware activation
+#include "control/nobody.h"
 #include "support/stalled_writes.h"
 #include "target/acts.h"
 #include "target/connection.h"
@@ -9,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/nvme_ioctl.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace guest::passthru_effects {
 
@@ -218,6 +220,22 @@ TEST_CASE("a controller that activates firmware gets no I/O until it processes c
 	ports[0].sendEvent(target::event_firmware_activation);
 	CHECK(eventually([&] { return ports.host.controller(c.name).firmwareLeft.has_value(); }));
 	CHECK(eventually([&] { return !ports.host.controller(c.name).firmwareLeft; }, 5s));
+}
+
+TEST_CASE("a disconnect during firmware activation waits for it, and loses no data",
+	  "[passthru][effects][firmware][delete]")
+{
+	Ports ports({activates(50)});
+	auto c = ports.connectAll()[0];
+	Buffer data(length);
+	data.fill(7);
+	const nobody::File open(ports.disk(), O_RDWR);
+	REQUIRE(::pwrite(open.fd, data.data(), length, 0) == static_cast<ssize_t>(length)); // into the page cache
+	ports[0].script().arm(pausedOnce, 10); // the host polls every 100 ms
+	ports[0].sendEvent(target::event_firmware_activation);
+	REQUIRE(eventually([&] { return ports.host.controller(c.name).firmwareLeft.has_value(); }));
+	REQUIRE(ports.host.client().disconnect(c.name));
+	CHECK(ports.stored(0, length, 7));
 }
 
 TEST_CASE("firmware activation works during a namespace scan", "[passthru][effects][firmware]")

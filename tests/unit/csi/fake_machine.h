@@ -84,9 +84,12 @@ public:
 	}
 	Result<std::string> contentOf(const std::string &) override { return content; }
 	Result<void> format(const std::string &, const std::string &fileSystem,
-			    const std::vector<std::string> &) override
+			    const std::vector<std::string> &options) override
 	{
 		formats++;
+		mkfsOptions = options;
+		if (duringFormat)
+			duringFormat();
 		content = fileSystem;
 		return {};
 	}
@@ -182,8 +185,9 @@ public:
 	bool failHalfway = false;                 // attach fails and leaves a connection
 	bool failUnmount = false, opened = false; // opened: the kernel counts an opener, no user is found
 	std::string unreportedId;                 // identifier of a volume that the kernel does not report
-	std::function<void()> duringMount;
-	int opens = 0; // number of opens of the disk; an open waits for a path
+	std::function<void()> duringMount, duringFormat;
+	std::vector<std::string> mkfsOptions; // of the latest format
+	int opens = 0;                        // number of opens of the disk; an open waits for a path
 	int attaches = 0, detaches = 0, formats = 0;
 	std::uint32_t paths = 1;
 	std::uint8_t reservations = 0;

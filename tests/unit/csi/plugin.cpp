@@ -68,6 +68,83 @@ TEST_CASE("a disk with data is not formatted", "[csi]")
 	CHECK(served.machine.formats == 0);
 }
 
+TEST_CASE("an xfs that mkfs has not finished is formatted again only if this plugin was formatting it", "[csi]")
+{
+	Served served;
+	const csi::StagedVolumes records(served.scratch.path() / "staged");
+	csi::Staged record{{{"nqn", testNqn}, {"nsid", "1"}, {"addresses", "10.0.0.1"}},
+			   served.player.staging(),
+			   "xfs",
+			   {},
+			   static_cast<int>(sanity::Mode::SINGLE_NODE_WRITER)};
+	auto stage = [&](const std::string &content, std::optional<bool> formatting) {
+		served.machine.content = content;
+		record.formatting = formatting.value_or(false);
+		if (formatting)
+			REQUIRE(records.add(served.player.volume, record));
+		const grpc::StatusCode code = served.player.stage(sanity::mountCapability("xfs"));
+		CHECK(served.player.unstage() == grpc::StatusCode::OK);
+		return code;
+	};
+	CHECK(stage(csi::unfinishedXfs, {}) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(stage(csi::unfinishedXfs, false) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(stage("?", true) == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK(stage("xfs", true) == grpc::StatusCode::OK); // mkfs had ended, only the record had not been written
+	CHECK(served.machine.formats == 0);
+	CHECK(stage(csi::unfinishedXfs, true) == grpc::StatusCode::OK);
+	CHECK(served.machine.formats == 1);
+	CHECK(served.machine.mkfsOptions == std::vector<std::string>{"-f"});
+	// the record says that mkfs is at work
+	int recorded = 0;
+	served.machine.duringFormat = [&] { recorded = records.find(served.player.volume)->formatting ? 1 : -1; };
+	served.machine.content = "";
+	CHECK(served.player.stage(sanity::mountCapability("xfs")) == grpc::StatusCode::OK);
+	CHECK(recorded == 1);
+	CHECK(served.machine.mkfsOptions.empty());
+	CHECK_FALSE(records.find(served.player.volume)->formatting);
+}
+
+TEST_CASE("an xfs that mkfs has not finished is recognised by its superblock", "[csi]")
+{
+	// xfs_dsb of version 4: big-endian numbers at their offsets
+	std::string image(16 << 20, '\0');
+	auto put = [&](std::size_t at, std::uint64_t value, std::size_t bytes) {
+		for (std::size_t i = 0; i < bytes; i++)
+			image[at + i] = static_cast<char>(value >> 8 * (bytes - 1 - i));
+	};
+	constexpr unsigned blocks = (16 << 20) / 4096;
+	image.replace(0, 4, "XFSB");
+	put(4, 4096, 4);   // block size
+	put(8, blocks, 8); // size of the file system
+	image.replace(32, 16, "0123456789abcdef");
+	put(80, 1, 4);       // extent of the real-time part, in blocks
+	put(84, blocks, 4);  // blocks of an allocation group
+	put(88, 1, 4);       // allocation groups
+	put(96, 512, 4);     // blocks of the log
+	put(100, 0xb4b4, 2); // version and features
+	put(102, 512, 2);    // sector
+	put(104, 256, 2);    // inode
+	put(106, 16, 2);     // inodes of a block
+	put(120, 12, 1);     // binary logarithms: block,
+	put(121, 9, 1);      // sector,
+	put(122, 8, 1);      // inode,
+	put(123, 4, 1);      // inodes of a block,
+	put(124, 12, 1);     // blocks of an allocation group
+	put(127, 25, 1);     // share of inodes, percent
+	const Scratch scratch;
+	csi::LocalMachine machine;
+	auto content = [&] {
+		scratch.write("image", image);
+		Result<std::string> found = machine.contentOf(scratch.path() / "image");
+		return found ? *found : found.error().message;
+	};
+	CHECK(content() == "xfs");
+	put(126, 1, 1); // sb_inprogress
+	CHECK(content() == csi::unfinishedXfs);
+	image.replace(0, 4, "none");
+	CHECK(content().empty());
+}
+
 TEST_CASE("a failed stage leaves nothing behind, and a corrected request succeeds", "[csi]")
 {
 	Served served;

@@ -195,4 +195,7 @@ TEST_CASE("the number of connections is bounded, present ones included", "[diffe
 	rules.connections = 2;
 	CHECK(changes({wanted("10.1.0.2"), wanted("10.1.0.3")}, present, rules, false) ==
 	      Strings{"connect", "keep", "keep nvmeof0c1", "keep nvmeof0c9"});
+	present.controllers[0].state = ControllerState::deleting; // it still exists
+	CHECK(changes({wanted("10.1.0.2"), wanted("10.1.0.3")}, present, rules, false) ==
+	      Strings{"connect", "keep", "keep nvmeof0c9"});
 }

@@ -219,9 +219,28 @@ TEST_CASE("a service that lists itself as a duplicate puts its duplicates on sta
 	// The last known log of the failed service does not count while a duplicate of it has been read.
 	fabric.tell("10.0.0.1", {duplicate(mark), duplicate(referral("10.0.0.2")), disk("10.1.0.1")});
 	fabric.at("10.0.0.1").failed = true;
-	fabric.tell("10.0.0.2", {disk("10.1.0.2")});
+	fabric.tell("10.0.0.2", {disk("10.1.0.1"), disk("10.1.0.2")});
 	plan = fabric.plan();
-	CHECK(addresses(plan) == Strings{"10.1.0.2 nqn.s"});
+	CHECK(addresses(plan) == Strings{"10.1.0.1 nqn.s", "10.1.0.2 nqn.s"});
+	CHECK(plan.complete);
+}
+
+TEST_CASE("entries that only a failed service lists stay, although another one calls it a duplicate", "[plan]")
+{
+	Fabric fabric({"10.0.0.1", "10.0.0.2"});
+	fabric.tell("10.0.0.1", {duplicate(itself("10.0.0.1")), duplicate(referral("10.0.0.2")), disk("10.1.0.1")});
+	DiscoveryEntry unusable = disk("10.1.0.3");
+	unusable.defect = "wrong";
+	fabric.tell("10.0.0.2", {disk("10.1.0.1"), disk("10.1.0.2"), unusable});
+	CHECK(fabric.plan().complete);
+	fabric.at("10.0.0.2").failed = true;
+	Plan plan = fabric.plan();
+	CHECK(addresses(plan) == Strings{"10.1.0.1 nqn.s", "10.1.0.2 nqn.s"});
+	CHECK_FALSE(plan.complete);
+	fabric.tell("10.0.0.1", {duplicate(itself("10.0.0.1")), duplicate(referral("10.0.0.2")), disk("10.1.0.1"),
+				 disk("10.1.0.2")});
+	plan = fabric.plan();
+	CHECK(addresses(plan) == Strings{"10.1.0.1 nqn.s", "10.1.0.2 nqn.s"});
 	CHECK(plan.complete);
 }
 
@@ -602,6 +621,24 @@ TEST_CASE("the addresses of one subsystem are bounded, and connections in use st
 	plan = fabric.plan();
 	CHECK(plan.connections.size() == 64);
 	CHECK(addresses(plan).front() == "10.1.3.250 nqn.s");
+}
+
+TEST_CASE("a plan asks once per usable entry whether it is connected", "[plan]")
+{
+	Fabric fabric({"10.0.0.1"});
+	std::vector<DiscoveryEntry> many(1000, disk("10.1.0.1"));
+	for (DiscoveryEntry &one : many)
+		one.defect = "wrong";
+	for (int i = 0; i < 250; i++)
+		many.push_back(disk("10.2.0." + std::to_string(i + 1)));
+	fabric.tell("10.0.0.1", many);
+	int asked = 0;
+	fabric.rules.present = [&](const ConnectOptions &) {
+		asked++;
+		return false;
+	};
+	CHECK(fabric.plan().connections.size() == 64);
+	CHECK(asked == 250);
 }
 
 TEST_CASE("the list of refusals is bounded", "[plan]")

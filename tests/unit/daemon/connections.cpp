@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/unit/controller_at.h"
+#include "tests/unit/ctl/stage.h"
 
 using namespace nvmeof;
 using namespace nvmeofd;
@@ -32,7 +33,7 @@ TEST_CASE("a controller that breaks the rule of a planned connection is reported
 	present.controllers = {controllerAt("c1", "10.0.0.1"), controllerAt("c2", "10.0.0.2"),
 			       controllerAt("c3", "10.0.0.3"), controllerAt("c9", "10.0.0.9")};
 	auto changes = [&] { return differenceBetween({}, wanted, true, present); };
-	auto insecure = [&] { return insecureControllers(changes(), wanted, present.controllers); };
+	auto insecure = [&] { return insecureControllers(changes(), wanted, {}, present.controllers); };
 	REQUIRE(insecure().size() == 2);
 	CHECK(insecure().at("c1") == "dhchap-key: required for nqn.a by [[security]] at c:1, and c1 is connected "
 				     "without it: 'nvmeofctl disconnect c1', then connect again");
@@ -42,4 +43,48 @@ TEST_CASE("a controller that breaks the rule of a planned connection is reported
 	present.controllers[0].authRequired = true;
 	present.controllers[1].tls = Tls();
 	CHECK(insecure().empty());
+}
+
+TEST_CASE("a controller that breaks the rule of its discovery service is reported", "[daemon][security]")
+{
+	const SecurityRule auth{SecurityUse::required, {}, "c:1"}, none;
+	std::vector<Controller> present{controllerAt("c1", "10.0.0.1"), controllerAt("c2", "10.0.0.2")};
+	const SecurityRules rules{{"c1", &auth}, {"c2", &none}};
+	REQUIRE(insecureControllers({}, {}, rules, present).size() == 1);
+	CHECK(insecureControllers({}, {}, rules, present).at("c1").starts_with("dhchap-key: required for nqn.a"));
+	present[0].authRequired = true;
+	CHECK(insecureControllers({}, {}, rules, present).empty());
+}
+
+TEST_CASE("a connection that a log removes and adds again is delayed, and the others are not", "[daemon]")
+{
+	Stage stage;
+	runtime::Loop loop{runtime::Loop::Watchdog::none};
+	Client client = stage.open();
+	KeyUpdates keys([](const std::string &, const ControllerSettings &) { return Pending<Result<void>>(); });
+	Connections connections(loop, client, keys, [] {});
+	auto wanted = [](const char *traddr) {
+		PlannedConnection one = planned(traddr, {});
+		one.options.hostnqn = "nqn.host";
+		one.options.hostid = Uuid::random();
+		return one;
+	};
+	auto apply = [&](const std::vector<PlannedConnection> &all) {
+		connections.apply(differenceBetween({}, all, true, {}), all, {}, {});
+		return stage.made;
+	};
+	CHECK(apply({wanted("10.0.0.1")}) == 1);
+	CHECK(apply({}) == 1);
+	CHECK(apply({wanted("10.0.0.1"), wanted("10.0.0.2")}) == 2);
+	const auto *attempt = connections.attempt(wanted("10.0.0.1").options);
+	REQUIRE(attempt);
+	CHECK(attempt->notBefore > std::chrono::steady_clock::now());
+	const auto first = attempt->notBefore;
+	for (int i = 0; i < 8; i++) { // at most 60 s in the end, and at least 30
+		CHECK(apply({}) == 2);
+		CHECK(apply({wanted("10.0.0.1")}) == 2);
+	}
+	CHECK(connections.attempt(wanted("10.0.0.1").options)->notBefore > first + std::chrono::seconds(20));
+	connections.forget(); // as a reload or rescan
+	CHECK(apply({wanted("10.0.0.1")}) == 3);
 }

@@ -25,6 +25,16 @@ MdnsService service(unsigned number, const char *interface = "eth0")
 	return found;
 }
 
+bool never(const std::string &)
+{
+	return false;
+}
+
+bool always(const std::string &)
+{
+	return true;
+}
+
 } // namespace
 
 TEST_CASE("a service is decoded from its mDNS record", "[daemon][mdns]")
@@ -67,16 +77,16 @@ TEST_CASE("a service that is no longer announced stays", "[daemon][mdns]")
 	MdnsServices found({service(1)}); // from an earlier run
 	CHECK(found.wanted(config).size() == 1);
 	CHECK_FALSE(found.all()[0].announced);
-	auto fresh = found.announce({service(1), service(2)});
+	auto fresh = found.announce({service(1), service(2)}, always);
 	REQUIRE(fresh.size() == 1);
 	CHECK(fresh[0].options.address.traddr == "10.0.0.2");
 	CHECK(found.all()[0].announced);
-	CHECK(found.announce({service(2)}).empty());
+	CHECK(found.announce({service(2)}, always).empty());
 	CHECK(found.wanted(config).size() == 2);
 	CHECK_FALSE(found.find(serviceKey(service(1).options))->announced);
-	found.forget([](const std::string &) { return false; });
+	found.forget(never);
 	CHECK(found.all().size() == 2);
-	found.forget([](const std::string &) { return true; });
+	found.forget(always);
 	REQUIRE(found.all().size() == 1);
 	CHECK(found.all()[0].announced); // an announced service is not forgotten
 }
@@ -97,9 +107,38 @@ TEST_CASE("the number of announced services is bounded", "[daemon][mdns]")
 	for (unsigned i = 0; i < 200; i++)
 		many.push_back(service(i + 10));
 	MdnsServices found({service(1)});
-	CHECK(found.announce(many).size() == MdnsServices::max); // the old one was displaced
+	CHECK(found.announce(many, always).size() == MdnsServices::max); // the silent one was displaced
 	CHECK(found.all().size() == MdnsServices::max);
 	CHECK(found.find(serviceKey(service(1).options)) == nullptr);
-	CHECK(found.announce({service(2)}).size() == 1);
+	CHECK(found.refused() == 200 - MdnsServices::max);
+	CHECK(found.announce({service(2)}, always).size() == 1);
+	CHECK(found.refused() == 0);
 	CHECK(MdnsServices(many).all().size() == MdnsServices::max);
+}
+
+TEST_CASE("new services do not displace one that answers, and nothing is gone while services are missing",
+	  "[daemon][mdns]")
+{
+	std::vector<MdnsService> many;
+	for (unsigned i = 0; i < MdnsServices::max; i++)
+		many.push_back(service(i + 10));
+	MdnsServices found({service(1)});
+	CHECK_FALSE(found.incomplete());
+	CHECK(found.announce(many, never).size() == MdnsServices::max - 1);
+	CHECK(found.find(serviceKey(service(1).options)));
+	CHECK(found.refused() == 1);
+	CHECK(found.incomplete());
+	// also not by their order: an announced service stays
+	std::vector<MdnsService> again{service(2), service(1)};
+	again.insert(again.end(), many.begin(), many.end());
+	CHECK(found.announce(again, always).empty());
+	CHECK(found.find(serviceKey(service(1).options)));
+	many.pop_back();
+	CHECK(found.announce(many, always).empty());
+	CHECK_FALSE(found.incomplete());
+	CHECK(found.announce({service(2)}, always).size() == 1); // a silent one goes, and its log with it
+	CHECK(found.refused() == 0);
+	CHECK(found.incomplete());
+	found.forget(never);
+	CHECK_FALSE(found.incomplete());
 }

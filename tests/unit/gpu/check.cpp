@@ -260,6 +260,20 @@ TEST_CASE("interfaces are selected for connect --rail and for configured rails",
 	CHECK(config.connections[0].hostIface == "");
 }
 
+TEST_CASE("a card that connections use keeps its rail when its link is down", "[rails]")
+{
+	Node node = hgxH100().node();
+	node.interfaces["ibp1"].state = "down";
+	CHECK(railInterfaces(node, "all")->size() == 7);
+	const std::vector<std::string> all = *railInterfaces(node, "all", {"ibp1"});
+	CHECK(all.size() == 8);
+	CHECK(*railInterfaces(node, "29:00.0", {"ibp1"}) == std::vector<std::string>{"ibp1"});
+	for (auto &[name, interface] : node.interfaces)
+		interface.state = "down";
+	CHECK_FALSE(railInterfaces(node, "all"));
+	CHECK(*railInterfaces(node, "all", std::set(all.begin(), all.end())) == all);
+}
+
 TEST_CASE("errors and idle operation are found in the statistics of nvidia-fs", "[gpucheck]")
 {
 	const char *stats =

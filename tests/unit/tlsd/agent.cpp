@@ -187,28 +187,86 @@ TEST_CASE("a peer that trickles bytes ends at its deadline", "[agent]")
 TEST_CASE("handshakes beyond the bound wait until one has ended", "[agent]")
 {
 	AgentLimits limits;
-	limits.handshakes = 4;
-	limits.silence = 1h;
+	limits.asServer = 4;
+	limits.waiting = 6;
+	limits.silence = limits.slow = 1h;
 	Stage stage(limits);
 	std::vector<OwnedFd> peers;
-	for (int i = 0; i < 10; i++)
+	for (int i = 0; i < 11; i++)
 		peers.push_back(stage.serverFor());
 	stage.agent.serve();
 	CHECK(stage.agent.running() == 4);
-	CHECK(stage.queue.waiting.size() == 6);
+	CHECK(stage.agent.waiting() == 6);
+	CHECK(stage.queue.count(EAGAIN) == 1);
 	stage.agent.serve();
 	CHECK(stage.agent.running() == 4);
 	peers[0] = OwnedFd();
 	peers[1] = OwnedFd();
-	CHECK(stage.turnUntil([&] { return stage.queue.waiting.size() == 4; }));
+	CHECK(stage.turnUntil([&] { return stage.agent.waiting() == 4; }));
 	CHECK(stage.queue.count(ECONNRESET) == 2);
 	CHECK(stage.agent.running() == 4);
+	stage.agent.end();
+	CHECK(stage.queue.count(EIO) == 8);
+}
+
+TEST_CASE("handshakes that wait end in time", "[agent]")
+{
+	AgentLimits limits;
+	limits.asServer = 1;
+	limits.silence = 100ms;
+	Stage stage(limits);
+	const OwnedFd first = stage.serverFor(), second = stage.serverFor(20);
+	stage.agent.serve();
+	CHECK(stage.agent.waiting() == 1);
+	CHECK(stage.turnUntil([&] { return stage.queue.count(ETIMEDOUT) == 2; }));
+	CHECK(stage.agent.waiting() == 0);
+}
+
+TEST_CASE("handshakes of this host do not wait for those of its targets", "[agent]")
+{
+	AgentLimits limits;
+	limits.asServer = 2;
+	limits.silence = limits.slow = 1h;
+	Stage stage(limits);
+	std::vector<OwnedFd> peers;
+	for (int i = 0; i < 4; i++)
+		peers.push_back(stage.serverFor());
+	OwnedFd targets;
+	{
+		Pair pair;
+		stage.queue.waiting.push_back(stage.requestOf(std::move(pair.one), TlsRole::client));
+		targets = std::move(pair.other);
+	}
+	stage.agent.serve();
+	CHECK(stage.agent.running() == 3);
+	CHECK(stage.agent.waiting() == 2);
+	CHECK_FALSE(receiveAll(targets.get()).empty()); // its first message
+}
+
+TEST_CASE("peers that send one byte make room for others, later than silent ones", "[agent]")
+{
+	AgentLimits limits;
+	limits.asServer = 2;
+	limits.silence = 20ms;
+	limits.slow = 150ms;
+	Stage stage(limits);
+	std::vector<OwnedFd> peers;
+	for (int i = 0; i < 2; i++)
+		sendAll(peers.emplace_back(stage.serverFor()).get(), "\x16");
+	const auto begun = std::chrono::steady_clock::now();
+	stage.agent.serve();
+	const OwnedFd other = stage.serverFor();
+	stage.agent.serve();
+	CHECK(stage.turnUntil([&] { return stage.agent.waiting() == 0; }));
+	CHECK(std::chrono::steady_clock::now() - begun >= 150ms);
+	CHECK(stage.queue.count(ETIMEDOUT) == 1);
+	CHECK(stage.agent.running() == 2);
 }
 
 TEST_CASE("silent peers make room for others", "[agent]")
 {
 	AgentLimits limits;
-	limits.handshakes = 4;
+	limits.asServer = 4;
 	limits.silence = 50ms;
 	Stage stage(limits);
 	std::vector<OwnedFd> peers;
@@ -223,8 +281,8 @@ TEST_CASE("silent peers make room for others", "[agent]")
 		stage.agent.serve();
 		return stage.queue.count(0) == 2;
 	}));
-	CHECK(stage.queue.count(ETIMEDOUT) == 2);
-	CHECK(stage.agent.running() == 2);
+	CHECK(stage.queue.count(ETIMEDOUT) == 1); // the client's has a place of its own
+	CHECK(stage.agent.running() == 3);
 }
 
 TEST_CASE("one address has a part of the handshakes", "[agent]")
@@ -275,21 +333,6 @@ TEST_CASE("a missing key is reported at once", "[agent]")
 	stage.agent.serve();
 	REQUIRE(stage.queue.ended.size() == 1);
 	CHECK(stage.queue.ended[0].status == ENOKEY);
-}
-
-TEST_CASE("the agent ends when the last handshake has ended", "[agent]")
-{
-	Stage stage;
-	OwnedFd peer = stage.serverFor();
-	stage.agent.serve();
-	bool ended = false;
-	stage.agent.stepAside([&] { ended = true; });
-	const OwnedFd late = stage.serverFor();
-	stage.agent.serve();
-	CHECK(stage.queue.waiting.size() == 1); // left to another agent
-	CHECK(!ended);
-	peer = OwnedFd();
-	CHECK(stage.turnUntil([&] { return ended; }));
 }
 
 TEST_CASE("the users of handshakes hear of the end of the agent", "[agent]")

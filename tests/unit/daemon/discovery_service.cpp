@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The discovery controller of a service, with a scripted kernel
+#include "discovery_service.h"
+
+#include <catch2/catch.hpp>
+
+#include <poll.h>
+
+#include "connections.h"
+#include "tests/unit/ctl/stage.h"
+
+using namespace nvmeof;
+using namespace nvmeofd;
+
+namespace {
+
+constexpr const char *name = "nvmeof0c1";
+
+PlannedService planned()
+{
+	PlannedService one;
+	one.options.address = {"10.0.0.1", ""};
+	one.options.subsysnqn = "nqn.test";
+	one.options.hostnqn = "nqn.host";
+	one.options.hostid = Uuid::random();
+	return one;
+}
+
+// A service whose controller is connecting
+struct Followed {
+	Stage stage;
+	runtime::Loop loop{runtime::Loop::Watchdog::none};
+	Client client = stage.open();
+	PlannedService wanted = planned();
+	int failures = 0;
+	std::unique_ptr<DiscoveryService> service;
+
+	// @madeBy: the owner of the controller that the kernel returns
+	explicit Followed(const char *madeBy = nvmeofd::owner)
+	{
+		stage.kernel.on(NVMEOF_CMD_CTRL_NEW, [this, madeBy](const Asked &asked) {
+			set(madeBy, "nqn.test");
+			stage.kernel.data(asked, NVMEOF_CMD_CTRL_NEW, *stage.kernel.controllers[name]);
+			stage.kernel.acknowledge(asked);
+		});
+		DiscoveryService::Callbacks callbacks{.told = [](DiscoveryLog) { return Result<void>(); },
+						      .failed = [this] { failures++; }};
+		service = std::make_unique<DiscoveryService>(loop, client, wanted, std::nullopt, std::move(callbacks));
+		service->begin();
+		REQUIRE(service->controller() == name);
+	}
+	void set(const char *madeBy, const char *nqn)
+	{
+		auto object = std::make_shared<Payload>();
+		object->u32(NVMEOF_A_SUBSYS_ID, 0).u32(NVMEOF_A_CTRL_ID, 1).text(NVMEOF_A_CTRL_NAME, name);
+		object->text(NVMEOF_A_SUBSYSNQN, nqn).text(NVMEOF_A_TRANSPORT, "tcp");
+		object->text(NVMEOF_A_TRADDR, "10.0.0.1")
+			.text(NVMEOF_A_OWNER, madeBy)
+			.text(NVMEOF_A_HOSTNQN, "nqn.host");
+		object->u32(NVMEOF_A_CTRL_STATE, NVMEOF_CTRL_CONNECTING);
+		stage.kernel.controllers[name] = object;
+	}
+	int disconnects() const { return stage.kernel.count(NVMEOF_CMD_CTRL_DEL); }
+};
+
+} // namespace
+
+TEST_CASE("a service that is no longer needed is disconnected, unless another program connected it", "[daemon]")
+{
+	const auto [madeBy, disconnects] =
+		GENERATE(table<const char *, int>({{nvmeofd::owner, 1}, {"", 0}, {"another", 0}}));
+	Followed one(madeBy);
+	one.service->leave();
+	CHECK(one.disconnects() == disconnects);
+	CHECK(one.service->controller().empty());
+}
+
+TEST_CASE("a service whose controller is gone connects again, although the event of the removal was lost", "[daemon]")
+{
+	Event synced;
+	synced.type = EventType::synced;
+	Followed one;
+	one.service->event(synced);
+	CHECK(one.service->controller() == name);
+	CHECK(one.failures == 0);
+	SECTION("it does not exist")
+	{
+		one.stage.kernel.controllers.clear();
+	}
+	SECTION("another one has its name")
+	{
+		one.set(nvmeofd::owner, "nqn.other");
+	}
+	one.service->event(synced);
+	CHECK(one.service->controller().empty());
+	CHECK(one.service->state() == DiscoveryService::State::waiting);
+	CHECK(one.failures == 1);
+}
+
+TEST_CASE("a controller that got the name of a service's controller stays", "[daemon]")
+{
+	Followed one;
+	one.set(nvmeofd::owner, "nqn.other");
+	SECTION("when the service is no longer needed")
+	{
+		one.service->leave();
+	}
+	SECTION("when an event has its name")
+	{
+		Controller other;
+		other.name = name;
+		other.transport = "tcp";
+		other.subsysnqn = "nqn.other";
+		other.traddr = "10.0.0.1";
+		other.state = ControllerState::live;
+		Event event;
+		event.type = EventType::state;
+		event.object = other;
+		one.service->event(event);
+		CHECK(one.service->state() == DiscoveryService::State::waiting);
+	}
+	CHECK(one.service->controller().empty());
+	CHECK(one.disconnects() == 0);
+}
+
+TEST_CASE("a service with other options than planned is noticed", "[daemon][reload]")
+{
+	Followed one;
+	PlannedService now = one.wanted;
+	const DiscoveryService &service = *one.service;
+	CHECK(service.serves(now, {}));
+	now.options.security.place = "nvmeof.toml:7";
+	now.state = PlannedService::State::told;
+	CHECK(service.serves(now, {}));
+	CHECK_FALSE(service.serves(now, true));
+	SECTION("security")
+	{
+		now.options.security.auth = SecurityUse::required;
+	}
+	SECTION("key")
+	{
+		now.options.dhchapKey = "/etc/nvmeof/keys/host.key";
+	}
+	SECTION("TLS")
+	{
+		now.options.tls = TlsUse::required;
+	}
+	SECTION("host")
+	{
+		now.options.hostnqn = "nqn.other";
+	}
+	CHECK_FALSE(service.serves(now, {}));
+}
+
+TEST_CASE("a service whose read has failed is read after the back-off only, although it is connected again", "[daemon]")
+{
+	Followed one;
+	Controller live;
+	live.name = name;
+	live.transport = "tcp";
+	live.subsysnqn = "nqn.test";
+	live.hostnqn = "nqn.host";
+	live.traddr = "10.0.0.1";
+	live.state = ControllerState::live;
+	Event event;
+	event.type = EventType::state;
+	event.object = live;
+	one.service->event(event);
+	CHECK(one.service->state() == DiscoveryService::State::reading);
+	SECTION("the read fails")
+	{
+		for (int i = 0; i < 1000 && one.service->state() == DiscoveryService::State::reading; i++) {
+			pollfd poll{one.client.fd(), POLLIN, 0};
+			::poll(&poll, 1, 10);
+			one.client.dispatch();
+		}
+	}
+	SECTION("the connection is lost during the read")
+	{
+		live.state = ControllerState::recovering;
+		Event lost = event;
+		lost.object = live;
+		one.service->event(lost);
+	}
+	CHECK(one.service->state() == DiscoveryService::State::connecting);
+	CHECK(one.failures == 1);
+	one.service->event(event);
+	CHECK(one.service->state() == DiscoveryService::State::connecting);
+}
