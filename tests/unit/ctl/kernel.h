@@ -2,11 +2,13 @@
 // A fake kernel for tests of the library's sockets. It keeps objects, answers requests as scripted, and sends events.
 #pragma once
 
+#include <atomic>
 #include <cerrno>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unistd.h>
 #include <utility>
@@ -64,12 +66,7 @@ public:
 	FakeKernel()
 	{
 		nofctl::replaceChannelFactory(this);
-		on(NVMEOF_CMD_VERSION_GET, [this](const Asked &asked) {
-			Payload version;
-			version.u32(NVMEOF_A_API_VERSION, NVMEOF_API_VERSION);
-			data(asked, NVMEOF_CMD_VERSION_GET, version);
-			acknowledge(asked);
-		});
+		on(NVMEOF_CMD_VERSION_GET, [this](const Asked &asked) { version(asked); });
 		for (auto command :
 		     {NVMEOF_CMD_SUBSYS_GET, NVMEOF_CMD_CTRL_GET, NVMEOF_CMD_NS_GET, NVMEOF_CMD_PATH_GET})
 			on(command, [this](const Asked &asked) { list(asked); });
@@ -81,13 +78,19 @@ public:
 	void on(nvmeof_cmd command, Handler handler) { handlers_[command] = std::move(handler); }
 	void take(Asked asked)
 	{
+		std::lock_guard lock(mutex_);
 		asked_.push_back(asked);
 		if (auto found = handlers_.find(asked.command); found != handlers_.end() && found->second)
 			found->second(asked);
 	}
 	const std::vector<Asked> &asked() const { return asked_; }
+	int openedChannels() const { return opened_; }
+	// Number of channels that are open now. Jobs of a Client may outlive it, but not this object: a test that leaves
+	// one waits until its channel is closed.
+	int openChannels() const { return opened_ - closed_; }
 	int count(nvmeof_cmd command) const
 	{
+		std::lock_guard lock(mutex_);
 		int n = 0;
 		for (const Asked &asked : asked_)
 			n += asked.command == command;
@@ -97,6 +100,13 @@ public:
 	void data(const Asked &asked, nvmeof_cmd command, const Payload &payload, std::uint16_t flags = 0)
 	{
 		asked.from->push(netlinkMessage(family, flags, asked.sequence, bodyOf(command, payload)));
+	}
+	void version(const Asked &asked)
+	{
+		Payload version;
+		version.u32(NVMEOF_A_API_VERSION, NVMEOF_API_VERSION);
+		data(asked, NVMEOF_CMD_VERSION_GET, version);
+		acknowledge(asked);
 	}
 	void acknowledge(const Asked &asked) { fail(asked, 0); }
 	void fail(const Asked &asked, int sysErrno, const char *message = nullptr)
@@ -135,6 +145,7 @@ public:
 	// Sends @arrival to all listeners.
 	void tell(const Arrival &arrival)
 	{
+		std::lock_guard lock(mutex_);
 		for (const std::weak_ptr<FakeQueue> &weak : queues_)
 			if (auto queue = weak.lock(); queue && queue->events)
 				queue->push(arrival);
@@ -178,14 +189,22 @@ private:
 		acknowledge(asked);
 	}
 
+	mutable std::recursive_mutex mutex_; // jobs of a Client use this object in other threads; handlers call back
 	std::map<nvmeof_cmd, Handler> handlers_;
 	std::vector<Asked> asked_;
 	std::vector<std::weak_ptr<FakeQueue>> queues_;
+	std::atomic<int> opened_ = 0, closed_ = 0;
+
+	friend class FakeChannel;
 };
 
 class FakeChannel : public nofctl::Channel {
 public:
-	FakeChannel(FakeKernel &kernel, std::shared_ptr<FakeQueue> queue) : kernel_(kernel), queue_(std::move(queue)) {}
+	FakeChannel(FakeKernel &kernel, std::shared_ptr<FakeQueue> queue) : kernel_(kernel), queue_(std::move(queue))
+	{
+		kernel_.opened_++;
+	}
+	~FakeChannel() override { kernel_.closed_++; }
 
 	int fd() const override { return queue_->fd; }
 	std::uint16_t family() const override { return FakeKernel::family; }
@@ -232,6 +251,7 @@ inline nvmeof::Result<std::unique_ptr<nofctl::Channel>> FakeKernel::open(nofctl:
 {
 	MemoryFault::NoFaultScope spared;
 	auto queue = std::make_shared<FakeQueue>();
+	std::lock_guard lock(mutex_);
 	queues_.push_back(queue);
 	return std::unique_ptr<nofctl::Channel>(std::make_unique<FakeChannel>(*this, queue));
 }

@@ -4,7 +4,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
+#include <mutex>
 #include <poll.h>
+#include <thread>
 
 #include "connections.h"
 #include "tests/unit/ctl/stage.h"
@@ -34,6 +37,7 @@ struct Followed {
 	PlannedService wanted = planned();
 	int failures = 0;
 	std::unique_ptr<DiscoveryService> service;
+	std::mutex reads; // while it is locked, no read ends
 
 	// @madeBy: the owner of the controller that the kernel returns
 	explicit Followed(const char *madeBy = nvmeofd::owner)
@@ -42,6 +46,10 @@ struct Followed {
 			set(madeBy, "nqn.test");
 			stage.kernel.data(asked, NVMEOF_CMD_CTRL_NEW, *stage.kernel.controllers[name]);
 			stage.kernel.acknowledge(asked);
+		});
+		stage.kernel.on(NVMEOF_CMD_VERSION_GET, [this](const Asked &asked) {
+			std::lock_guard wait(reads);
+			stage.kernel.version(asked);
 		});
 		DiscoveryService::Callbacks callbacks{.told = [](DiscoveryLog) { return Result<void>(); },
 						      .failed = [this] { failures++; }};
@@ -59,6 +67,15 @@ struct Followed {
 			.text(NVMEOF_A_HOSTNQN, "nqn.host");
 		object->u32(NVMEOF_A_CTRL_STATE, NVMEOF_CTRL_CONNECTING);
 		stage.kernel.controllers[name] = object;
+	}
+	// Waits until the service has begun a read, and the thread of the read no longer uses the kernel.
+	void readEnded() const
+	{
+		const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+		while (stage.kernel.openedChannels() < 2 || stage.kernel.openChannels() > 1) {
+			REQUIRE(std::chrono::steady_clock::now() < deadline);
+			std::this_thread::sleep_for(std::chrono::milliseconds(1));
+		}
 	}
 	int disconnects() const { return stage.kernel.count(NVMEOF_CMD_CTRL_DEL); }
 };
@@ -165,13 +182,16 @@ TEST_CASE("a service whose read has failed is read after the back-off only, alth
 	Event event;
 	event.type = EventType::state;
 	event.object = live;
+	std::unique_lock held(one.reads);
 	one.service->event(event);
 	CHECK(one.service->state() == DiscoveryService::State::reading);
 	SECTION("the read fails")
 	{
-		for (int i = 0; i < 1000 && one.service->state() == DiscoveryService::State::reading; i++) {
-			pollfd poll{one.client.fd(), POLLIN, 0};
-			::poll(&poll, 1, 10);
+		held.unlock();
+		one.readEnded();
+		pollfd poll{one.client.fd(), POLLIN, 0};
+		while (one.service->state() == DiscoveryService::State::reading) {
+			REQUIRE(::poll(&poll, 1, 60000) == 1);
 			one.client.dispatch();
 		}
 	}
@@ -181,6 +201,8 @@ TEST_CASE("a service whose read has failed is read after the back-off only, alth
 		Event lost = event;
 		lost.object = live;
 		one.service->event(lost);
+		held.unlock();
+		one.readEnded();
 	}
 	CHECK(one.service->state() == DiscoveryService::State::connecting);
 	CHECK(one.failures == 1);
