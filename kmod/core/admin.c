@@ -203,15 +203,20 @@ int nof_identify(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf)
 
 int nof_identify_unprivileged(struct nof_ctrl *ctrl, u8 cns, u32 nsid, void *buf)
 {
-	int ret = nof_admin_take(ctrl, NOF_ADMIN_UNPRIVILEGED);
 	struct nof_cmd *cmd;
+	int ret;
 
+	/* readers delay a deletion, and it does not wait for commands that make no progress: see nof_admin_stuck() */
+	driver_begin(ctrl);
+	ret = nof_admin_take(ctrl, NOF_ADMIN_UNPRIVILEGED);
 	if (ret)
-		return ret;
+		goto end;
 	cmd = new_identify(cns, nsid, buf);
 	ret = cmd ? admin_exec(ctrl, NULL, cmd, 0, NULL) : -ENOMEM;
 	kfree(cmd);
 	slot_put(ctrl, NOF_ADMIN_UNPRIVILEGED);
+end:
+	driver_end(ctrl);
 	return ret;
 }
 

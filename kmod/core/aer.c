@@ -226,6 +226,11 @@ u32 nof_aer_pause_left_ms(const struct nof_ctrl *ctrl)
 	return left > 0 ? jiffies_to_msecs(left) : 0;
 }
 
+bool nof_aer_is_paused(const struct nof_ctrl *ctrl)
+{
+	return test_bit(NOF_CTRL_PAUSED, &ctrl->flags) && nof_aer_pause_left_ms(ctrl);
+}
+
 /* The log page is read only now: the controller processed no commands before */
 static void fw_activation_end(struct nof_ctrl *ctrl)
 {
@@ -360,24 +365,31 @@ void nof_aer_stop(struct nof_ctrl *ctrl)
 	ctrl->aen.refused = 0;
 }
 
-/* Whether the controller still activates firmware, of which a disk without another path has to know */
-static bool fw_delays_deletion(struct nof_ctrl *ctrl)
+/* The controller reports that the activation has ended, or its connection is lost */
+static bool fw_has_ended(struct nof_ctrl *ctrl)
 {
 	u64 csts;
+	int ret = nof_property_get(ctrl, NVME_REG_CSTS, false, &csts);
 
-	return test_bit(NOF_CTRL_PAUSED, &ctrl->flags) && !nof_mpath.all_have_other_path(ctrl) &&
-	       !nof_property_get(ctrl, NVME_REG_CSTS, false, &csts) && csts & NVME_CSTS_PP;
+	return ret == -ENOTCONN || ret == -ECONNRESET || (!ret && !(csts & NVME_CSTS_PP));
 }
 
 void nof_aer_end(struct nof_ctrl *ctrl)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(FW_DELETE_MS);
+	bool ended = false;
 
 	cancel_work_sync(&ctrl->aen.work);
 	cancel_delayed_work_sync(&ctrl->fw.work);
 	cancel_delayed_work_sync(&ctrl->aen.arm_work);
-	/* disks write back what they have, which fails while their only path takes no I/O */
-	while (nof_aer_pause_left_ms(ctrl) && time_before(jiffies, end) && fw_delays_deletion(ctrl))
+	/* a disk that is removed with its only path writes back its data first */
+	while (nof_aer_is_paused(ctrl) && time_before(jiffies, end) && !nof_mpath.all_have_other_path(ctrl)) {
+		ended = fw_has_ended(ctrl);
+		if (ended)
+			break;
 		msleep(FW_POLL_MS);
-	clear_bit(NOF_CTRL_PAUSED, &ctrl->flags);
+	}
+	/* disks that have another path continue to use only that one */
+	if (ended || !nof_mpath.all_have_other_path(ctrl))
+		clear_bit(NOF_CTRL_PAUSED, &ctrl->flags);
 }

@@ -99,11 +99,12 @@ free:
 	return ret;
 }
 
-/* A shorter timeout for a controller that is being deleted */
+/* A shorter timeout for a controller that is being deleted, unless the deletion waits for its firmware */
 static u32 property_tmo_ms(const struct nof_ctrl *ctrl)
 {
-	return nof_ctrl_state(ctrl) == NVMEOF_CTRL_DELETING ? min(ctrl->opts.connect_tmo_ms, 2000U) :
-							      ctrl->opts.connect_tmo_ms;
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_DELETING || nof_aer_is_paused(ctrl))
+		return ctrl->opts.connect_tmo_ms;
+	return min(ctrl->opts.connect_tmo_ms, 2000U);
 }
 
 int nof_property_get(struct nof_ctrl *ctrl, u32 offset, bool wide, u64 *value)

@@ -51,7 +51,7 @@ u32 nof_ka_timeout_ms(const struct nof_ctrl *ctrl)
 	u32 unit = ctrl->ident.kas * 100;
 
 	/* a passthrough command may have set any value */
-	return unit ? min_t(u64, roundup((u64)ctrl->ka.tmo_ms, unit), U32_MAX) : ctrl->ka.tmo_ms;
+	return unit ? min_t(u64, DIV_ROUND_UP_ULL(ctrl->ka.tmo_ms, unit) * unit, U32_MAX) : ctrl->ka.tmo_ms;
 }
 
 /*

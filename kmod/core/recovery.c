@@ -291,14 +291,17 @@ static void stop_works(struct nof_ctrl *ctrl)
 	nof_ka_stop(ctrl);
 }
 
-/* Write-back may take any time while commands complete. A target that completes nothing any more is given up. */
+/*
+ * Write-back may take any time while commands complete. A target that completes nothing any more is given up, unless it
+ * activates firmware.
+ */
 static void delete_stall_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, deletion.stall_work);
 
-	if ((nof_queues_inflight(ctrl, true) && !nof_queues_progressed(ctrl, NOF_WATCH_DELETE) &&
-	     !test_bit(NOF_CTRL_PAUSED, &ctrl->flags)) ||
-	    nof_admin_stuck(ctrl, STALL_ADMIN_MS)) {
+	if (!nof_aer_is_paused(ctrl) &&
+	    ((nof_queues_inflight(ctrl, true) && !nof_queues_progressed(ctrl, NOF_WATCH_DELETE)) ||
+	     nof_admin_stuck(ctrl, STALL_ADMIN_MS))) {
 		nof_ctrl_note(ctrl, -ETIMEDOUT, 0,
 			      "no progress while disconnecting: outstanding commands are cancelled");
 		nof_ctrl_error(ctrl, NOF_CAUSE_LOCAL);

@@ -453,9 +453,7 @@ static int scan_all(struct nof_ctrl *ctrl, struct scan *scan)
 		ret = nof_identify(ctrl, NVME_ID_CNS_NS_ACTIVE_LIST, scan->prev, scan->list);
 		if (ret > 0)
 			nof_ctrl_note(ctrl, -EIO, ret, "no list of active namespaces");
-		if (ret)
-			return ret > 0 ? -EIO : ret;
-		ret = scan_page(ctrl, scan);
+		ret = ret > 0 ? -EIO : ret ?: scan_page(ctrl, scan);
 	} while (!ret);
 	if (scan->refused > REFUSED_EVENTS) {
 		nof_ctrl_note(ctrl, -E2BIG, 0, "%u namespaces refused or deferred, the last %u without an event",

@@ -36,8 +36,11 @@ static void subsys_release(struct device *dev)
 	nof_numbers_trim(s->number->inner, PAST_NAMESPACES);
 	nof_number_keep(&subsys_numbers, s->number, PAST_SUBSYSTEMS);
 	kfree(s);
+	/* until it no longer uses none_left: see nof_subsystems_wait() */
+	rcu_read_lock();
 	if (atomic_dec_and_test(&nr_subsystems))
 		wake_up(&none_left);
+	rcu_read_unlock();
 }
 
 /* The key has everything that distinguishes subsystems: see subsys_find() */
@@ -60,6 +63,7 @@ static struct nof_number *subsys_number(const char *nqn, const char *hostnqn, co
 void nof_subsystems_wait(void)
 {
 	wait_event(none_left, !atomic_read(&nr_subsystems));
+	synchronize_rcu();
 }
 
 void nof_subsystems_exit(void)

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <fcntl.h>
+#include <future>
 #include <linux/nvme_ioctl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -231,10 +232,39 @@ TEST_CASE("a disconnect during firmware activation waits for it, and loses no da
 	data.fill(7);
 	const nobody::File open(ports.disk(), O_RDWR);
 	REQUIRE(::pwrite(open.fd, data.data(), length, 0) == static_cast<ssize_t>(length)); // into the page cache
-	ports[0].script().arm(pausedOnce, 10); // the host polls every 100 ms
+	ports[0].script().arm(pausedOnce, 40); // the host polls every 100 ms
 	ports[0].sendEvent(target::event_firmware_activation);
 	REQUIRE(eventually([&] { return ports.host.controller(c.name).firmwareLeft.has_value(); }));
+	const Stopwatch watch;
 	REQUIRE(ports.host.client().disconnect(c.name));
+	CHECK(watch.elapsed() > 200ms); // not after the activation
+	CHECK(ports.stored(0, length, 7));
+}
+
+TEST_CASE("a write that waits for firmware during a disconnect goes on waiting when another path changes",
+	  "[passthru][effects][firmware][delete]")
+{
+	Ports ports({activates(50), activates(50)});
+	ports[1].setAnaState(1, target::ana_inaccessible);
+	const std::string name = ports.connectAll()[0].name;
+	const Disk disk(ports.disk());
+	Buffer data(length);
+	data.fill(7);
+	ports[0].script().arm(pausedOnce, 40);
+	ports[0].sendEvent(target::event_firmware_activation);
+	REQUIRE(eventually([&] { return ports.host.controller(name).firmwareLeft.has_value(); }));
+	auto written = std::async(std::launch::async, [&] { return disk.write(0, data); });
+	auto disconnected = std::async(std::launch::async, [&] { return run("nvmeofctl disconnect " + name).status; });
+	REQUIRE(eventually([&] { return ports.host.state(name) == ControllerState::deleting; }));
+	ports[1].setAnaState(1, target::ana_persistent_loss);
+	REQUIRE(eventually([&] {
+		return std::ranges::any_of(take(ports.host.client().paths()), [](const nvmeof::Path &path) {
+			return path.anaState == nvmeof::AnaState::persistentLoss;
+		});
+	}));
+	CHECK(ports.host.state(name) == ControllerState::deleting);
+	CHECK(written.get() == 0);
+	CHECK(disconnected.get() == 0);
 	CHECK(ports.stored(0, length, 7));
 }
 
