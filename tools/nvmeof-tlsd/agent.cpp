@@ -159,7 +159,7 @@ private:
 Agent::Agent(runtime::Loop &loop, const TlsContexts &contexts, PskStore &store, HandshakeQueue &queue, Install install,
 	     bool debug, const AgentLimits &limits)
 	: contexts_(contexts), store_(store), queue_(queue), install_(std::move(install)), debug_(debug),
-	  limits_(limits), poller_(loop), wheel_(loop), more_(loop, [this] { serve(); })
+	  limits_(limits), poller_(loop), wheel_(loop), more_(loop, [this] { drained_ ? startWaiting() : serve(); })
 {
 }
 
@@ -171,13 +171,10 @@ void Agent::serve()
 	if (ending_)
 		return;
 	startWaiting();
-	for (int i = 0; i < most && running_.size() < limits_.handshakes; i++) {
-		if (!take()) {
-			if (!waiting_.empty())
-				more_.startUnlessRunning(limits_.silence);
+	drained_ = false;
+	for (int i = 0; i < most && running_.size() < limits_.handshakes; i++)
+		if (!take())
 			return;
-		}
-	}
 	// erase() calls earlier if all are running
 	if (running_.size() < limits_.handshakes)
 		more_.start(0ms);
@@ -193,8 +190,12 @@ bool Agent::take()
 		more_.start(100ms);
 		return false;
 	}
-	if (!*request)
+	if (!*request) {
+		drained_ = true;
+		if (!waiting_.empty())
+			more_.startUnlessRunning(limits_.silence);
 		return false;
+	}
 	add(*std::move(*request));
 	return true;
 }
@@ -221,18 +222,27 @@ void Agent::add(HandshakeRequest request)
 
 void Agent::startWaiting()
 {
+	const auto now = steady_clock::now();
+	const auto left = [&](const Waiting &waiting) {
+		const milliseconds timeout = waiting.request.timeout;
+		return (timeout.count() ? timeout : limits_.usualTimeout) -
+		       duration_cast<milliseconds>(now - waiting.since);
+	};
+	// first: no handshake that runs gives way to one that is over
+	std::erase_if(waiting_, [&](const Waiting &waiting) {
+		if (left(waiting) > 0ms)
+			return false;
+		refuse(waiting.request, waiting.peer.name, ETIMEDOUT, "other handshakes took too long; try again");
+		return true;
+	});
 	while (!waiting_.empty() && makeRoom()) {
 		Waiting next = std::move(waiting_.front());
 		waiting_.pop_front();
-		milliseconds &timeout = next.request.timeout;
-		if (!timeout.count())
-			timeout = limits_.usualTimeout;
-		timeout -= duration_cast<milliseconds>(steady_clock::now() - next.since);
-		if (timeout > 0ms)
-			start(std::move(next.request), std::move(next.peer));
-		else
-			refuse(next.request, next.peer.name, ETIMEDOUT, "other handshakes took too long; try again");
+		next.request.timeout = left(next);
+		start(std::move(next.request), std::move(next.peer));
 	}
+	if (!waiting_.empty())
+		more_.startUnlessRunning(limits_.silence);
 }
 
 bool Agent::makeRoom()
@@ -269,8 +279,8 @@ void Agent::refuse(const HandshakeRequest &request, const std::string &peer, int
 	report(request, peer, "", reason);
 }
 
-// The oldest handshake as a server whose peer has not sent one byte for a while, or else one that takes long. It gives
-// way to another one, so that peers which do not go on cannot keep out others.
+// The oldest handshake as a server whose peer has not sent one byte for a while, or else one that takes long: the one
+// to end, so that stalled peers do not keep others out.
 Agent::Running *Agent::oldestSlow() const
 {
 	const auto find = [this](milliseconds limit, bool heard) {

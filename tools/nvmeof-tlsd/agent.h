@@ -84,7 +84,8 @@ private:
 	List running_; // the oldest first
 	std::deque<Waiting> waiting_;
 	bool ending_ = false;
-	runtime::Timer more_; // calls serve()
+	bool drained_ = true; // serve() has taken all that were in the queue
+	runtime::Timer more_; // goes on, without new handshakes if all were taken
 };
 
 } // namespace tlsd

@@ -21,12 +21,12 @@ using nvmeof::Result;
 namespace {
 
 constexpr std::chrono::seconds lookInterval(1);
-// In which another agent can take a handshake first. With new ones all the time, the oldest waits longer.
+// How long handshakes are left to another agent. Each new one begins the time again, up to the second value in all.
 constexpr std::chrono::milliseconds turn(200), longestTurn(1000);
 
 /*
- * Whether there is another agent. Any user may listen for handshakes, but only root can take them. So a listener gets
- * the first turn, and this agent does what it has not taken by then.
+ * Whether there is another agent. Any user may listen for handshakes, but only root can take them. So this agent leaves
+ * new ones to a listener for a while, and then does those that are left.
  */
 class Others {
 public:
@@ -42,7 +42,7 @@ public:
 		if (found && !present_)
 			runtime::say(logLimit_, LOG_NOTICE,
 				     "another program listens for handshakes (tlshd?): this agent does those that it "
-				     "has not taken after 0.2 s");
+				     "has not taken after 0.2 to 1 s");
 		return present_ = found;
 	}
 

@@ -457,11 +457,15 @@ TEST_CASE("small records and session tickets are harmless", "[tls][hostile]")
 TEST_CASE("a program that only listens for handshakes keeps nobody from TLS", "[tls]")
 {
 	Encrypted target;
-	Background listener("exec setpriv --reuid=65534 --regid=65534 --clear-groups /nvmeof/tests/wrong_agent listen");
+	Background listener("exec setpriv --reuid=65534 --regid=65534 --clear-groups /nvmeof/tests/wrong_agent listen "
+			    "2>/run/listener.log");
+	REQUIRE(eventually([] { return namesIt(readFile("/run/listener.log"), "listens"); }));
 	pause(1s); // the agent looks for others once a second at most
 	const std::string name = target.rig.host.connect(target.options()).name;
+	CHECK(namesIt(readFile("/run/tlsd.log"), "another program listens"));
 	checkData(target.rig.disk());
 	target.agent.signal(SIGTERM);
+	REQUIRE(eventually([&] { return !target.agent.running(); }));
 	const TlsAgent next; // finds the listener at its start
 	CHECK(listener.running());
 	REQUIRE(target.rig.host.client().reset(name));

@@ -32,6 +32,8 @@ int main(int argc, char **)
 	Result<void> result = family ? Result<void>() : family.error();
 	if (result && argc > 1) {
 		result = family->join();
+		if (result)
+			std::fprintf(stderr, "listens\n");
 		while (result)
 			::pause();
 	} else if (result) {

@@ -7,10 +7,13 @@
 namespace guest {
 namespace {
 
-// Whether a process listens for requests of the kernel. The kernel refuses a handshake before.
-bool agentListens()
+// Whether the process has joined a group of a generic netlink family: libnl's port number has the process ID in its low
+// 22 bits. While nobody listens for handshakes, the kernel refuses them.
+bool listens(int pid)
 {
-	return run("nvmeof-tlsd --check").text.find("an agent is running") != std::string::npos;
+	const std::string sockets =
+		"awk '$2 == 16 && $3 % 4194304 == " + std::to_string(pid) + " && $4 != \"00000000\"' /proc/net/netlink";
+	return !run(sockets).text.empty();
 }
 
 } // namespace
@@ -18,7 +21,7 @@ bool agentListens()
 TlsAgent::TlsAgent(const std::string &program)
 	: program_((loadModules({"tls", "nvme_keyring"}), "exec " + program + " 2>/run/tlsd.log"))
 {
-	if (!eventually(agentListens))
+	if (!eventually([this] { return listens(program_.pid()); }))
 		throw std::runtime_error(program + " does not start: " + readFile("/run/tlsd.log"));
 }
 

@@ -13,6 +13,7 @@ class TlsAgent {
 public:
 	explicit TlsAgent(const std::string &program = "nvmeof-tlsd --debug");
 	void signal(int number) { program_.signal(number); }
+	bool running() { return program_.running(); }
 
 private:
 	Background program_;
