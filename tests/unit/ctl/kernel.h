@@ -85,8 +85,8 @@ public:
 	}
 	const std::vector<Asked> &asked() const { return asked_; }
 	int openedChannels() const { return opened_; }
-	// Number of channels that are open now. Jobs of a Client may outlive it, but not this object: a test that leaves
-	// one waits until its channel is closed.
+	// Number of channels that are open now. Jobs of a Client may outlive it, but not this object: a test that
+	// leaves one waits until its channel is closed.
 	int openChannels() const { return opened_ - closed_; }
 	int count(nvmeof_cmd command) const
 	{
