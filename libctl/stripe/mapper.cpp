@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
@@ -19,6 +20,13 @@ namespace nofctl::stripe {
 using namespace nvmeof;
 
 namespace {
+
+std::optional<std::uint64_t> number(std::string_view text)
+{
+	std::uint64_t value = 0;
+	auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+	return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
 
 constexpr const char *uuidStart = "NVMEOF-STRIPE-"; // of our stripes
 
@@ -263,14 +271,29 @@ std::string newName(const std::string &name)
 	return name + "-new";
 }
 
+// "4 256 259:3 0 259:5 0 ...": number of disks, sectors of a chunk, then each disk and its offset
+ConfigStripe stripeOf(const std::string &name, const Mapped &striped, const Snapshot &all)
+{
+	ConfigStripe stripe;
+	stripe.name = name;
+	if (striped.table.size() != 1 || striped.table[0].type != "striped")
+		return stripe;
+	const std::vector<std::string> words = gpu::wordsOf(striped.table[0].parameters);
+	if (words.size() > 1)
+		stripe.chunk = number(words[1]).value_or(0) * sector;
+	for (std::size_t i = 2; i + 1 < words.size(); i += 2) {
+		std::error_code ignored;
+		const std::string disk =
+			std::filesystem::read_symlink("/sys/dev/block/" + words[i], ignored).filename();
+		const auto found = std::ranges::find(all.namespaces, disk, &Namespace::name);
+		stripe.members.push_back(found == all.namespaces.end() ? "" : found->wwid);
+	}
+	return stripe;
+}
+
 std::optional<CopyState> parseCopy(const std::string &status)
 {
 	const std::vector<std::string> words = gpu::wordsOf(status);
-	auto number = [](std::string_view text) -> std::optional<std::uint64_t> {
-		std::uint64_t value = 0;
-		auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-		return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-	};
 	const std::optional<std::uint64_t> sides = words.empty() ? std::nullopt : number(words[0]);
 	constexpr std::uint64_t maxSides = 8;
 	if (!sides || *sides > maxSides || words.size() < *sides + 4)

@@ -69,6 +69,9 @@ std::optional<CopyState> parseCopy(const std::string &status);
 std::string oldName(const std::string &name);
 std::string newName(const std::string &name);
 
+// A stripe as its table has it, with the wwids that its disks have now; "" for a disk that is gone
+nvmeof::ConfigStripe stripeOf(const std::string &name, const Mapped &striped, const nvmeof::Snapshot &all);
+
 // Turns a stripe into a mirror that copies to @to.
 nvmeof::Result<void> beginCopy(const Mapped &stripe, const Target &to);
 // Whether the stripe is a mirror, that is, being copied.

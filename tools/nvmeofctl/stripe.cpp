@@ -6,10 +6,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <ostream>
 #include <set>
 #include <spawn.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <thread>
 
@@ -19,6 +21,7 @@
 #include "configuration.h"
 #include "context.h"
 #include "format.h"
+#include "libctl/base/epoll.h"
 #include "libctl/base/file.h"
 #include "libctl/stripe/mapper.h"
 #include "libctl/stripe/plan.h"
@@ -47,15 +50,20 @@ Result<Layout> layoutFor(const Args &args)
 	return members ? plannedLayout(args, *std::move(members)) : Result<Layout>(members.error());
 }
 
-void printLayout(Context &context, const std::string &name, const Layout &layout, const char *done)
+// @failed: what failed after @done
+void printLayout(Context &context, const std::string &name, const Layout &layout, const char *done,
+		 const std::optional<Error> &failed = {})
 {
-	if (context.json()) {
-		Config config;
-		config.stripes = {configOf(name, layout)};
-		context.print(layoutDocument(name, layout, formatConfig(config), done));
+	if (!context.json()) {
+		context.out() << layoutText(name, layout);
 		return;
 	}
-	context.out() << layoutText(name, layout);
+	Config config;
+	config.stripes = {configOf(name, layout)};
+	Json document = layoutDocument(name, layout, formatConfig(config), done);
+	if (failed)
+		document["error"] = toJson(*failed);
+	context.print(document);
 }
 
 // Fails if a device of that name exists, or if a stripe of that name is configured.
@@ -79,7 +87,7 @@ Result<void> make(Context &context, const std::string &name, const Layout &layou
 	const Args &args = context.args();
 	if (Result<void> good = isNew(args, name); !good)
 		return good;
-	if (Result<void> good = allFree(args, layout); !good)
+	if (Result<void> good = allFree(args, name, layout); !good)
 		return good;
 	if (Result<void> made = makeStripe(name, stripedTarget(disksOf(layout), layout.chunk, layout.bytes)); !made)
 		return made;
@@ -179,11 +187,14 @@ int runStripeCreate(Context &context)
 		return context.fail(name, done.error(),
 				    done.error().sysErrno == EEXIST ? "--force uses it anyway" : "");
 	int code = 0;
+	std::optional<Error> failed;
 	if (context.args().has("mkfs"))
 		if (Result<void> done = makeFileSystem(context, context.args().textOr("mkfs", ""), name, *layout);
-		    !done)
-			code = context.complain(name, done.error(), "the stripe was created, but has no file system");
-	printLayout(context, name, *layout, "made");
+		    !done) {
+			failed = done.error();
+			code = context.complain(name, *failed, "the stripe was created, but has no file system");
+		}
+	printLayout(context, name, *layout, "made", failed);
 	return code;
 }
 
@@ -232,6 +243,7 @@ int runStripeStart(Context &context)
 		return context.fail(name, all.error());
 	int code = 0;
 	std::vector<std::string> made;
+	Json failures = Json::array();
 	bool known = name.empty();
 	for (const ConfigStripe &one : config->stripes) {
 		if (!name.empty() && one.name != name)
@@ -243,14 +255,20 @@ int runStripeStart(Context &context)
 			const int failed = context.complain(one.name, done.error(),
 							    absent ? "'nvmeofctl list' shows all disks" : "");
 			code = code ? code : failed;
+			Error error = done.error();
+			error.object.name = one.name;
+			failures.push_back(toJson(error));
 		} else if (*done) {
 			made.push_back(one.name);
 		}
 	}
 	if (!known)
 		return context.fail(name, stripeAbsent(name), "'nvmeofctl config show' lists the configured ones");
+	Json document{{"made", made}};
+	if (!failures.empty())
+		document["failures"] = failures;
 	if (context.json())
-		context.print({{"made", made}});
+		context.print(document);
 	else
 		for (const std::string &one : made)
 			context.out() << "/dev/mapper/" << one << "\n";
@@ -335,8 +353,17 @@ Result<Layout> plannedLayout(const Args &args, std::vector<Member> members)
 	return planStripe(std::move(members), wish);
 }
 
-Result<void> allFree(const Args &args, const Layout &layout)
+Result<void> allFree(const Args &args, const std::string &name, const Layout &layout)
 {
+	// another stripe that is not made now has data on all of its members, which only the first one may show
+	const ConfigReading reading = inspectConfig(configFiles(args));
+	for (const ConfigStripe &other : reading.config.stripes)
+		for (const Member &one : layout.members)
+			if (other.name != name && std::ranges::find(other.members, one.wwid) != other.members.end())
+				return usageError(
+					fmt::format("{} is a member of the stripe '{}', configured at {}: remove "
+						    "that stripe with 'nvmeofctl stripe stop {} --forget'",
+						    one.disk, other.name, other.place.toString(), other.name));
 	for (const Member &one : layout.members)
 		if (Result<void> good = checkFree(one, args.has("force")); !good)
 			return good;
@@ -450,8 +477,21 @@ Error stripeAbsent(const std::string &name)
 namespace {
 
 constexpr const char *undone = "the stripe is unchanged on its old members";
+constexpr const char *seeState = "'nvmeofctl stripe show' shows its state";
 
-Result<Mapped> stripeOf(const std::string &name)
+// Only one process at a time moves a stripe.
+Result<nofctl::OwnedFd> lockMove(const std::string &name)
+{
+	const std::string file = "/run/nvmeof-stripe-" + name + ".lock";
+	nofctl::OwnedFd lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+	if (lock.get() < 0)
+		return errorFromErrno(errno, file);
+	if (::flock(lock.get(), LOCK_EX | LOCK_NB))
+		return errno == EWOULDBLOCK ? usageError("another process moves it now") : errorFromErrno(errno, file);
+	return lock;
+}
+
+Result<Mapped> madeStripe(const std::string &name)
 {
 	Result<std::optional<Mapped>> there = findMapped(name);
 	if (!there)
@@ -459,22 +499,18 @@ Result<Mapped> stripeOf(const std::string &name)
 	return *there && isStripe(**there) ? Result<Mapped>(**there) : Result<Mapped>(stripeAbsent(name));
 }
 
-// Undoes a move whose process has died. Writes go to both sides during a move, so the old members are complete.
-Result<Mapped> undoInterruptedMove(Context &context, const Mapped &stripe, bool dry)
+std::optional<ConfigStripe> configuredStripe(const Args &args, const std::string &name)
 {
-	if (!isCopying(stripe) || dry)
-		return stripe;
-	context.note(stripe.name, "an earlier move was interrupted; starting again");
-	Result<void> back = undoCopy(stripe.name);
-	return back ? stripeOf(stripe.name) : Result<Mapped>(back.error());
+	const ConfigReading reading = inspectConfig(configFiles(args));
+	auto found = std::ranges::find(reading.config.stripes, name, &ConfigStripe::name);
+	return found == reading.config.stripes.end() ? std::nullopt : std::optional(*found);
 }
 
 // Fails if the stripe is configured in a file that is not written by 'stripe'.
 Result<void> checkOwnFile(const Args &args, const std::string &name)
 {
-	const ConfigReading reading = inspectConfig(configFiles(args));
-	auto found = std::ranges::find(reading.config.stripes, name, &ConfigStripe::name);
-	if (found == reading.config.stripes.end() || found->place.file == stripeFile(args, name).string())
+	const std::optional<ConfigStripe> found = configuredStripe(args, name);
+	if (!found || found->place.file == stripeFile(args, name).string())
 		return {};
 	return usageError("it is configured by hand, at " + found->place.toString() + ": move that section into " +
 			  stripeFile(args, name).string());
@@ -535,23 +571,47 @@ Result<void> finish(const Args &args, const std::string &name, const Layout &lay
 	return endCopy(name);
 }
 
-int grow(Context &context, const Mapped &stripe, const Layout &layout)
+bool sameMembers(const ConfigStripe &one, const ConfigStripe &other)
 {
-	Interruption interruption;
-	const std::string &name = stripe.name;
-	if (Result<void> good = allFree(context.args(), layout); !good)
-		return context.fail(name, good.error(),
-				    good.error().sysErrno == EEXIST ? "--force uses it anyway" : "");
-	if (Result<void> begun = beginCopy(stripe, stripedTarget(disksOf(layout), layout.chunk, layout.bytes)); !begun)
-		return context.fail(name, begun.error(), undone);
-	Result<void> done = waitForCopy(context, name, interruption);
-	if (!done) {
-		Result<void> back = undoCopy(name);
-		return context.fail(name, back ? done.error() : back.error(),
-				    back ? undone : "'nvmeofctl stripe show' shows its state");
+	return one.chunk == other.chunk && one.members == other.members;
+}
+
+/*
+ * Ends a move whose process has died. The configuration names the new members only after the copy was complete: then
+ * the move is completed (true). Otherwise, or if one side is broken since then, it is undone, and the configuration
+ * gets the old members again: it must not name members that no longer get the writes.
+ */
+Result<bool> endInterruptedMove(Context &context, const std::string &name)
+{
+	Result<Snapshot> all = readSnapshot();
+	Result<std::optional<Mapped>> before = findMapped(oldName(name)), after = findMapped(newName(name));
+	Result<CopyState> state = copyState(name);
+	if (!all || !before || !after || !state)
+		return !all ? all.error() : !before ? before.error() : !after ? after.error() : state.error();
+	if (!*before || !*after)
+		return usageError("its old and new members are not known: a device " + oldName(name) + " or " +
+				  newName(name) + " is missing");
+	const std::optional<ConfigStripe> configured = configuredStripe(context.args(), name);
+	const ConfigStripe old = stripeOf(name, **before, *all);
+	if (configured && sameMembers(*configured, stripeOf(name, **after, *all)) && !state->broken &&
+	    state->done == state->of) {
+		context.note(name, "an earlier move was interrupted after the copy; completing it");
+		Result<void> ended = endCopy(name);
+		return ended ? Result<bool>(true) : Result<bool>(ended.error());
 	}
-	if (done = finish(context.args(), name, layout); !done)
-		return context.fail(name, done.error(), "'nvmeofctl stripe show' shows its state");
+	context.note(name, "an earlier move was interrupted; undoing it");
+	if (configured && !sameMembers(*configured, old)) {
+		if (std::ranges::find(old.members, "") != old.members.end())
+			return usageError("an old member is not connected, so the configuration cannot name it again");
+		if (Result<void> saved = saveStripe(context.args(), old); !saved)
+			return saved.error();
+	}
+	Result<void> back = undoCopy(name);
+	return back ? Result<bool>(false) : Result<bool>(back.error());
+}
+
+int moved(Context &context, const std::string &name, const Layout &layout)
+{
 	if (context.json()) {
 		Config config;
 		config.stripes = {configOf(name, layout)};
@@ -563,24 +623,57 @@ int grow(Context &context, const Mapped &stripe, const Layout &layout)
 	return 0;
 }
 
+int grow(Context &context, const Mapped &stripe, const Layout &layout)
+{
+	Interruption interruption;
+	const std::string &name = stripe.name;
+	if (Result<void> good = allFree(context.args(), name, layout); !good)
+		return context.fail(name, good.error(),
+				    good.error().sysErrno == EEXIST ? "--force uses it anyway" : "");
+	if (Result<void> begun = beginCopy(stripe, stripedTarget(disksOf(layout), layout.chunk, layout.bytes)); !begun)
+		return context.fail(name, begun.error(), undone);
+	Result<void> done = waitForCopy(context, name, interruption);
+	if (!done) {
+		Result<void> back = undoCopy(name);
+		return context.fail(name, back ? done.error() : back.error(), back ? undone : seeState);
+	}
+	if (done = finish(context.args(), name, layout); !done)
+		return context.fail(name, done.error(), "the same command again completes the move");
+	return moved(context, name, layout);
+}
+
 } // namespace
 
 int runStripeGrow(Context &context)
 {
 	const std::string name = context.args().textOr("NAME", "");
-	Result<Mapped> stripe = stripeOf(name);
+	const bool dry = context.args().has("dry-run");
+	Result<Mapped> stripe = madeStripe(name);
 	if (!stripe)
 		return context.fail(name, stripe.error(), "'nvmeofctl stripe show' lists all stripes");
 	if (Result<void> own = checkOwnFile(context.args(), name); !own)
 		return context.fail(name, own.error());
-	if (stripe = undoInterruptedMove(context, *stripe, context.args().has("dry-run")); !stripe)
-		return context.fail(name, stripe.error(), "'nvmeofctl stripe show' shows its state");
+	Result<nofctl::OwnedFd> lock = lockMove(name);
+	if (!lock)
+		return context.fail(name, lock.error(), seeState);
+	bool completed = false;
+	if (isCopying(*stripe) && !dry) {
+		Result<bool> ended = endInterruptedMove(context, name);
+		if (!ended)
+			return context.fail(name, ended.error(), seeState);
+		completed = *ended;
+		if (stripe = madeStripe(name); !stripe)
+			return context.fail(name, stripe.error(), seeState);
+	}
 	Result<Layout> layout = layoutFor(context.args(), *stripe);
 	if (!layout)
 		return context.fail(name, layout.error());
+	const std::optional<ConfigStripe> configured = configuredStripe(context.args(), name);
+	if (completed && configured && sameMembers(*configured, configOf(name, *layout)))
+		return moved(context, name, *layout);
 	if (!context.json())
 		context.out() << layoutText(name, *layout) << planText(*stripe, *layout) << std::flush;
-	if (!context.args().has("dry-run"))
+	if (!dry)
 		return grow(context, *stripe, *layout);
 	if (context.json())
 		context.print(layoutDocument(name, *layout, "", "planned"));

@@ -12,8 +12,9 @@ class Context;
 // The members named on the command line: disks, and all disks of the subsystems that match --nqn.
 nvmeof::Result<std::vector<nofctl::stripe::Member>> wantedMembers(const Args &args, const nvmeof::Snapshot &all);
 nvmeof::Result<nofctl::stripe::Layout> plannedLayout(const Args &args, std::vector<nofctl::stripe::Member> members);
-// Fails if a member is in use or, without --force, has data on it.
-nvmeof::Result<void> allFree(const Args &args, const nofctl::stripe::Layout &layout);
+// Fails if a member is in use, belongs to another configured stripe or, without --force, has data on it. @name: of the
+// stripe
+nvmeof::Result<void> allFree(const Args &args, const std::string &name, const nofctl::stripe::Layout &layout);
 // The stripe as a configuration entry.
 nvmeof::ConfigStripe configOf(const std::string &name, const nofctl::stripe::Layout &layout);
 std::vector<std::string> disksOf(const nofctl::stripe::Layout &layout);

@@ -181,8 +181,13 @@ TEST_CASE("a stripe of 16 namespaces is planned, created, stopped and started ag
 	const Output missing = stripe("start scratch");
 	CHECK(missing.status == noObject);
 	CHECK(namesIt(missing.text, "16 of its 16 members"));
+	CHECK(namesIt(stripe("start scratch --json").text, "\"failures\""));
 	// names may differ, the order must not
 	jbofs.connect(jbofs.host);
+	// only the first of its members shows that they are in use
+	const Output foreign = stripe("create other --force -n '*:jbof[1-3]'");
+	CHECK(foreign.status == usage);
+	CHECK(namesIt(foreign.text, "is a member of the stripe 'scratch'"));
 	CHECK(stripeJson("start")["made"].size() == 1);
 	CHECK(must("mount " + device + " /run/stripe/mount && cat /run/stripe/mount/file; umount /run/stripe/mount") ==
 	      "data\n");
@@ -265,6 +270,46 @@ TEST_CASE("a stripe moves to larger members while in use, or stays unchanged", "
 	must("nvmeofctl stripe stop scratch --config " + std::string(config));
 	must("nvmeofctl stripe start scratch --config " + std::string(config));
 	must("dd if=" + device + " bs=1M skip=100 count=16 iflag=direct 2>/dev/null | cmp - /run/stripe/data");
+	must("nvmeofctl stripe stop scratch --config " + std::string(config));
+}
+
+TEST_CASE("a move whose process was killed is undone or completed by the next one", "[stripe]")
+{
+	Configured configured;
+	Jbofs jbofs(size / 4);
+	jbofs.connect(jbofs.host);
+	jbofs.add(4, size);
+	jbofs.connect(jbofs.host, 4);
+	create();
+	const std::string file = "/run/stripe/nvmeof.d/stripe-scratch.toml", move = "grow scratch -n '*:jbof4'",
+			  copied = "dmsetup status scratch | awk '{ split($7, n, \"/\"); exit n[1] != n[2] }'";
+	const bool saved = GENERATE(false, true);
+	must("dd if=/dev/urandom of=/run/stripe/data bs=1M count=16 2>/dev/null && dd if=/run/stripe/data of=" +
+	     device + " bs=1M seek=20 oflag=direct 2>/dev/null");
+	{
+		Background killed("exec " + lineOf(move));
+		REQUIRE(eventually([] { return namesIt(tableOf("scratch"), " mirror "); }));
+		CHECK(stripe(move).status == usage); // two at a time
+		killed.signal(SIGKILL);
+	}
+	const bool whole = eventually([&] { return run(copied).status == 0; }, 60s); // the kernel goes on
+	INFO(run("dmsetup status; dmsetup table").text);
+	REQUIRE(whole);
+	if (saved) { // as by a process that was killed after this
+		must("{ printf '[[stripe]]\\nname = \"scratch\"\\nmembers = ['; "
+		     "for d in $(dmsetup table scratch-new | grep -o '[0-9]*:[0-9]*'); do "
+		     "printf '\"%s\", ' $(cat /sys/dev/block/$d/wwid); done; echo ']'; } > " +
+		     file);
+	}
+	const Output again = stripe(move);
+	INFO(again.text);
+	CHECK(again.status == 0);
+	CHECK(namesIt(again.text, saved ? "completing it" : "undoing it"));
+	CHECK(namesIt(tableOf("scratch"), "striped 4 256 "));
+	CHECK(must("dmsetup ls | wc -l") == "1\n");
+	must("nvmeofctl stripe stop scratch --config " + std::string(config));
+	must("nvmeofctl stripe start scratch --config " + std::string(config));
+	must("dd if=" + device + " bs=1M skip=20 count=16 iflag=direct 2>/dev/null | cmp - /run/stripe/data");
 	must("nvmeofctl stripe stop scratch --config " + std::string(config));
 }
 
