@@ -476,6 +476,12 @@ std::vector<Subsystem> newSubsystems(Client &client, const std::vector<Subsystem
 
 int runConnectAll(Context &context)
 {
+	for (const char *option : {"nqn", "transport", "trsvcid"})
+		if (context.args().has(option) && !context.args().has("traddr"))
+			return context.fail("",
+					    usageError(fmt::format("--{} needs --traddr, the address of the discovery "
+								   "service; without it, the configuration is used",
+								   option)));
 	Result<Config> config = configuration(context.args());
 	if (!config)
 		return context.fail("", config.error(), configStep(config.error()));
@@ -484,7 +490,7 @@ int runConnectAll(Context &context)
 		return context.fail("", usageError(fmt::format(
 						"no discovery service: give one with --traddr, or configure one in {}",
 						defaultConfigFile)));
-	// Loads this transport's module only. Entries of the other transport fail alone if its module is missing.
+	// Loads one transport's module only. Entries of the other transport fail alone if its module is missing.
 	Result<Client> client = Client::open({"nvmeof_" + context.args().textOr("transport", "tcp")});
 	if (!client)
 		return context.fail("", client.error());

@@ -112,6 +112,8 @@ TEST_CASE("connect-all connects each subsystem that the services report once", "
 	CHECK(shown["results"].size() == 6);
 	CHECK(shown["services"][0]["state"] == "told");
 	CHECK(namesIt(ctl("connect-all --dry-run" + both).text, "keep tcp 127.0.0.1:4420"));
+	for (const std::string option : {"-n nqn.a", "-t rdma", "-s 8009"})
+		CHECK(status("connect-all " + option) == usage);
 
 	auto all = take(fabric.host.client().controllers());
 	auto other = std::ranges::find_if(all, [](auto &c) { return c.subsysnqn == Fabric::nqn(0); });
