@@ -418,16 +418,22 @@ static void cancel_slot(struct nof_queue *queue, u32 index, struct nof_completed
 	nof_cmd_complete(cmd, NVME_SC_HOST_ABORTED_CMD, &none, done);
 }
 
-/*
- * Called after nof_queue_close() and an SRCU grace period: no command is added any more, and after stop_queue() the
- * transport completes none.
- */
+/* Called after nof_queue_close() and an SRCU grace period: no command is added any more. */
+void nof_queue_stop(struct nof_queue *queue)
+{
+	mutex_lock(&queue->lock);
+	queue->ctrl->transport->stop_queue(queue);
+	mutex_unlock(&queue->lock);
+}
+
+/* Called after nof_queue_stop(): the transport completes no command any more. */
 void nof_queue_cancel(struct nof_queue *queue, struct nof_completed *done)
 {
 	u32 i;
 
 	mutex_lock(&queue->lock);
-	queue->ctrl->transport->stop_queue(queue);
+	if (queue->ctrl->transport->wait_queue)
+		queue->ctrl->transport->wait_queue(queue);
 	for (i = 0; i < queue->nr_slots; i++)
 		cancel_slot(queue, i, done);
 	run_all_waiting(queue);

@@ -255,6 +255,7 @@ struct nof_queue *nof_queue_alloc(struct nof_ctrl *ctrl, u16 qid, u8 type, u32 s
 void nof_queue_free(struct nof_queue *queue);
 /* Taking queues down: close stops new commands; after synchronize_srcu(), cancel stops and cancels the others. */
 void nof_queue_close(struct nof_queue *queue);
+void nof_queue_stop(struct nof_queue *queue);
 void nof_queue_cancel(struct nof_queue *queue, struct nof_completed *done);
 /*
  * Puts @cmd into a slot, assigns its identifier and has the transport prepare it. Returns 0, -EBUSY if the queue is

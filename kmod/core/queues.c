@@ -239,6 +239,8 @@ static void queues_drop_failed(struct nof_ctrl *ctrl, u32 from, u32 to)
 	for (i = from; i < to; i++)
 		nof_queue_close(ctrl->queues.io[i]);
 	synchronize_srcu(&ctrl->subsys->srcu);
+	for (i = from; i < to; i++)
+		nof_queue_stop(ctrl->queues.io[i]);
 	for (i = from; i < to; i++) {
 		nof_queue_cancel(ctrl->queues.io[i], &done);
 		nof_queue_free(ctrl->queues.io[i]);
@@ -359,6 +361,8 @@ void nof_queues_cancel(struct nof_ctrl *ctrl)
 	if (i)
 		synchronize_srcu_expedited(&ctrl->subsys->srcu);
 	/* stop_lock keeps the queues from being freed; listings, which need queues.lock only, do not wait */
+	for (i = 0; (queue = queues_nth(ctrl, i)); i++)
+		nof_queue_stop(queue);
 	for (i = 0; (queue = queues_nth(ctrl, i)); i++)
 		nof_queue_cancel(queue, &done);
 	mutex_unlock(&ctrl->queues.stop_lock);

@@ -11,7 +11,7 @@
 
 struct netlink_ext_ack;
 
-#define NOF_TRANSPORT_API	12
+#define NOF_TRANSPORT_API	13
 
 /**
  * struct nof_vital - signs of life of the peer of a queue
@@ -80,9 +80,12 @@ struct nof_transport_info {
  *		not release. For I/O queues, called after the controller's Identify data are known (ctrl->ident.ioccsz
  *		and so on).
  * @stop_queue:	ends all traffic. After it has returned, the transport does not touch or complete any command of this
- *		queue, and no network buffer refers to a page of one: the core may then cancel and retry them elsewhere.
- *		Process context, sleeps; may run in parallel with @start_queue; idempotent. No @queue_cmd runs any more
- *		when it is called. Must not wait for the peer.
+ *		queue. Process context, sleeps; may run in parallel with @start_queue; idempotent. No @queue_cmd runs
+ *		any more when it is called. Must not wait for the peer.
+ * @wait_queue:	called after @stop_queue of all queues that are to stop: waits until no network buffer refers to a page
+ *		of a command of this queue. The core then cancels the commands and retries them elsewhere. It may have
+ *		to wait for a device, or until the address of the next hop is resolved. Process context, sleeps. NULL:
+ *		nothing to wait for
  * @free_queue:	mirror of @start_queue: releases everything except the queue structure. Called after @stop_queue and
  *		after start_queue has returned; also when @start_queue failed, and then start_queue may be called again;
  *		and for a queue that was never started, zeroed but for the members set by the core.
@@ -132,6 +135,7 @@ struct nof_transport {
 	void (*limits)(struct nof_ctrl *ctrl, struct nof_transport_limits *lim);
 	int (*start_queue)(struct nof_queue *queue);
 	void (*stop_queue)(struct nof_queue *queue);
+	void (*wait_queue)(struct nof_queue *queue);
 	void (*free_queue)(struct nof_queue *queue);
 	int (*prepare)(struct nof_queue *queue, struct nof_cmd *cmd);
 	void (*release)(struct nof_queue *queue, struct nof_cmd *cmd);

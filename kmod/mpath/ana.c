@@ -2,6 +2,7 @@
 /* Reads the ANA log and keeps the states of groups and paths. */
 #include <linux/ktime.h>
 #include <linux/random.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "core/ctrl.h"
 #include "core/lifecycle.h"
@@ -68,6 +69,9 @@ const char *nof_ana_state_name(enum nvmeof_ana_state state)
 	return "reserved";
 }
 
+/* Mark of groups that a new log has not listed yet */
+#define NOT_LISTED	XA_MARK_0
+
 struct groups {
 	struct nof_ctrl *ctrl;
 	int		err;	/* at least one group could not be stored */
@@ -78,6 +82,7 @@ static void set_group(void *arg, u32 group, u8 state)
 	struct groups *g = arg;
 	int err = xa_err(xa_store(&g->ctrl->ana.groups, group, xa_mk_value(state), GFP_NOIO));
 
+	xa_clear_mark(&g->ctrl->ana.groups, group, NOT_LISTED);
 	if (!err)
 		return;
 	/* as if the log did not list the group: not usable until it is read again */
@@ -133,18 +138,34 @@ static void update_paths(struct nof_ctrl *ctrl)
 		}
 }
 
+/* A group that is no longer in the log loses its state. Groups that are stored already need no memory. */
+static void groups_replace(struct groups *g, const void *log, size_t len)
+{
+	struct nof_ctrl *ctrl = g->ctrl;
+	unsigned long group;
+	void *state;
+
+	xa_for_each(&ctrl->ana.groups, group, state)
+		xa_set_mark(&ctrl->ana.groups, group, NOT_LISTED);
+	nof_ana_parse(log, len, ctrl->ident.nanagrpid, ctrl->ident.anagrpmax, set_group, g);
+	xa_for_each_marked(&ctrl->ana.groups, group, state, NOT_LISTED)
+		xa_erase(&ctrl->ana.groups, group);
+}
+
 /* Returns NULL, or a reason with a negative errno in @err */
 static const char *ana_apply(struct nof_ctrl *ctrl, const void *log, size_t len, int *err)
 {
 	struct groups groups = { .ctrl = ctrl };
+	unsigned int noreclaim;
 	const char *why;
 
 	mutex_lock(&ctrl->subsys->lock);
 	why = nof_ana_parse(log, len, ctrl->ident.nanagrpid, ctrl->ident.anagrpmax, NULL, NULL);
-	/* a group that is no longer in the log loses its state */
 	if (!why) {
-		xa_destroy(&ctrl->ana.groups);
-		nof_ana_parse(log, len, ctrl->ident.nanagrpid, ctrl->ident.anagrpmax, set_group, &groups);
+		/* write-back that would free memory may wait for this, or for a recovery that needs the lock */
+		noreclaim = memalloc_noreclaim_save();
+		groups_replace(&groups, log, len);
+		memalloc_noreclaim_restore(noreclaim);
 	}
 	update_paths(ctrl);
 	mutex_unlock(&ctrl->subsys->lock);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/blk-mq.h>
+#include <linux/delay.h>
 #include <linux/part_stat.h>
 #include <linux/slab.h>
 #include "compat/blk.h"
@@ -107,11 +108,11 @@ static bool tags_are_scarce(struct nof_subsys *s)
 	return atomic_read(&s->waiting) >= s->tags.queue_depth / 4;
 }
 
-/* Requests with block layer state (flush), an order (zoned) or an end_io callback keep their tag */
+/* Requests with block layer state (flush), an order (writes to zones) or an end_io callback keep their tag */
 static bool may_park(const struct request *rq)
 {
 	return rq->bio && !rq->end_io && !blk_rq_is_passthrough((struct request *)rq) &&
-	       !(rq->rq_flags & RQF_FLUSH_SEQ) && !blk_queue_is_zoned(rq->q);
+	       !(rq->rq_flags & RQF_FLUSH_SEQ) && (!blk_queue_is_zoned(rq->q) || req_op(rq) == REQ_OP_READ);
 }
 
 /* Not counted as a completed I/O: the request that its bios become is counted */
@@ -352,4 +353,7 @@ void nof_park_exit(struct nof_head *head)
 		if (p->first)
 			atomic_dec(&head->waiting);
 	nof_park_fail(&list);
+	/* a teardown may still end bios that it has taken from requests, and report their failover */
+	while (atomic_read(&head->parking.hooked))
+		usleep_range(900, 1100);
 }

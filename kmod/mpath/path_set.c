@@ -202,7 +202,9 @@ void nof_head_publish(struct nof_head *head)
 	/* a kick runs every hardware queue: with thousands of disks, only those with waiting requests are kicked */
 	if (!list_empty(&head->disk->queue->requeue_list))
 		blk_mq_kick_requeue_list(head->disk->queue);
-	nof_park_kick(head);
+	/* otherwise the bios would only wait again, and the block layer would account for each once more */
+	if (set->nr_usable || !set->may_wait)
+		nof_park_kick(head);
 	nof_head_review_paths(head);
 	if (set->nr_usable) {
 		nof_head_show_later(head);

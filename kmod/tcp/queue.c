@@ -595,7 +595,7 @@ static void socket_disconnect(struct socket *sock)
 static void wait_for_devices(struct nof_tcp_queue *q, struct sock *sk)
 {
 	unsigned long warn = jiffies + 5 * HZ;
-	unsigned int ms = 1;
+	unsigned int us = 50;
 
 	while (sk_wmem_alloc_get(sk)) {
 		if (time_after(jiffies, warn)) {
@@ -604,12 +604,12 @@ static void wait_for_devices(struct nof_tcp_queue *q, struct sock *sk)
 					     q->q.qid, sk_wmem_alloc_get(sk));
 			warn = jiffies + 5 * HZ;
 		}
-		msleep(ms);
-		ms = min(2 * ms, 20U);
+		fsleep(us);
+		us = min(2 * us, 20000U);
 	}
 }
 
-/* Afterwards no callback runs, nothing is sent or received, and no buffer refers to a page of a command. Idempotent. */
+/* Afterwards no callback runs, and nothing is sent or received. Idempotent. */
 static void socket_stop(struct nof_tcp_queue *q)
 {
 	struct socket *sock;
@@ -624,8 +624,6 @@ static void socket_stop(struct nof_tcp_queue *q)
 	nof_tcp_hold_stop(q);
 	nof_tcp_send_stop(q);
 	socket_disconnect(sock);
-	if (q->tx.spliced && !q->tls)
-		wait_for_devices(q, sock->sk);
 }
 
 /*
@@ -764,6 +762,15 @@ static void stop_queue(struct nof_queue *queue)
 	socket_stop(to_tcp_queue(queue));
 }
 
+static void wait_queue(struct nof_queue *queue)
+{
+	struct nof_tcp_queue *q = to_tcp_queue(queue);
+	struct socket *sock = socket_get_published(q);
+
+	if (sock && q->tx.spliced && !q->tls)
+		wait_for_devices(q, sock->sk);
+}
+
 static void free_queue(struct nof_queue *queue)
 {
 	socket_close(to_tcp_queue(queue));
@@ -793,6 +800,7 @@ static struct nof_transport tcp_transport = {
 	.limits		= tcp_limits,
 	.start_queue	= tcp_start_queue,
 	.stop_queue	= stop_queue,
+	.wait_queue	= wait_queue,
 	.free_queue	= free_queue,
 	.queue_cmd	= nof_tcp_send_cmd,
 	.commit		= nof_tcp_send_commit,
