@@ -72,11 +72,11 @@ std::function<bool(const ConnectOptions &options)> presence(const std::vector<Co
 }
 
 void Connections::apply(const std::vector<Change> &changes, const std::vector<PlannedConnection> &wanted,
-			SecurityRules services, const std::vector<Controller> &present)
+			SecurityRules services, const std::vector<Controller> &present,
+			std::chrono::steady_clock::time_point now)
 {
 	keep(changes);
 	tellInsecure(insecureControllers(changes, wanted, std::move(services), present));
-	auto now = std::chrono::steady_clock::now();
 	std::optional<std::chrono::steady_clock::time_point> next;
 	std::set<std::string> keys;
 	std::size_t asked = 0;

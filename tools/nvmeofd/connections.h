@@ -56,9 +56,11 @@ public:
 	// @keys: records the keys of new controllers. @again: called when it is time to retry a connection
 	Connections(runtime::Loop &loop, nvmeof::Client &client, KeyUpdates &keys, std::function<void()> again);
 
-	// @services: see insecureControllers(). @present: the controllers that @changes are about
+	// @services: see insecureControllers(). @present: the controllers that @changes are about.
+	// @now: a parameter for tests
 	void apply(const std::vector<nvmeof::Change> &changes, const std::vector<nvmeof::PlannedConnection> &wanted,
-		   SecurityRules services, const std::vector<nvmeof::Controller> &present);
+		   SecurityRules services, const std::vector<nvmeof::Controller> &present,
+		   std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now());
 	// For events of all controllers
 	void event(const nvmeof::Event &event);
 	// Null: no error
