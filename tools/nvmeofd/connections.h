@@ -48,6 +48,7 @@ public:
 		// Delay before it is connected when it is wanted again: a log may alternate
 		nofctl::Backoff returns{std::chrono::seconds(1), std::chrono::seconds(60)};
 		std::optional<std::chrono::steady_clock::time_point> unwanted; // since then
+		std::chrono::steady_clock::time_point wanted;                  // since then, or was until 'unwanted'
 		std::chrono::steady_clock::time_point notBefore;
 		std::string controller; // last one created for it
 		std::string error;      // why it is not connected; empty: no error yet

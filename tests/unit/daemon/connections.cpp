@@ -118,3 +118,22 @@ TEST_CASE("a connection that a log removes and adds again is delayed, and the ot
 		CHECK(plan.apply({"10.0.0.1"}) == 3);
 	}
 }
+
+TEST_CASE("the delay of a connection that returns starts anew after it was wanted for a while", "[daemon]")
+{
+	Planned plan;
+	plan.apply({"10.0.0.1"});
+	auto again = [&] { // returns its delay
+		plan.apply({});
+		const auto delay = plan.attempt().notBefore - plan.now;
+		plan.apply({"10.0.0.1"});
+		return delay;
+	};
+	for (int i = 0; i < 8; i++)
+		again();
+	CHECK(plan.attempt().notBefore - plan.now > 20s);
+	plan.now += 90s;
+	CHECK(again() > 20s);
+	plan.now += 121s;
+	CHECK(again() <= 1s);
+}
