@@ -247,7 +247,7 @@ Result<void> EventLog::writeAndWait(std::chrono::milliseconds patience)
 		if (writer_.running() && !writer_.ended(deadline))
 			return errorFromErrno(ETIMEDOUT, "timed out writing the event file");
 		done = write();
-	} while (done && pending());
+	} while (done && writer_.running()); // not pending(): there may be no thread for the write
 	return done;
 }
 
