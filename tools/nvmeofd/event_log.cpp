@@ -88,7 +88,7 @@ std::string dumped(const Json &line)
 
 } // namespace
 
-EventLog::EventLog(std::filesystem::path file) : file_(std::move(file))
+EventLog::EventLog(std::filesystem::path file) : file_(std::move(file)), writer_(file_)
 {
 	constexpr std::size_t maxRead = 2 * maxBytes; // our files are no larger
 	std::error_code error;

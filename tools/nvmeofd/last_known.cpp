@@ -244,7 +244,8 @@ Result<void> writeLastKnown(const std::filesystem::path &file, std::string_view 
 	return nofctl::replaceFile(file, text, 0600, nofctl::Durable::yes);
 }
 
-LastKnownFile::LastKnownFile(std::filesystem::path file, Write write) : file_(std::move(file)), write_(std::move(write))
+LastKnownFile::LastKnownFile(std::filesystem::path file, Write write)
+	: file_(std::move(file)), write_(std::move(write)), writer_(file_)
 {
 }
 

@@ -219,3 +219,13 @@ TEST_CASE("a failed write of the last known state is tried again, less and less 
 	CHECK_FALSE(file.pending());
 	CHECK(disk.shared->written == std::vector<std::string>{formatLastKnown(withGeneration(1))});
 }
+
+TEST_CASE("an exception during a write is reported with the file", "[daemon]")
+{
+	LastKnownFile file("last-known", [](const auto &, auto) -> Result<void> { throw std::bad_alloc(); });
+	file.put(some());
+	const Result<void> written = file.writeAndWait(60s);
+	REQUIRE_FALSE(written);
+	CHECK(written.error().message.starts_with("last-known: "));
+	CHECK(file.pending());
+}
