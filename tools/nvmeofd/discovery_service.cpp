@@ -279,6 +279,7 @@ void DiscoveryService::controllerEvent(const Event &event)
 void DiscoveryService::gone(const Controller &controller)
 {
 	disconnected();
+	readTimer_.stop(); // there is no controller to read from
 	controller_.clear();
 	fail(errorFromErrno(controller.lastErrno, controller.lastError));
 	if (controller.lastStatus && !readAt_ && !hold_) {

@@ -209,3 +209,41 @@ TEST_CASE("a service whose read has failed is read after the back-off only, alth
 	one.service->event(event);
 	CHECK(one.service->state() == DiscoveryService::State::connecting);
 }
+
+TEST_CASE("a service whose controller is gone is not read before it has another one", "[daemon]")
+{
+	Event synced;
+	synced.type = EventType::synced;
+	Followed one;
+	runtime::Readable readable(one.loop, one.client.fd(), [&] { one.client.dispatch(); });
+	Controller live;
+	live.name = name;
+	live.transport = "tcp";
+	live.subsysnqn = "nqn.test";
+	live.hostnqn = "nqn.host";
+	live.traddr = "10.0.0.1";
+	live.state = ControllerState::live;
+	Event event;
+	event.type = EventType::state;
+	event.object = live;
+	one.service->event(event);
+	one.readEnded();
+	pollfd poll{one.client.fd(), POLLIN, 0};
+	while (one.service->state() == DiscoveryService::State::reading) {
+		REQUIRE(::poll(&poll, 1, 60000) == 1);
+		one.client.dispatch();
+	}
+	REQUIRE(one.failures == 1); // the read has failed: it is due again
+	one.stage.kernel.controllers.clear();
+	one.service->event(synced);
+	REQUIRE(one.failures == 2);
+	one.stage.kernel.on(NVMEOF_CMD_CTRL_NEW, [&](const Asked &asked) {
+		one.set(nvmeofd::owner, "nqn.test");
+		one.stage.kernel.data(asked, NVMEOF_CMD_CTRL_NEW, *one.stage.kernel.controllers[name]);
+		one.stage.kernel.acknowledge(asked);
+		one.loop.end(0);
+	});
+	CHECK(one.loop.run() == 0);
+	CHECK(one.failures == 2); // of a read without a controller, if there are more
+	CHECK(one.service->state() == DiscoveryService::State::connecting);
+}
