@@ -184,6 +184,8 @@ Result<Reloaded> Daemon::reload()
 	const Plan planned = makePlan();
 	prepare(*std::move(config));
 	connections_.forget();
+	restarts_.forget();
+	reloaded_ = true;
 	stripes_.forget();
 	follow();
 	configured();
@@ -218,6 +220,7 @@ void Daemon::rescan()
 	mdnsServices_.forget([this](const std::string &key) { return silent(key); });
 	mdns_.refresh();
 	connections_.forget();
+	restarts_.forget();
 	resolver_.refresh();
 	reconcileSoon();
 }
@@ -314,29 +317,42 @@ void Daemon::reconcile()
 			     .c_str());
 }
 
-// Each planned service has an object with the planned options, except one on standby.
+// Whether a service is connected anew, because it has other options now. Those of a referral or mDNS record are up to
+// peers, and mDNS is not authenticated: they do not end the connection to a service that answers.
+bool Daemon::replaces(const PlannedService &planned, const DiscoveryService &service) const
+{
+	if (service.serves(planned, hold(planned.key)))
+		return false;
+	return reloaded_ || holds_.contains(planned.key) || silent(planned.key);
+}
+
+// Each planned service has an object, except one on standby.
 void Daemon::serve(const Plan &plan)
 {
+	const auto now = Restarts::Clock::now();
 	std::map<std::string, const PlannedService *> wanted; // by key
 	for (const PlannedService &planned : plan.services)
 		if (planned.state != PlannedService::State::standby)
 			wanted.emplace(planned.key, &planned);
 	for (auto it = services_.begin(); it != services_.end();) {
 		auto planned = wanted.find(it->first);
-		if (planned != wanted.end() && it->second->serves(*planned->second, hold(it->first))) {
+		if (planned != wanted.end() && !replaces(*planned->second, *it->second)) {
 			++it;
 			continue;
 		}
 		if (planned != wanted.end())
-			say(LOG_NOTICE,
+			say(servicesLimit_, LOG_NOTICE,
 			    fmt::format("discovery service {}: its options have changed: connecting anew", it->first),
 			    {.service = it->first});
 		it->second->leave();
+		if (!reloaded_)
+			restarts_.stopped(it->first, now);
 		it = services_.erase(it);
 	}
 	for (const auto &[key, planned] : wanted)
 		if (!services_.contains(key))
-			makeService(*planned);
+			makeService(*planned, restarts_.delay(key, now));
+	reloaded_ = false;
 }
 
 // The [[security]] rules of services, by their controllers
@@ -345,8 +361,11 @@ SecurityRules Daemon::serviceRules() const
 	SecurityRules rules;
 	for (const PlannedService &planned : plan_.services)
 		if (auto made = services_.find(planned.key);
-		    made != services_.end() && !made->second->controller().empty())
-			rules.emplace(made->second->controller(), &planned.options.security);
+		    made != services_.end() && !made->second->controller().empty()) {
+			const DiscoveryService &service = *made->second;
+			const bool current = service.wanted().subsysnqn == planned.options.subsysnqn;
+			rules.emplace(service.controller(), &(current ? planned.options : service.wanted()).security);
+		}
 	return rules;
 }
 
@@ -388,7 +407,7 @@ std::optional<bool> Daemon::hold(const std::string &key) const
 	return found == holds_.end() ? std::nullopt : found->second;
 }
 
-void Daemon::makeService(const PlannedService &planned)
+void Daemon::makeService(const PlannedService &planned, std::chrono::milliseconds delay)
 {
 	DiscoveryService::Callbacks callbacks{
 		.told = [this, key = planned.key](DiscoveryLog log) { return told(key, std::move(log)); },
@@ -402,7 +421,7 @@ void Daemon::makeService(const PlannedService &planned)
 		std::make_unique<DiscoveryService>(loop_, client_, planned, hold(planned.key), std::move(callbacks));
 	DiscoveryService &made = *service;
 	services_[planned.key] = std::move(service);
-	made.begin();
+	made.begin(delay);
 }
 
 Result<void> Daemon::told(const std::string &key, DiscoveryLog log)
@@ -443,6 +462,9 @@ std::vector<Change> Daemon::difference()
 	for (const PlannedService &service : plan_.services)
 		if (!service.options.subsysnqn.empty())
 			rules.discoveryNqns.push_back(service.options.subsysnqn);
+	for (const auto &[key, service] : services_)
+		if (!service->wanted().subsysnqn.empty())
+			rules.discoveryNqns.push_back(service->wanted().subsysnqn);
 	bool complete = plan_.complete && fresh() && resolver_.failures().empty();
 	auto compare = [&](const Snapshot &present, bool removeOpen) {
 		rules.removeOpen = removeOpen;

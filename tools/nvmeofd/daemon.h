@@ -82,10 +82,11 @@ private:
 	void save();
 	void keepEvents();
 	void serve(const nvmeof::Plan &plan);
+	bool replaces(const nvmeof::PlannedService &planned, const DiscoveryService &service) const;
 	SecurityRules serviceRules() const;
 	void forget(bool kept);
 	void pruneKnownServices();
-	void makeService(const nvmeof::PlannedService &planned);
+	void makeService(const nvmeof::PlannedService &planned, std::chrono::milliseconds delay);
 	nvmeof::Result<void> told(const std::string &key, nvmeof::DiscoveryLog log);
 	std::vector<nvmeof::Change> difference();
 	bool fresh() const;
@@ -117,6 +118,9 @@ private:
 	std::map<std::string, std::optional<bool>> holds_;           // 'persistent' of configured services, by key
 	nvmeof::Plan plan_;
 	Services services_;
+	Restarts restarts_;
+	bool reloaded_ = false; // since services were made last
+	runtime::LogLimit servicesLimit_;
 	EventLog eventLog_;
 
 	Resolver resolver_;
