@@ -15,7 +15,6 @@
 #include "connections.h"
 #include "libctl/base/file.h"
 #include "libctl/base/jitter.h"
-#include "libctl/gpu/rails.h"
 #include "libctl/runtime/journal.h"
 
 using namespace nvmeof;
@@ -100,11 +99,12 @@ void Daemon::prepare(Config config)
 {
 	asRead_ = std::move(config);
 	configText_ = formatConfig(asRead_);
+	rails_.clear();
 	spread();
 }
 
 // Replaces rails by their interfaces, periodically: a link that was down may be up. A card of existing connections
-// stays in the plan without a link: the kernel retries these connections.
+// stays in the plan without a link, or while its driver is reloaded: the kernel retries these connections.
 void Daemon::spread()
 {
 	railTimer_.stop();
@@ -114,7 +114,8 @@ void Daemon::spread()
 	std::set<std::string> used;
 	for (const Controller &one : topology_.snapshot().controllers)
 		used.insert(one.hostIface);
-	const std::vector<std::string> notes = nofctl::gpu::spreadOverRails(config_, nofctl::gpu::FolderTree(), used);
+	const std::vector<std::string> notes =
+		nofctl::gpu::spreadOverRails(config_, nofctl::gpu::FolderTree(), used, &rails_);
 	for (const std::string &note : notes)
 		if (std::ranges::find(railNotes_, note) == railNotes_.end())
 			say(LOG_WARNING, note);

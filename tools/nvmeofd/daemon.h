@@ -23,6 +23,7 @@
 #include "event_log.h"
 #include "key_updates.h"
 #include "last_known.h"
+#include "libctl/gpu/rails.h"
 #include "libctl/runtime/journal.h"
 #include "libctl/runtime/loop.h"
 #include "mdns.h"
@@ -98,8 +99,9 @@ private:
 
 	runtime::Loop &loop_;
 	Places places_;
-	nvmeof::Config config_; // with the interfaces of rails
-	nvmeof::Config asRead_; // with rails
+	nvmeof::Config config_;          // with the interfaces of rails
+	nvmeof::Config asRead_;          // with rails
+	nofctl::gpu::SpreadRails rails_; // since the configuration was read
 	std::vector<std::string> railNotes_;
 	std::string configText_; // of asRead_
 	nvmeof::Client client_;
