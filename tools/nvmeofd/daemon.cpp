@@ -67,7 +67,7 @@ Result<DiscoveryLog> boundedLog(const Plan &plan, const KnownServices &known, co
 Daemon::Daemon(Loop &loop, Places places, Config config, Client client, Topology topology)
 	: loop_(loop), places_(std::move(places)), client_(std::move(client)), topology_(std::move(topology)),
 	  file_(places_.state / "last-known"), remembered_(load()), known_(remembered_.services),
-	  mdnsServices_(remembered_.found), eventLog_(places_.state / "events"),
+	  mdnsServices_(remembered_.found, remembered_.displaced), eventLog_(places_.state / "events"),
 	  resolver_(loop, client_, remembered_.addresses,
 		    [this] {
 			    saveSoon();
@@ -161,6 +161,7 @@ bool Daemon::silent(const std::string &key) const
 void Daemon::announced(const std::vector<MdnsService> &services)
 {
 	const std::size_t refused = mdnsServices_.refused();
+	const bool displaced = mdnsServices_.displaced();
 	for (const MdnsService &one :
 	     mdnsServices_.announce(services, [this](const std::string &key) { return silent(key); }))
 		say(mdnsLimit_, LOG_INFO,
@@ -172,6 +173,12 @@ void Daemon::announced(const std::vector<MdnsService> &services)
 			    "mDNS: {} discovery services are not used, and nothing is disconnected: the limit is {}; "
 			    "'nvmeofctl daemon rescan' removes those that no longer answer",
 			    mdnsServices_.refused(), MdnsServices::max));
+	if (mdnsServices_.displaced() && !displaced)
+		say(LOG_WARNING,
+		    fmt::format(
+			    "mDNS: a discovery service that no longer answers was displaced by a new one, and nothing "
+			    "is disconnected until 'nvmeofctl daemon rescan': the limit is {}",
+			    MdnsServices::max));
 	saveSoon();
 	reconcileSoon();
 }
@@ -219,6 +226,7 @@ void Daemon::rescan()
 	for (const auto &[key, service] : services_)
 		service->readSoon();
 	mdnsServices_.forget([this](const std::string &key) { return silent(key); });
+	saveSoon();
 	mdns_.refresh();
 	connections_.forget();
 	restarts_.forget();
@@ -534,7 +542,7 @@ void Daemon::saveSoon()
 void Daemon::save()
 {
 	if (std::exchange(unsaved_, false)) {
-		LastKnown known{{}, resolver_.known(), mdnsServices_.all()};
+		LastKnown known{{}, resolver_.known(), mdnsServices_.all(), mdnsServices_.displaced()};
 		for (const PlannedService &planned : plan_.services)
 			if (auto found = known_.find(planned.key); found != known_.end() && found->second.log)
 				known.services.insert(*found);

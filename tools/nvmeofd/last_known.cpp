@@ -155,6 +155,7 @@ LastKnown knownFrom(const Json &json)
 			known.addresses[name].push_back(addressFrom(one));
 	for (const Json &one : json.value("found", Json::array()))
 		known.found.push_back(mdnsServiceFrom(one));
+	known.displaced = json.value("displaced", false);
 	return known;
 }
 
@@ -185,6 +186,8 @@ std::string formatLastKnown(const LastKnown &known, std::size_t max)
 			rest["addresses"][name].push_back(address.toString());
 	for (const MdnsService &found : known.found)
 		rest["found"].push_back(toJson(found));
+	if (known.displaced)
+		rest["displaced"] = true;
 	std::string body = dumped(rest);
 	std::vector<std::string> logs; // members of an object, each with its separator
 	std::size_t size = body.size() + maxHead;

@@ -30,6 +30,7 @@ struct LastKnown {
 	nvmeof::KnownServices services;
 	KnownAddresses addresses;
 	std::vector<MdnsService> found;
+	bool displaced = false; // services found by mDNS are missing, see MdnsServices::displaced()
 };
 
 inline constexpr std::size_t maxLastKnown = 64 << 20; // bytes; a larger file is refused

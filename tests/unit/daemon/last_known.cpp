@@ -74,7 +74,10 @@ TEST_CASE("the stored discovery logs are read back", "[daemon]")
 	CHECK(service.log->entries[1].rdma->provider == RdmaProvider::roceV2);
 	CHECK(service.log->entries[1].rdma->partitionKey == 3);
 	CHECK(known->addresses.at("target.example 8009").size() == 2);
+	CHECK_FALSE(known->displaced);
 	CHECK(formatLastKnown(*known) == text);
+	known->displaced = true;
+	CHECK(parseLastKnown(formatLastKnown(*known))->displaced);
 }
 
 TEST_CASE("the logs that do not fit are left out of the file, the largest ones first", "[daemon]")
