@@ -2,7 +2,7 @@
 #include <nvmeof/discovery_plan.h>
 
 #include <algorithm>
-#include <set>
+#include <unordered_set>
 
 #include <nvmeof/rendezvous.h>
 
@@ -54,7 +54,7 @@ private:
 	void join(std::size_t index, std::vector<std::size_t> members, bool itself);
 	void settle();
 	void settle(const std::vector<std::size_t> &same);
-	bool superseded(const PlannedService &service) const;
+	std::vector<bool> superseded() const;
 	void takeEntry(std::size_t index, const DiscoveryEntry &entry);
 	std::string limitFor(std::size_t root, const std::string &nqn) const;
 	void addOverLimit(std::size_t index, const std::string &what);
@@ -67,6 +67,7 @@ private:
 	const KnownServices &known_;
 	Plan plan_;
 	std::map<std::string, std::size_t> services_, connections_; // indexes by key
+	std::vector<bool> superseded_;                              // per service, once all states are known
 	std::vector<std::size_t> referred_, led_;                   // services and connections per configured service
 	std::map<std::string, std::size_t> paths_;                  // by NQN
 	std::map<std::pair<std::size_t, std::string>, std::size_t>
@@ -312,11 +313,12 @@ void Planner::settle()
 	for (const PlannedService &service : plan_.services)
 		if (!service.same.empty() && &plan_.services[service.same.front()] == &service)
 			settle(service.same);
-	auto missing = [&](const PlannedService &service) {
-		return service.state == State::unread || (service.state == State::failed && !superseded(service));
-	};
-	if (std::ranges::any_of(plan_.services, missing))
-		plan_.complete = false;
+	superseded_ = superseded();
+	for (std::size_t i = 0; i < plan_.services.size(); i++) {
+		const State state = plan_.services[i].state;
+		if (state == State::unread || (state == State::failed && !superseded_[i]))
+			plan_.complete = false;
+	}
 }
 
 void Planner::follow()
@@ -330,26 +332,36 @@ void Planner::follow()
 	settle();
 }
 
-// Its log cannot be read any more, and services with the same log list all that it listed. That they have the same log
-// is what one of them says: what only this one lists is not taken for gone.
-bool Planner::superseded(const PlannedService &service) const
+// Services whose logs cannot be read any more, while services with the same log list all that they listed. That they
+// have the same log is what one of them says: what only a failed one lists is not taken for gone. The entries of a
+// group of such services are collected once, as their number is up to the services.
+std::vector<bool> Planner::superseded() const
 {
-	if (service.state != State::failed)
-		return false;
-	std::set<std::string> listed;
-	bool told = false;
-	for (std::size_t one : service.same) {
-		if (plan_.services[one].state != State::told)
+	std::vector<bool> superseded(plan_.services.size());
+	std::map<std::size_t, std::unordered_set<std::string>> listed; // by the first service of a group
+	auto isTold = [&](std::size_t one) { return plan_.services[one].state == State::told; };
+	for (std::size_t i = 0; i < plan_.services.size(); i++) {
+		const PlannedService &service = plan_.services[i];
+		if (service.state != State::failed || std::ranges::none_of(service.same, isTold))
 			continue;
-		told = true;
-		for (const DiscoveryEntry &entry : logOf(plan_.services[one])->entries)
-			listed.insert(entryKey(entry));
+		const DiscoveryLog *log = logOf(service);
+		if (!log) {
+			superseded[i] = true;
+			continue;
+		}
+		const auto made = listed.try_emplace(service.same.front());
+		std::unordered_set<std::string> &entries = made.first->second;
+		if (made.second)
+			for (std::size_t one : service.same)
+				if (isTold(one))
+					for (const DiscoveryEntry &entry : logOf(plan_.services[one])->entries)
+						entries.insert(entryKey(entry));
+		superseded[i] = std::ranges::all_of(log->entries, [&](const DiscoveryEntry &entry) {
+			return entry.kind != EntryKind::subsystem || !entry.defect.empty() ||
+			       entries.contains(entryKey(entry));
+		});
 	}
-	const DiscoveryLog *log = logOf(service);
-	return told && (!log || std::ranges::all_of(log->entries, [&](const DiscoveryEntry &entry) {
-		       return entry.kind != EntryKind::subsystem || !entry.defect.empty() ||
-			      listed.contains(entryKey(entry));
-	       }));
+	return superseded;
 }
 
 std::string Planner::limitFor(std::size_t root, const std::string &nqn) const
@@ -414,7 +426,7 @@ void Planner::connect()
 	std::vector<std::pair<std::size_t, const DiscoveryEntry *>> present, missing;
 	for (std::size_t i = 0; i < plan_.services.size(); i++) {
 		const DiscoveryLog *log = logOf(plan_.services[i]);
-		if (!log || superseded(plan_.services[i]))
+		if (!log || superseded_[i])
 			continue;
 		for (const DiscoveryEntry &entry : log->entries) {
 			if (entry.kind != EntryKind::subsystem && entry.kind != EntryKind::unknown)

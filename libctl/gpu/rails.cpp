@@ -110,18 +110,28 @@ std::vector<CardUse> usesOf(const Node &node, const PciDevice &card)
 	return uses;
 }
 
-std::vector<std::string> spreadOverRails(Config &config, const Tree &tree, const std::set<std::string> &used)
+std::vector<std::string> spreadOverRails(Config &config, const Tree &tree, const std::set<std::string> &used,
+					 SpreadRails *earlier)
 {
 	std::vector<std::string> notes;
 	if (std::ranges::all_of(config.connections, [](const ConfigTarget &one) { return one.rail.empty(); }))
 		return notes;
 	const Node node = readNode(tree);
+	std::set<std::string> usable;
+	for (const PciDevice *card : railCards(node, used))
+		usable.insert(card->nets.begin(), card->nets.end());
+	auto lost = [&](const std::string &name) { return used.contains(name) && !usable.contains(name); };
 	std::vector<ConfigTarget> spread;
+	SpreadRails now;
 	for (ConfigTarget &one : config.connections) {
 		const std::string rail = std::exchange(one.rail, "");
 		Result<std::vector<std::string>> interfaces =
 			rail.empty() ? Result<std::vector<std::string>>(std::vector<std::string>{one.hostIface})
 				     : railInterfaces(node, rail, used);
+		if (!rail.empty() && earlier && std::ranges::any_of((*earlier)[rail], lost))
+			interfaces = (*earlier)[rail];
+		if (!rail.empty() && interfaces)
+			now[rail] = *interfaces;
 		if (!interfaces) {
 			notes.push_back(one.place.toString() + ": rail " + rail + ": " + interfaces.error().message +
 					"; the kernel's routing applies");
@@ -133,6 +143,8 @@ std::vector<std::string> spreadOverRails(Config &config, const Tree &tree, const
 		}
 	}
 	config.connections = std::move(spread);
+	if (earlier)
+		*earlier = std::move(now);
 	return notes;
 }
 

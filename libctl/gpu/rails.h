@@ -3,6 +3,7 @@
 // nearest pairs are assigned first.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -39,9 +40,14 @@ struct CardUse {
 };
 std::vector<CardUse> usesOf(const Node &node, const PciDevice &card);
 
+// Interfaces by the rail's text in the configuration
+using SpreadRails = std::map<std::string, std::vector<std::string>>;
+
 // Replaces each connection with a rail by one connection per interface of that rail. If there is no interface, the
-// connection uses default routing, and the returned notes give the reason. @used: see railInterfaces().
+// connection uses default routing, and the returned notes give the reason. @used: see railInterfaces(). @earlier: the
+// rails of the call before, which become those of this one; null: none. A rail stays as it was while one of its
+// interfaces that is used is absent or has no RDMA any more: a driver may be in the process of being reloaded.
 std::vector<std::string> spreadOverRails(nvmeof::Config &config, const Tree &tree,
-					 const std::set<std::string> &used = {});
+					 const std::set<std::string> &used = {}, SpreadRails *earlier = nullptr);
 
 } // namespace nofctl::gpu

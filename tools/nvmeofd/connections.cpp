@@ -24,7 +24,8 @@ namespace {
 
 // Connects requested at a time; the others follow in the next turn of the loop
 constexpr std::size_t maxAtOnce = 64;
-// Limits of remembered connections that are no longer wanted
+// Limits of remembered connections that are no longer wanted. The delay of a connection
+// that was wanted for longer than @memory starts anew.
 constexpr std::chrono::minutes memory{2};
 constexpr std::size_t maxUnwanted = 4096;
 
@@ -72,11 +73,11 @@ std::function<bool(const ConnectOptions &options)> presence(const std::vector<Co
 }
 
 void Connections::apply(const std::vector<Change> &changes, const std::vector<PlannedConnection> &wanted,
-			SecurityRules services, const std::vector<Controller> &present)
+			SecurityRules services, const std::vector<Controller> &present,
+			std::chrono::steady_clock::time_point now)
 {
 	keep(changes);
 	tellInsecure(insecureControllers(changes, wanted, std::move(services), present));
-	auto now = std::chrono::steady_clock::now();
 	std::optional<std::chrono::steady_clock::time_point> next;
 	std::set<std::string> keys;
 	std::size_t asked = 0;
@@ -89,8 +90,8 @@ void Connections::apply(const std::vector<Change> &changes, const std::vector<Pl
 		std::string key = connectionKey(options);
 		auto attempt = attempts_.find(key);
 		keys.insert(key);
-		if (attempt != attempts_.end())
-			attempt->second.unwanted.reset();
+		if (attempt != attempts_.end() && std::exchange(attempt->second.unwanted, {}))
+			attempt->second.wanted = now;
 		if (change.kind != Change::Kind::connect)
 			continue;
 		auto when = attempt == attempts_.end() ? now : attempt->second.notBefore;
@@ -120,6 +121,8 @@ void Connections::unwant(const std::set<std::string> &wanted, std::chrono::stead
 		if (attempt.unwanted)
 			continue;
 		attempt.unwanted = now;
+		if (now - attempt.wanted > memory)
+			attempt.returns.reset();
 		attempt.notBefore = std::max(attempt.notBefore, now + attempt.returns.next());
 		attempt.error.clear();
 	}

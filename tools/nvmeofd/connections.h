@@ -48,6 +48,7 @@ public:
 		// Delay before it is connected when it is wanted again: a log may alternate
 		nofctl::Backoff returns{std::chrono::seconds(1), std::chrono::seconds(60)};
 		std::optional<std::chrono::steady_clock::time_point> unwanted; // since then
+		std::chrono::steady_clock::time_point wanted;                  // since then, or was until 'unwanted'
 		std::chrono::steady_clock::time_point notBefore;
 		std::string controller; // last one created for it
 		std::string error;      // why it is not connected; empty: no error yet
@@ -56,9 +57,11 @@ public:
 	// @keys: records the keys of new controllers. @again: called when it is time to retry a connection
 	Connections(runtime::Loop &loop, nvmeof::Client &client, KeyUpdates &keys, std::function<void()> again);
 
-	// @services: see insecureControllers(). @present: the controllers that @changes are about
+	// @services: see insecureControllers(). @present: the controllers that @changes are about.
+	// @now: a parameter for tests
 	void apply(const std::vector<nvmeof::Change> &changes, const std::vector<nvmeof::PlannedConnection> &wanted,
-		   SecurityRules services, const std::vector<nvmeof::Controller> &present);
+		   SecurityRules services, const std::vector<nvmeof::Controller> &present,
+		   std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now());
 	// For events of all controllers
 	void event(const nvmeof::Event &event);
 	// Null: no error

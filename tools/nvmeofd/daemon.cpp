@@ -15,7 +15,6 @@
 #include "connections.h"
 #include "libctl/base/file.h"
 #include "libctl/base/jitter.h"
-#include "libctl/gpu/rails.h"
 #include "libctl/runtime/journal.h"
 
 using namespace nvmeof;
@@ -68,7 +67,7 @@ Result<DiscoveryLog> boundedLog(const Plan &plan, const KnownServices &known, co
 Daemon::Daemon(Loop &loop, Places places, Config config, Client client, Topology topology)
 	: loop_(loop), places_(std::move(places)), client_(std::move(client)), topology_(std::move(topology)),
 	  file_(places_.state / "last-known"), remembered_(load()), known_(remembered_.services),
-	  mdnsServices_(remembered_.found), eventLog_(places_.state / "events"),
+	  mdnsServices_(remembered_.found, remembered_.displaced), eventLog_(places_.state / "events"),
 	  resolver_(loop, client_, remembered_.addresses,
 		    [this] {
 			    saveSoon();
@@ -100,11 +99,12 @@ void Daemon::prepare(Config config)
 {
 	asRead_ = std::move(config);
 	configText_ = formatConfig(asRead_);
+	rails_.clear();
 	spread();
 }
 
 // Replaces rails by their interfaces, periodically: a link that was down may be up. A card of existing connections
-// stays in the plan without a link: the kernel retries these connections.
+// stays in the plan without a link, or while its driver is reloaded: the kernel retries these connections.
 void Daemon::spread()
 {
 	railTimer_.stop();
@@ -114,7 +114,8 @@ void Daemon::spread()
 	std::set<std::string> used;
 	for (const Controller &one : topology_.snapshot().controllers)
 		used.insert(one.hostIface);
-	const std::vector<std::string> notes = nofctl::gpu::spreadOverRails(config_, nofctl::gpu::FolderTree(), used);
+	const std::vector<std::string> notes =
+		nofctl::gpu::spreadOverRails(config_, nofctl::gpu::FolderTree(), used, &rails_);
 	for (const std::string &note : notes)
 		if (std::ranges::find(railNotes_, note) == railNotes_.end())
 			say(LOG_WARNING, note);
@@ -160,6 +161,7 @@ bool Daemon::silent(const std::string &key) const
 void Daemon::announced(const std::vector<MdnsService> &services)
 {
 	const std::size_t refused = mdnsServices_.refused();
+	const bool displaced = mdnsServices_.displaced();
 	for (const MdnsService &one :
 	     mdnsServices_.announce(services, [this](const std::string &key) { return silent(key); }))
 		say(mdnsLimit_, LOG_INFO,
@@ -171,6 +173,12 @@ void Daemon::announced(const std::vector<MdnsService> &services)
 			    "mDNS: {} discovery services are not used, and nothing is disconnected: the limit is {}; "
 			    "'nvmeofctl daemon rescan' removes those that no longer answer",
 			    mdnsServices_.refused(), MdnsServices::max));
+	if (mdnsServices_.displaced() && !displaced)
+		say(LOG_WARNING,
+		    fmt::format(
+			    "mDNS: a discovery service that no longer answers was displaced by a new one, and nothing "
+			    "is disconnected until 'nvmeofctl daemon rescan': the limit is {}",
+			    MdnsServices::max));
 	saveSoon();
 	reconcileSoon();
 }
@@ -184,6 +192,8 @@ Result<Reloaded> Daemon::reload()
 	const Plan planned = makePlan();
 	prepare(*std::move(config));
 	connections_.forget();
+	restarts_.forget();
+	reloaded_ = true;
 	stripes_.forget();
 	follow();
 	configured();
@@ -216,8 +226,10 @@ void Daemon::rescan()
 	for (const auto &[key, service] : services_)
 		service->readSoon();
 	mdnsServices_.forget([this](const std::string &key) { return silent(key); });
+	saveSoon();
 	mdns_.refresh();
 	connections_.forget();
+	restarts_.forget();
 	resolver_.refresh();
 	reconcileSoon();
 }
@@ -314,29 +326,42 @@ void Daemon::reconcile()
 			     .c_str());
 }
 
-// Each planned service has an object with the planned options, except one on standby.
+// Whether a service is connected anew, because it has other options now. Those of a referral or mDNS record are up to
+// peers, and mDNS is not authenticated: they do not end the connection to a service that answers.
+bool Daemon::replaces(const PlannedService &planned, const DiscoveryService &service) const
+{
+	if (service.serves(planned, hold(planned.key)))
+		return false;
+	return reloaded_ || holds_.contains(planned.key) || silent(planned.key);
+}
+
+// Each planned service has an object, except one on standby.
 void Daemon::serve(const Plan &plan)
 {
+	const auto now = Restarts::Clock::now();
 	std::map<std::string, const PlannedService *> wanted; // by key
 	for (const PlannedService &planned : plan.services)
 		if (planned.state != PlannedService::State::standby)
 			wanted.emplace(planned.key, &planned);
 	for (auto it = services_.begin(); it != services_.end();) {
 		auto planned = wanted.find(it->first);
-		if (planned != wanted.end() && it->second->serves(*planned->second, hold(it->first))) {
+		if (planned != wanted.end() && !replaces(*planned->second, *it->second)) {
 			++it;
 			continue;
 		}
 		if (planned != wanted.end())
-			say(LOG_NOTICE,
+			say(servicesLimit_, LOG_NOTICE,
 			    fmt::format("discovery service {}: its options have changed: connecting anew", it->first),
 			    {.service = it->first});
 		it->second->leave();
+		if (!reloaded_)
+			restarts_.stopped(it->first, now);
 		it = services_.erase(it);
 	}
 	for (const auto &[key, planned] : wanted)
 		if (!services_.contains(key))
-			makeService(*planned);
+			makeService(*planned, restarts_.delay(key, now));
+	reloaded_ = false;
 }
 
 // The [[security]] rules of services, by their controllers
@@ -345,8 +370,11 @@ SecurityRules Daemon::serviceRules() const
 	SecurityRules rules;
 	for (const PlannedService &planned : plan_.services)
 		if (auto made = services_.find(planned.key);
-		    made != services_.end() && !made->second->controller().empty())
-			rules.emplace(made->second->controller(), &planned.options.security);
+		    made != services_.end() && !made->second->controller().empty()) {
+			const DiscoveryService &service = *made->second;
+			const bool current = service.wanted().subsysnqn == planned.options.subsysnqn;
+			rules.emplace(service.controller(), &(current ? planned.options : service.wanted()).security);
+		}
 	return rules;
 }
 
@@ -388,7 +416,7 @@ std::optional<bool> Daemon::hold(const std::string &key) const
 	return found == holds_.end() ? std::nullopt : found->second;
 }
 
-void Daemon::makeService(const PlannedService &planned)
+void Daemon::makeService(const PlannedService &planned, std::chrono::milliseconds delay)
 {
 	DiscoveryService::Callbacks callbacks{
 		.told = [this, key = planned.key](DiscoveryLog log) { return told(key, std::move(log)); },
@@ -402,7 +430,7 @@ void Daemon::makeService(const PlannedService &planned)
 		std::make_unique<DiscoveryService>(loop_, client_, planned, hold(planned.key), std::move(callbacks));
 	DiscoveryService &made = *service;
 	services_[planned.key] = std::move(service);
-	made.begin();
+	made.begin(delay);
 }
 
 Result<void> Daemon::told(const std::string &key, DiscoveryLog log)
@@ -443,6 +471,9 @@ std::vector<Change> Daemon::difference()
 	for (const PlannedService &service : plan_.services)
 		if (!service.options.subsysnqn.empty())
 			rules.discoveryNqns.push_back(service.options.subsysnqn);
+	for (const auto &[key, service] : services_)
+		if (!service->wanted().subsysnqn.empty())
+			rules.discoveryNqns.push_back(service->wanted().subsysnqn);
 	bool complete = plan_.complete && fresh() && resolver_.failures().empty();
 	auto compare = [&](const Snapshot &present, bool removeOpen) {
 		rules.removeOpen = removeOpen;
@@ -511,7 +542,7 @@ void Daemon::saveSoon()
 void Daemon::save()
 {
 	if (std::exchange(unsaved_, false)) {
-		LastKnown known{{}, resolver_.known(), mdnsServices_.all()};
+		LastKnown known{{}, resolver_.known(), mdnsServices_.all(), mdnsServices_.displaced()};
 		for (const PlannedService &planned : plan_.services)
 			if (auto found = known_.find(planned.key); found != known_.end() && found->second.log)
 				known.services.insert(*found);

@@ -23,6 +23,7 @@
 #include "event_log.h"
 #include "key_updates.h"
 #include "last_known.h"
+#include "libctl/gpu/rails.h"
 #include "libctl/runtime/journal.h"
 #include "libctl/runtime/loop.h"
 #include "mdns.h"
@@ -82,10 +83,11 @@ private:
 	void save();
 	void keepEvents();
 	void serve(const nvmeof::Plan &plan);
+	bool replaces(const nvmeof::PlannedService &planned, const DiscoveryService &service) const;
 	SecurityRules serviceRules() const;
 	void forget(bool kept);
 	void pruneKnownServices();
-	void makeService(const nvmeof::PlannedService &planned);
+	void makeService(const nvmeof::PlannedService &planned, std::chrono::milliseconds delay);
 	nvmeof::Result<void> told(const std::string &key, nvmeof::DiscoveryLog log);
 	std::vector<nvmeof::Change> difference();
 	bool fresh() const;
@@ -97,8 +99,9 @@ private:
 
 	runtime::Loop &loop_;
 	Places places_;
-	nvmeof::Config config_; // with the interfaces of rails
-	nvmeof::Config asRead_; // with rails
+	nvmeof::Config config_;          // with the interfaces of rails
+	nvmeof::Config asRead_;          // with rails
+	nofctl::gpu::SpreadRails rails_; // since the configuration was read
 	std::vector<std::string> railNotes_;
 	std::string configText_; // of asRead_
 	nvmeof::Client client_;
@@ -117,6 +120,9 @@ private:
 	std::map<std::string, std::optional<bool>> holds_;           // 'persistent' of configured services, by key
 	nvmeof::Plan plan_;
 	Services services_;
+	Restarts restarts_;
+	bool reloaded_ = false; // since services were made last
+	runtime::LogLimit servicesLimit_;
 	EventLog eventLog_;
 
 	Resolver resolver_;

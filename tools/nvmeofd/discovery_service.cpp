@@ -66,6 +66,28 @@ const char *toString(DiscoveryService::State state)
 	return "unknown";
 }
 
+void Restarts::stopped(const std::string &key, Clock::time_point now)
+{
+	auto old = [&](const auto &one) { return now - one.second.notBefore > memory; };
+	if (services_.size() >= max && !services_.contains(key))
+		if (std::erase_if(services_, old); services_.size() >= max)
+			services_.clear();
+	Service &service = services_[key];
+	if (service.notBefore > now)
+		return; // it was not connected since the last time
+	if (now - service.notBefore > memory)
+		service.backoff.reset();
+	service.notBefore = now + service.backoff.next();
+}
+
+std::chrono::milliseconds Restarts::delay(const std::string &key, Clock::time_point now) const
+{
+	auto found = services_.find(key);
+	if (found == services_.end() || found->second.notBefore <= now)
+		return 0ms;
+	return std::chrono::ceil<std::chrono::milliseconds>(found->second.notBefore - now);
+}
+
 DiscoveryService::DiscoveryService(Loop &loop, Client &client, PlannedService planned, std::optional<bool> hold,
 				   Callbacks callbacks)
 	: client_(client), planned_(std::move(planned)), callbacks_(std::move(callbacks)), hold_(hold),
@@ -81,9 +103,12 @@ bool DiscoveryService::serves(const PlannedService &planned, std::optional<bool>
 	return all(planned_.options) == all(planned.options) && hold_ == hold;
 }
 
-void DiscoveryService::begin()
+void DiscoveryService::begin(std::chrono::milliseconds delay)
 {
-	connect();
+	if (delay > 0ms)
+		retry_.start(delay);
+	else
+		connect();
 }
 
 ConnectOptions DiscoveryService::options() const
@@ -279,6 +304,7 @@ void DiscoveryService::controllerEvent(const Event &event)
 void DiscoveryService::gone(const Controller &controller)
 {
 	disconnected();
+	readTimer_.stop(); // there is no controller to read from
 	controller_.clear();
 	fail(errorFromErrno(controller.lastErrno, controller.lastError));
 	if (controller.lastStatus && !readAt_ && !hold_) {

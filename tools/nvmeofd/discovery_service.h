@@ -8,6 +8,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -20,6 +21,31 @@
 #include "libctl/runtime/loop.h"
 
 namespace nvmeofd {
+
+/*
+ * When services may be connected again. The entries of a log and mDNS records may alternate, as may their options: each
+ * time, the service is connected after a longer delay.
+ */
+class Restarts {
+public:
+	using Clock = std::chrono::steady_clock;
+	static constexpr std::size_t max = 4096;         // services
+	static constexpr std::chrono::minutes memory{2}; // a service that was not stopped for longer starts anew
+
+	// The service was stopped. It may be started again at once, with the remaining delay.
+	void stopped(const std::string &key, Clock::time_point now);
+	// Time until it may be connected
+	std::chrono::milliseconds delay(const std::string &key, Clock::time_point now) const;
+	std::size_t size() const { return services_.size(); }
+	void forget() { services_.clear(); }
+
+private:
+	struct Service {
+		nofctl::Backoff backoff{std::chrono::seconds(1), std::chrono::seconds(60)};
+		Clock::time_point notBefore;
+	};
+	std::map<std::string, Service> services_;
+};
 
 class DiscoveryService {
 public:
@@ -41,7 +67,8 @@ public:
 	DiscoveryService(runtime::Loop &loop, nvmeof::Client &client, nvmeof::PlannedService planned,
 			 std::optional<bool> hold, Callbacks callbacks);
 
-	void begin();
+	// Connects after @delay.
+	void begin(std::chrono::milliseconds delay = {});
 	// Whether it was made with these options: other ones need another object, and another connection.
 	bool serves(const nvmeof::PlannedService &planned, std::optional<bool> hold) const;
 	// For events of all controllers
@@ -54,8 +81,9 @@ public:
 
 	State state() const { return state_; }
 	const std::string &key() const { return planned_.key; }
-	const std::string &controller() const { return controller_; } // empty: none
-	const std::string &lastError() const { return lastError_; }   // empty: the last read succeeded
+	const nvmeof::ConnectOptions &wanted() const { return planned_.options; } // as planned when it was made
+	const std::string &controller() const { return controller_; }             // empty: none
+	const std::string &lastError() const { return lastError_; }               // empty: the last read succeeded
 	// Absent: the service takes no registrations, or has not answered yet
 	std::optional<bool> registered() const { return registration_.registered(); }
 	std::optional<std::chrono::steady_clock::time_point> readAt() const { return readAt_; }

@@ -88,7 +88,7 @@ std::string dumped(const Json &line)
 
 } // namespace
 
-EventLog::EventLog(std::filesystem::path file) : file_(std::move(file))
+EventLog::EventLog(std::filesystem::path file) : file_(std::move(file)), writer_(file_)
 {
 	constexpr std::size_t maxRead = 2 * maxBytes; // our files are no larger
 	std::error_code error;
@@ -247,7 +247,7 @@ Result<void> EventLog::writeAndWait(std::chrono::milliseconds patience)
 		if (writer_.running() && !writer_.ended(deadline))
 			return errorFromErrno(ETIMEDOUT, "timed out writing the event file");
 		done = write();
-	} while (done && pending());
+	} while (done && writer_.running()); // not pending(): there may be no thread for the write
 	return done;
 }
 

@@ -33,7 +33,7 @@ Result<void> FileWriter::take()
 	try {
 		done = writing_.get();
 	} catch (const std::exception &e) {
-		done = errorFromErrno(ENOMEM, e.what());
+		done = errorFromErrno(ENOMEM, file_.string() + ": " + e.what());
 	}
 	failures_ = done ? 0 : failures_ + 1;
 	return done;

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <future>
+#include <utility>
 
 #include <nvmeof/result.h>
 
@@ -18,6 +20,9 @@ public:
 	using Clock = std::chrono::steady_clock;
 	// Owns its data: it may outlive this object.
 	using Work = std::function<nvmeof::Result<void>()>;
+
+	// @file: for messages
+	explicit FileWriter(std::filesystem::path file) : file_(std::move(file)) {}
 
 	// False: no thread is available. Only called while no write is running.
 	bool begin(Work work);
@@ -32,6 +37,7 @@ public:
 	std::chrono::milliseconds delay() const;
 
 private:
+	std::filesystem::path file_;
 	std::future<nvmeof::Result<void>> writing_;
 	unsigned failures_ = 0;
 };

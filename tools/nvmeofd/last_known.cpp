@@ -155,6 +155,7 @@ LastKnown knownFrom(const Json &json)
 			known.addresses[name].push_back(addressFrom(one));
 	for (const Json &one : json.value("found", Json::array()))
 		known.found.push_back(mdnsServiceFrom(one));
+	known.displaced = json.value("displaced", false);
 	return known;
 }
 
@@ -185,6 +186,8 @@ std::string formatLastKnown(const LastKnown &known, std::size_t max)
 			rest["addresses"][name].push_back(address.toString());
 	for (const MdnsService &found : known.found)
 		rest["found"].push_back(toJson(found));
+	if (known.displaced)
+		rest["displaced"] = true;
 	std::string body = dumped(rest);
 	std::vector<std::string> logs; // members of an object, each with its separator
 	std::size_t size = body.size() + maxHead;
@@ -244,7 +247,8 @@ Result<void> writeLastKnown(const std::filesystem::path &file, std::string_view 
 	return nofctl::replaceFile(file, text, 0600, nofctl::Durable::yes);
 }
 
-LastKnownFile::LastKnownFile(std::filesystem::path file, Write write) : file_(std::move(file)), write_(std::move(write))
+LastKnownFile::LastKnownFile(std::filesystem::path file, Write write)
+	: file_(std::move(file)), write_(std::move(write)), writer_(file_)
 {
 }
 

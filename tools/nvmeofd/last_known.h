@@ -30,11 +30,12 @@ struct LastKnown {
 	nvmeof::KnownServices services;
 	KnownAddresses addresses;
 	std::vector<MdnsService> found;
+	bool displaced = false; // services found by mDNS are missing, see MdnsServices::displaced()
 };
 
 inline constexpr std::size_t maxLastKnown = 64 << 20; // bytes; a larger file is refused
 
-// Usable entries only. If the text would have more than @max bytes, the largest logs are left out.
+// Usable entries only. If the text would have more than @max bytes, the largest logs are omitted.
 std::string formatLastKnown(const LastKnown &known, std::size_t max = maxLastKnown);
 // The header line followed by @json
 std::string sealLastKnown(std::string_view json);

@@ -9,7 +9,8 @@ using namespace nvmeof;
 
 namespace nvmeofd {
 
-MdnsServices::MdnsServices(std::vector<MdnsService> remembered) : all_(std::move(remembered))
+MdnsServices::MdnsServices(std::vector<MdnsService> remembered, bool displaced)
+	: all_(std::move(remembered)), displaced_(displaced)
 {
 	if (all_.size() > max)
 		all_.resize(max);

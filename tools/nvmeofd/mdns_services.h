@@ -26,8 +26,8 @@ class MdnsServices {
 public:
 	static constexpr std::size_t max = 64;
 
-	// @remembered: from the last-known file
-	explicit MdnsServices(std::vector<MdnsService> remembered);
+	// @remembered, @displaced: from the last-known file
+	explicit MdnsServices(std::vector<MdnsService> remembered, bool displaced = false);
 
 	// Whether a service does not answer
 	using Silent = std::function<bool(const std::string &key)>;
@@ -36,9 +36,12 @@ public:
 	std::vector<MdnsService> announce(const std::vector<MdnsService> &now, const Silent &silent);
 	// Removes silent services that are not announced.
 	void forget(const Silent &silent);
-	// Number of announced services that found no place
+	// Number of announced services beyond the limit
 	std::size_t refused() const { return refused_; }
-	// Whether services are missing for lack of room: refused ones, or such that lost their place since forget().
+	// Whether services were displaced since forget()
+	bool displaced() const { return displaced_; }
+	// Whether services are missing for lack of room: announced services beyond the limit, or services displaced
+	// since forget()
 	bool incomplete() const { return refused_ || displaced_; }
 
 	const std::vector<MdnsService> &all() const { return all_; }

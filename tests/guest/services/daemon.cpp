@@ -309,6 +309,28 @@ TEST_CASE("services that a referral names are followed as well", "[daemon]")
 	CHECK(eventually([&] { return stage.services().size() == 1; }));
 }
 
+TEST_CASE("a log that alternates the options of a referral does not end the connection to that service",
+	  "[daemon][hostile]")
+{
+	constexpr const char *unique = "nqn.2024-01.io.nvmeof:second";
+	Stage stage;
+	Service first, second;
+	second.discovery().setNqn(unique);
+	second.discovery().add({stage.entry(stage.one)});
+	// Of two referrals to one address, the first one counts.
+	first.discovery().refer("127.0.0.1", second.port());
+	first.discovery().add({makeEntry(target::sub_referral, unique, "127.0.0.1", second.port())});
+	Daemon daemon(configFor({&first}, Service::notItself));
+	REQUIRE(stage.becomes(1));
+	const std::uint64_t connects = second.counters().adminConnects;
+	for (int i = 0; i < 15; i++) {
+		first.discovery().rotate();
+		pause(300ms);
+	}
+	CHECK(second.counters().adminConnects == connects);
+	CHECK(stage.live() == 1);
+}
+
 TEST_CASE("a subsystem that is no longer reported is disconnected once its disk is closed", "[daemon]")
 {
 	Stage stage;

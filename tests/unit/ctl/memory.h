@@ -18,6 +18,8 @@ public:
 		left_ = 0;
 		return failed_;
 	}
+	// Number of allocations until one fails
+	static std::size_t left() { return left_; }
 	static bool strikes()
 	{
 		if (spared_ || !left_ || --left_)

@@ -2,9 +2,12 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cstdint>
 
 #include <nvmeof/discovery_plan.h>
 #include <nvmeof/rendezvous.h>
+
+#include "memory.h"
 
 using namespace nvmeof;
 using namespace std::chrono_literals;
@@ -242,6 +245,35 @@ TEST_CASE("entries that only a failed service lists stay, although another one c
 	plan = fabric.plan();
 	CHECK(addresses(plan) == Strings{"10.1.0.1 nqn.s", "10.1.0.2 nqn.s"});
 	CHECK(plan.complete);
+}
+
+TEST_CASE("failed services cost a plan no work for each entry of the services with the same log", "[plan]")
+{
+	auto allocations = [](bool failed, bool withLog) {
+		constexpr int entries = 200, services = 60;
+		Fabric fabric({"10.0.0.1"});
+		std::vector<DiscoveryEntry> log{duplicate(itself("10.0.0.1"))};
+		for (int i = 0; i < services; i++)
+			log.push_back(duplicate(referral("10.0.1." + std::to_string(i + 1))));
+		for (int i = 0; i < entries; i++)
+			log.push_back(disk("10.1.0." + std::to_string(i + 1), "nqn.s" + std::to_string(i)));
+		fabric.tell("10.0.0.1", log);
+		for (int i = 0; i < services; i++) {
+			KnownService &one = fabric.at("10.0.1." + std::to_string(i + 1));
+			one.failed = failed;
+			if (withLog)
+				one.log = DiscoveryLog{1, {disk("10.1.0.1", "nqn.s0")}};
+		}
+		MemoryFault::at(SIZE_MAX);
+		const Plan plan = fabric.plan();
+		const std::size_t left = MemoryFault::left();
+		MemoryFault::end();
+		CHECK(plan.complete);
+		CHECK(plan.connections.size() == entries);
+		return SIZE_MAX - left;
+	};
+	CHECK(allocations(true, false) < 2 * allocations(false, false));
+	CHECK(allocations(true, true) < 2 * allocations(false, false));
 }
 
 TEST_CASE("a service known by referral only does not put a configured one on standby", "[plan]")

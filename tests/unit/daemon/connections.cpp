@@ -9,6 +9,7 @@
 
 using namespace nvmeof;
 using namespace nvmeofd;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -56,35 +57,83 @@ TEST_CASE("a controller that breaks the rule of its discovery service is reporte
 	CHECK(insecureControllers({}, {}, rules, present).empty());
 }
 
-TEST_CASE("a connection that a log removes and adds again is delayed, and the others are not", "[daemon]")
-{
+namespace {
+
+// Connections that are planned at @now, for a kernel without controllers
+struct Planned {
 	Stage stage;
 	runtime::Loop loop{runtime::Loop::Watchdog::none};
 	Client client = stage.open();
-	KeyUpdates keys([](const std::string &, const ControllerSettings &) { return Pending<Result<void>>(); });
-	Connections connections(loop, client, keys, [] {});
-	auto wanted = [](const char *traddr) {
+	KeyUpdates keys{[](const std::string &, const ControllerSettings &) { return Pending<Result<void>>(); }};
+	Connections connections{loop, client, keys, [] {}};
+	std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now();
+
+	static PlannedConnection wanted(const char *traddr)
+	{
 		PlannedConnection one = planned(traddr, {});
 		one.options.hostnqn = "nqn.host";
 		one.options.hostid = Uuid::random();
 		return one;
-	};
-	auto apply = [&](const std::vector<PlannedConnection> &all) {
-		connections.apply(differenceBetween({}, all, true, {}), all, {}, {});
-		return stage.made;
-	};
-	CHECK(apply({wanted("10.0.0.1")}) == 1);
-	CHECK(apply({}) == 1);
-	CHECK(apply({wanted("10.0.0.1"), wanted("10.0.0.2")}) == 2);
-	const auto *attempt = connections.attempt(wanted("10.0.0.1").options);
-	REQUIRE(attempt);
-	CHECK(attempt->notBefore > std::chrono::steady_clock::now());
-	const auto first = attempt->notBefore;
-	for (int i = 0; i < 8; i++) { // at most 60 s in the end, and at least 30
-		CHECK(apply({}) == 2);
-		CHECK(apply({wanted("10.0.0.1")}) == 2);
 	}
-	CHECK(connections.attempt(wanted("10.0.0.1").options)->notBefore > first + std::chrono::seconds(20));
-	connections.forget(); // as a reload or rescan
-	CHECK(apply({wanted("10.0.0.1")}) == 3);
+	// Returns the number of connects until now.
+	int apply(const std::vector<const char *> &traddrs)
+	{
+		std::vector<PlannedConnection> all;
+		for (const char *traddr : traddrs)
+			all.push_back(wanted(traddr));
+		connections.apply(differenceBetween({}, all, true, {}), all, {}, {}, now);
+		return stage.made;
+	}
+	const Connections::Attempt &attempt() const
+	{
+		const Connections::Attempt *attempt = connections.attempt(wanted("10.0.0.1").options);
+		REQUIRE(attempt);
+		return *attempt;
+	}
+};
+
+} // namespace
+
+TEST_CASE("a connection that a log removes and adds again is delayed, and the others are not", "[daemon]")
+{
+	Planned plan;
+	CHECK(plan.apply({"10.0.0.1"}) == 1);
+	CHECK(plan.apply({}) == 1);
+	CHECK(plan.apply({"10.0.0.1", "10.0.0.2"}) == 2);
+	CHECK(plan.attempt().notBefore > plan.now);
+	const auto first = plan.attempt().notBefore;
+	for (int i = 0; i < 8; i++) { // at most 60 s in the end, and at least 30
+		CHECK(plan.apply({}) == 2);
+		CHECK(plan.apply({"10.0.0.1"}) == 2);
+	}
+	CHECK(plan.attempt().notBefore > first + 20s);
+	SECTION("until that time")
+	{
+		plan.now = plan.attempt().notBefore;
+		CHECK(plan.apply({"10.0.0.1"}) == 3);
+	}
+	SECTION("unless a reload or rescan clears the delay")
+	{
+		plan.connections.forget();
+		CHECK(plan.apply({"10.0.0.1"}) == 3);
+	}
+}
+
+TEST_CASE("the delay of a connection that returns starts anew after it was wanted for a while", "[daemon]")
+{
+	Planned plan;
+	plan.apply({"10.0.0.1"});
+	auto again = [&] { // returns its delay
+		plan.apply({});
+		const auto delay = plan.attempt().notBefore - plan.now;
+		plan.apply({"10.0.0.1"});
+		return delay;
+	};
+	for (int i = 0; i < 8; i++)
+		again();
+	CHECK(plan.attempt().notBefore - plan.now > 20s);
+	plan.now += 90s;
+	CHECK(again() > 20s);
+	plan.now += 121s;
+	CHECK(again() <= 1s);
 }

@@ -14,6 +14,7 @@
 
 using namespace nvmeof;
 using namespace nvmeofd;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -208,4 +209,112 @@ TEST_CASE("a service whose read has failed is read after the back-off only, alth
 	CHECK(one.failures == 1);
 	one.service->event(event);
 	CHECK(one.service->state() == DiscoveryService::State::connecting);
+}
+
+TEST_CASE("a service whose controller is gone is not read before it has another one", "[daemon]")
+{
+	Event synced;
+	synced.type = EventType::synced;
+	Followed one;
+	runtime::Readable readable(one.loop, one.client.fd(), [&] { one.client.dispatch(); });
+	Controller live;
+	live.name = name;
+	live.transport = "tcp";
+	live.subsysnqn = "nqn.test";
+	live.hostnqn = "nqn.host";
+	live.traddr = "10.0.0.1";
+	live.state = ControllerState::live;
+	Event event;
+	event.type = EventType::state;
+	event.object = live;
+	one.service->event(event);
+	one.readEnded();
+	pollfd poll{one.client.fd(), POLLIN, 0};
+	while (one.service->state() == DiscoveryService::State::reading) {
+		REQUIRE(::poll(&poll, 1, 60000) == 1);
+		one.client.dispatch();
+	}
+	REQUIRE(one.failures == 1); // the read has failed: it is due again
+	one.stage.kernel.controllers.clear();
+	one.service->event(synced);
+	REQUIRE(one.failures == 2);
+	one.stage.kernel.on(NVMEOF_CMD_CTRL_NEW, [&](const Asked &asked) {
+		one.set(nvmeofd::owner, "nqn.test");
+		one.stage.kernel.data(asked, NVMEOF_CMD_CTRL_NEW, *one.stage.kernel.controllers[name]);
+		one.stage.kernel.acknowledge(asked);
+		one.loop.end(0);
+	});
+	CHECK(one.loop.run() == 0);
+	CHECK(one.failures == 2); // of a read without a controller, if there are more
+	CHECK(one.service->state() == DiscoveryService::State::connecting);
+}
+
+TEST_CASE("a service that is stopped again and again is connected after longer and longer delays", "[daemon]")
+{
+	Restarts restarts;
+	auto now = Restarts::Clock::now();
+	CHECK(restarts.delay("a", now) == 0ms);
+	auto stop = [&] { // returns the delay
+		restarts.stopped("a", now);
+		return restarts.delay("a", now);
+	};
+	const auto first = stop();
+	CHECK(first >= 500ms);
+	CHECK(first <= 1s);
+	CHECK(restarts.delay("b", now) == 0ms);
+	now += 100ms;
+	CHECK(stop() == first - 100ms); // it was not connected in between
+	for (int i = 0; i < 8; i++) {
+		now += restarts.delay("a", now);
+		CHECK(restarts.delay("a", now) == 0ms);
+		CHECK(stop() > 0ms);
+	}
+	CHECK(stop() >= 30s);
+	CHECK(stop() <= 60s);
+	SECTION("until it was connected for a while")
+	{
+		now += restarts.delay("a", now) + Restarts::memory + 1s;
+		CHECK(stop() <= 1s);
+	}
+	SECTION("until a reload")
+	{
+		restarts.forget();
+		CHECK(restarts.delay("a", now) == 0ms);
+	}
+}
+
+TEST_CASE("the services whose delays are remembered are bounded", "[daemon]")
+{
+	Restarts restarts;
+	auto now = Restarts::Clock::now();
+	for (std::size_t i = 0; i < Restarts::max; i++)
+		restarts.stopped(std::to_string(i), now);
+	CHECK(restarts.size() == Restarts::max);
+	restarts.stopped("0", now);
+	CHECK(restarts.size() == Restarts::max);
+	restarts.stopped("new", now);
+	CHECK(restarts.size() == 1);
+	for (std::size_t i = 0; i < Restarts::max; i++)
+		restarts.stopped(std::to_string(i), now + i * 1s);
+	CHECK(restarts.size() <= Restarts::max);
+	now += Restarts::max * 1s;
+	CHECK(restarts.delay(std::to_string(Restarts::max - 1), now - 1s) > 0ms); // the old ones have made room
+}
+
+TEST_CASE("a service is connected after the delay", "[daemon]")
+{
+	Followed one;
+	DiscoveryService later(one.loop, one.client, one.wanted, std::nullopt,
+			       {.told = [](DiscoveryLog) { return Result<void>(); }, .failed = [] {}});
+	later.begin(20ms);
+	CHECK(later.state() == DiscoveryService::State::waiting);
+	CHECK(one.stage.kernel.count(NVMEOF_CMD_CTRL_NEW) == 1);
+	one.stage.kernel.on(NVMEOF_CMD_CTRL_NEW, [&](const Asked &asked) {
+		one.stage.kernel.data(asked, NVMEOF_CMD_CTRL_NEW, *one.stage.kernel.controllers[name]);
+		one.stage.kernel.acknowledge(asked);
+		one.loop.end(0);
+	});
+	CHECK(one.loop.run() == 0);
+	CHECK(later.controller() == name);
+	CHECK(one.stage.kernel.count(NVMEOF_CMD_CTRL_NEW) == 2);
 }

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <fstream>
+#include <pthread.h>
 #include <sstream>
 
 #include <fmt/chrono.h>
@@ -129,6 +130,49 @@ TEST_CASE("events are written later if a write fails", "[daemon][events]")
 	std::ostringstream text;
 	text << file.rdbuf();
 	CHECK(lineCount(text.str()) == 2);
+}
+
+namespace {
+
+// While it exists, no thread can be created: there is no memory for its stack.
+class NoThreads {
+public:
+	NoThreads()
+	{
+		::pthread_getattr_default_np(&before_);
+		pthread_attr_t huge;
+		::pthread_getattr_default_np(&huge);
+		::pthread_attr_setstacksize(&huge, std::size_t(1) << 60);
+		REQUIRE(::pthread_setattr_default_np(&huge) == 0);
+		::pthread_attr_destroy(&huge);
+	}
+	NoThreads(const NoThreads &) = delete;
+	~NoThreads()
+	{
+		::pthread_setattr_default_np(&before_);
+		::pthread_attr_destroy(&before_);
+	}
+
+private:
+	pthread_attr_t before_;
+};
+
+} // namespace
+
+TEST_CASE("the daemon ends although no thread is available to write its events", "[daemon][events]")
+{
+	Scratch dir;
+	EventLog log(dir.path() / "events");
+	log.add("daemon_ended", now);
+	{
+		NoThreads none;
+		CHECK(log.writeAndWait(10s)); // returns
+		CHECK(log.pending());
+		CHECK(contents(dir).empty());
+	}
+	CHECK(log.writeAndWait(10s));
+	CHECK_FALSE(log.pending());
+	CHECK(lineCount(contents(dir)) == 1);
 }
 
 TEST_CASE("a failed write is retried with increasing delays, and leaves no temporary file", "[daemon][events]")

@@ -74,7 +74,10 @@ TEST_CASE("the stored discovery logs are read back", "[daemon]")
 	CHECK(service.log->entries[1].rdma->provider == RdmaProvider::roceV2);
 	CHECK(service.log->entries[1].rdma->partitionKey == 3);
 	CHECK(known->addresses.at("target.example 8009").size() == 2);
+	CHECK_FALSE(known->displaced);
 	CHECK(formatLastKnown(*known) == text);
+	known->displaced = true;
+	CHECK(parseLastKnown(formatLastKnown(*known))->displaced);
 }
 
 TEST_CASE("the logs that do not fit are left out of the file, the largest ones first", "[daemon]")
@@ -218,4 +221,14 @@ TEST_CASE("a failed write of the last known state is tried again, less and less 
 	CHECK(file.writeAndWait(60s));
 	CHECK_FALSE(file.pending());
 	CHECK(disk.shared->written == std::vector<std::string>{formatLastKnown(withGeneration(1))});
+}
+
+TEST_CASE("an exception during a write is reported with the file", "[daemon]")
+{
+	LastKnownFile file("last-known", [](const auto &, auto) -> Result<void> { throw std::bad_alloc(); });
+	file.put(some());
+	const Result<void> written = file.writeAndWait(60s);
+	REQUIRE_FALSE(written);
+	CHECK(written.error().message.starts_with("last-known: "));
+	CHECK(file.pending());
 }

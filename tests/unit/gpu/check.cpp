@@ -274,6 +274,52 @@ TEST_CASE("a card that connections use keeps its rail when its link is down", "[
 	CHECK(*railInterfaces(node, "all", std::set(all.begin(), all.end())) == all);
 }
 
+TEST_CASE("a rail stays as it was while the driver of a card that connections use is reloaded", "[rails]")
+{
+	const Machine machine = hgxH100();
+	auto without = [&](const std::string &folder) {
+		MemoryTree tree;
+		for (const auto &[path, content] : machine.tree().files())
+			if (path.find(folder) == path.npos)
+				tree.file(path, content);
+		for (const auto &[path, target] : machine.tree().links())
+			if (path.find(folder) == path.npos)
+				tree.link(path, target);
+		for (const std::string &path : machine.tree().names())
+			tree.name(path);
+		return tree;
+	};
+	SpreadRails rails;
+	auto interfaces = [&](const std::string &rail, const Tree &tree, const std::set<std::string> &used) {
+		nvmeof::Config config;
+		config.connections.resize(1);
+		config.connections[0].rail = rail;
+		CHECK(spreadOverRails(config, tree, used, &rails).empty());
+		std::vector<std::string> names;
+		for (const nvmeof::ConfigTarget &one : config.connections)
+			names.push_back(one.hostIface);
+		return names;
+	};
+	const std::string rail = GENERATE("29:00.0", "all");
+	const MemoryTree reloading = without(GENERATE("/net/ibp1", "/infiniband/mlx5_1"));
+	const std::vector<std::string> all = interfaces(rail, machine.tree(), {});
+	REQUIRE(std::ranges::find(all, "ibp1") != all.end());
+	const std::set<std::string> used(all.begin(), all.end());
+	CHECK(interfaces(rail, reloading, used) == all);
+	CHECK(interfaces(rail, reloading, used) == all); // for as long as it takes
+	CHECK(interfaces(rail, machine.tree(), used) == all);
+	SECTION("unless nothing uses it")
+	{
+		CHECK(interfaces(rail, reloading, {"ibp0"}) != all);
+	}
+	SECTION("until the configuration is read")
+	{
+		rails.clear();
+		CHECK(interfaces(rail, reloading, used) != all);
+	}
+	CHECK(interfaces(rail, machine.tree(), {}) == all);
+}
+
 TEST_CASE("errors and idle operation are found in the statistics of nvidia-fs", "[gpucheck]")
 {
 	const char *stats =
