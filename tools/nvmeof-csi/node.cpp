@@ -296,7 +296,7 @@ Status NodeService::undo(const std::string &volume, const Staged &staged, const 
 /*
  * The record is written first, so that a plugin restarted after a crash knows what to undo. A failed stage is undone
  * and its record removed: the orchestrator does not unstage after a final error, and may correct the request. If the
- * undo fails, the record stays for the next stage or unstage.
+ * undo fails, or mkfs has not finished, the record stays for the next stage or unstage.
  */
 Status NodeService::NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVolumeRequest *request,
 				    v1::NodeStageVolumeResponse *)
@@ -339,7 +339,8 @@ Status NodeService::NodeStageVolume(grpc::ServerContext *, const v1::NodeStageVo
 	if (complete)
 		return status;
 	if (undone)
-		staged_.remove(volume);
+		if (const std::optional<Staged> record = staged_.find(volume); !record || !record->formatting)
+			staged_.remove(volume);
 	if (!status.ok())
 		return status;
 	wish.complete = true;

@@ -25,7 +25,7 @@ struct Staged {
 	std::vector<std::string> options;
 	int accessMode = 0;
 	bool complete = false;   // the stage has succeeded; otherwise it has to be undone or repeated
-	bool formatting = false; // mkfs was started on the disk, which was empty, and has not ended
+	bool formatting = false; // mkfs was started on the disk, which was empty, and has not finished
 
 	bool sameRequest(const Staged &other) const; // equal, except for the path
 };

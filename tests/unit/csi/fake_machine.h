@@ -46,6 +46,8 @@ public:
 	{
 		attaches++;
 		asked = options.paths.front();
+		if (unreachable)
+			return errorFromErrno(ETIMEDOUT, "no path is connected");
 		attached = attached || failHalfway;
 		if (!options.id.names(ns()))
 			return errorFromErrno(ENOENT, "no such namespace");
@@ -90,8 +92,8 @@ public:
 		mkfsOptions = options;
 		if (duringFormat)
 			duringFormat();
-		content = fileSystem;
-		return {};
+		content = failFormat ? csi::unfinishedXfs : fileSystem;
+		return failFormat ? Result<void>(errorFromErrno(EIO, "the disk is broken")) : Result<void>();
 	}
 	Result<void> check(const std::string &, const std::string &) override
 	{
@@ -183,6 +185,8 @@ public:
 	bool rulesUnknown = false;                // an error in nvmeof.toml
 	ConnectOptions asked;                     // options of the latest attach
 	bool failHalfway = false;                 // attach fails and leaves a connection
+	bool unreachable = false;                 // attach fails
+	bool failFormat = false;                  // mkfs.xfs ends with an error when it has written the superblock
 	bool failUnmount = false, opened = false; // opened: the kernel counts an opener, no user is found
 	std::string unreportedId;                 // identifier of a volume that the kernel does not report
 	std::function<void()> duringMount, duringFormat;

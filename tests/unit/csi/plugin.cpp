@@ -104,6 +104,35 @@ TEST_CASE("an xfs that mkfs has not finished is formatted again only if this plu
 	CHECK_FALSE(records.find(served.player.volume)->formatting);
 }
 
+TEST_CASE("a failed stage keeps the mark that mkfs has not finished", "[csi]")
+{
+	Served served;
+	const csi::StagedVolumes records(served.scratch.path() / "staged");
+	auto stage = [&] { return served.player.stage(sanity::mountCapability("xfs")); };
+	served.machine.failFormat = true;
+	CHECK(stage() == grpc::StatusCode::INTERNAL);
+	CHECK_FALSE(served.machine.attached);
+	REQUIRE(records.find(served.player.volume)); // as a killed plugin leaves it
+	CHECK(records.find(served.player.volume)->formatting);
+	served.machine.unreachable = true;
+	CHECK(stage() == grpc::StatusCode::DEADLINE_EXCEEDED);
+	served.machine.unreachable = false;
+	CHECK(stage() == grpc::StatusCode::INTERNAL); // mkfs fails again
+	CHECK(served.machine.formats == 2);
+	served.machine.failFormat = false;
+	CHECK(stage() == grpc::StatusCode::OK);
+	CHECK(served.machine.mkfsOptions == std::vector<std::string>{"-f"});
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+
+	served.machine.content = ""; // an unstage removes the mark
+	served.machine.failFormat = true;
+	CHECK(stage() == grpc::StatusCode::INTERNAL);
+	CHECK(served.player.unstage() == grpc::StatusCode::OK);
+	CHECK_FALSE(records.find(served.player.volume));
+	CHECK(stage() == grpc::StatusCode::FAILED_PRECONDITION);
+	CHECK_FALSE(records.find(served.player.volume));
+}
+
 TEST_CASE("an xfs that mkfs has not finished is recognised by its superblock", "[csi]")
 {
 	// xfs_dsb of version 4: big-endian numbers at their offsets
