@@ -36,6 +36,7 @@ static void end_work(struct work_struct *work)
 	nof_completed_init(&done, NULL);
 	nof_queue_close(queue);
 	synchronize_srcu_expedited(&queue->ctrl->subsys->srcu);
+	nof_queue_stop(queue);
 	nof_queue_cancel(queue, &done);
 	nof_completed_end(&done);
 }
