@@ -353,6 +353,13 @@ void Control::reload(std::uint64_t id, const ControlRequest &request)
 			return;
 		if (!reloaded)
 			return refuse(id, reloaded.error());
+		if (!reloaded->unwritten.empty())
+			return refuse(
+				id,
+				nofctl::makeError(fmt::format(
+					"the configuration applies, but its records are not in the store yet, which "
+					"the service tries again: {}",
+					reloaded->unwritten)));
 		Json json = mode == ReloadMode::dryRun ? dryRunJson("reload", reloaded->records, reloaded->losses)
 						       : Json{{"done", "reload"}};
 		json["problems"] = reloaded->problems;
@@ -447,8 +454,7 @@ void Control::write(std::uint64_t id, const ControlRequest &request, std::vector
 			return;
 		if (!written)
 			return refuse(id, written.error());
-		service_.write(service_.fileChanges(service_.model()),
-			       [](const Result<void> &) {}); // on failure, written at the next start
+		service_.writeFile();
 		answer(id, {{"done", what}, {"records", count}, {"generation", service_.model().generation()}});
 	};
 	service_.write(std::move(changes), std::move(done), {clients_.at(id)->who()});
