@@ -602,7 +602,8 @@ bool isIn(Names names, std::string_view name)
 	return std::ranges::find(names, name) != names.end();
 }
 
-template <typename T> Result<T> recordOf(const Plain &json, Names members)
+// The members of a record, without those of the output
+Result<Json> membersOf(const Plain &json, Names members)
 {
 	Json record = Json::object();
 	if (!json.is_object())
@@ -613,19 +614,26 @@ template <typename T> Result<T> recordOf(const Plain &json, Names members)
 		else if (!isIn(outputMembers, name))
 			return invalidError(fmt::format("'{}' is not expected in a record", name.substr(0, 64)));
 	}
-	return T::of(record);
+	return record;
 }
 
-template <typename T> Result<void> records(const Plain &json, const char *name, Names members, std::vector<T> &to)
+template <typename T>
+Result<void> records(const Plain &json, const char *name, Names members, std::vector<T> &to,
+		     std::vector<Json> *given = nullptr)
 {
 	auto list = json.find(name);
 	if (list == json.end())
 		return {};
 	for (const Plain &one : *list) {
-		Result<T> record = recordOf<T>(one, members);
+		Result<Json> its = membersOf(one, members);
+		if (!its)
+			return its.error();
+		Result<T> record = T::of(*its);
 		if (!record)
 			return record.error();
 		to.push_back(*std::move(record));
+		if (given)
+			given->push_back(*std::move(its));
 	}
 	return {};
 }
@@ -645,7 +653,7 @@ Result<void> names(const Plain &json, const char *list, Kind kind, std::vector<s
 
 Result<void> readRecords(const Plain &json, ControlRequest &request)
 {
-	if (Result<void> read = records(json, "targets", targetMembers, request.targets); !read)
+	if (Result<void> read = records(json, "targets", targetMembers, request.targets, &request.given); !read)
 		return read;
 	if (request.what == What::set) {
 		for (const Target &target : request.targets)
@@ -720,6 +728,27 @@ Result<std::vector<Change>> removal(const Model &model, const ControlRequest &re
 	return changes;
 }
 
+// The targets of a request, with the members that it lacks from the records that they replace
+Result<std::vector<Target>> targetsOf(const Model &model, const ControlRequest &request)
+{
+	std::vector<Target> targets = request.targets;
+	for (std::size_t i = 0; i < request.given.size(); i++) {
+		const auto there = model.targets().find(targets[i].key());
+		if (there == model.targets().end())
+			continue;
+		Json record = Json::object(), had = there->second.target.json();
+		for (const auto &[name, value] : had.items())
+			if (isIn(targetMembers, name))
+				record[name] = value;
+		record.update(request.given[i]);
+		Result<Target> target = Target::of(record);
+		if (!target)
+			return target.error();
+		targets[i] = *std::move(target);
+	}
+	return targets;
+}
+
 } // namespace
 
 Result<ControlRequest> parseControlRequest(std::string_view line)
@@ -754,7 +783,10 @@ Result<std::vector<Change>> controlChanges(const Model &model, const ControlRequ
 		return *error;
 	if (auto error = conflictWith(model, request.zones))
 		return *error;
-	std::vector<Change> changes = putAll(model, request.targets);
+	const Result<std::vector<Target>> targets = targetsOf(model, request);
+	if (!targets)
+		return targets.error();
+	std::vector<Change> changes = putAll(model, *targets);
 	std::ranges::move(putAll(model, request.zones), std::back_inserter(changes));
 	return changes;
 }
