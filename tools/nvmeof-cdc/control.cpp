@@ -595,7 +595,8 @@ constexpr std::string_view targetMembers[] = {"nqn",  "type",    "transport", "t
 					      "treq", "sectype", "qptype",    "prtype", "state"};
 constexpr std::string_view zoneMembers[] = {"name", "hosts", "targets", "auth", "tls"};
 // Members that status output adds; accepted and ignored in requests. "seen_by" is the old name, for one version
-constexpr std::string_view outputMembers[] = {"source", "owner", "ends", "visible_to", "seen_by", "hosts_now"};
+constexpr std::string_view outputMembers[] = {"source", "owner",      "ends",    "registered_from",
+					      "proved", "visible_to", "seen_by", "hosts_now"};
 
 bool isIn(Names names, std::string_view name)
 {
@@ -644,9 +645,12 @@ Result<void> names(const Plain &json, const char *list, Kind kind, std::vector<s
 	if (found == json.end())
 		return {};
 	for (const Plain &one : *found) {
-		if (!one.is_string())
+		// or a zone, as it is listed
+		const auto name = one.is_object() && kind == Kind::zone ? one.find("name") : one.end();
+		const Plain &text = name != one.end() ? *name : one;
+		if (!text.is_string())
 			return invalidError(fmt::format("{} must be a list of strings", list));
-		keys.push_back(std::string(prefixOf(kind)) + one.get<std::string>());
+		keys.push_back(std::string(prefixOf(kind)) + text.get<std::string>());
 	}
 	return {};
 }

@@ -145,6 +145,26 @@ TEST_CASE("a record set by hand keeps what the request does not name", "[control
 	CHECK(plain.portid == 7);
 }
 
+TEST_CASE("records that a list prints can be set and removed", "[control]")
+{
+	ServiceFixture running;
+	running.start();
+	Target pushed = someTarget(0);
+	pushed.origin = {"push", "nqn.ddc", 4000000000, "10.0.0.1", true};
+	Zone zone = someZone("z", {"nqn.a"}, {"*"});
+	running.write({putOf(pushed), putOf(zone)});
+	ControlClient caller(running);
+	Json request{{"command", "remove"}};
+	for (const char *kind : {"targets", "zones"})
+		request[kind] = caller.ask(Json{{"command", kind}}.dump())[kind];
+	REQUIRE(request["targets"][0].contains("registered_from"));
+	REQUIRE(request["targets"][0].contains("proved"));
+	CHECK(caller.ask(request.dump())["records"] == 2);
+	request["command"] = "set";
+	CHECK(caller.ask(request.dump())["records"] == 2);
+	CHECK(caller.ask(R"({"command": "zones"})")["zones"][0]["hosts"] == Json{"nqn.a"});
+}
+
 TEST_CASE("records are set, shown and removed over the socket", "[control]")
 {
 	ServiceFixture running;
