@@ -26,6 +26,8 @@ constexpr std::uint32_t maxH2cData = 16384;    // MAXH2CDATA
 constexpr std::size_t maxInCapsuleSize = 8192; // of fabrics and admin commands
 constexpr std::size_t slack = 32;              // digests
 constexpr std::size_t maxWaiting = 256u << 10; // bytes of pending output above which commands wait
+constexpr std::size_t maxCopied = 16u << 10;   // the same, for bytes that are not shared with other connections
+constexpr std::size_t maxReceived = 32u << 10; // bytes at once, which are kept while commands wait; a TLS record fits
 constexpr std::uint16_t dataTag = 1;           // TTAG: only one transfer at a time
 constexpr std::uint16_t noSqhd = 0xffff;       // with SQ flow control disabled
 constexpr std::uint16_t st_transient = 0x022;  // Transient Transport Error
@@ -196,7 +198,7 @@ bool Connection::receive()
 	const std::size_t have = pendingInput_ ? pendingInput_->size() : 0;
 	if (pendingInput_)
 		std::ranges::copy(*pendingInput_, buffer.begin());
-	const auto space = buffer.subspan(have);
+	const auto space = buffer.subspan(have, std::min(maxReceived, buffer.size() - have));
 	const ssize_t n = tls_ ? tls_->receive(space) : ::recv(socket_, space.data(), space.size(), MSG_DONTWAIT);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
@@ -236,7 +238,10 @@ bool Connection::process(std::span<const std::uint8_t> stream)
 		stream = stream.subspan(pdu.length);
 		if (!take(pdu))
 			return false;
-		if (worker_.scratch().waiting() + (pendingOutput_ ? pendingOutput_->waiting() : 0) > maxWaiting)
+		const Output &made = worker_.scratch();
+		const Output *pending = pendingOutput_.get();
+		if (made.waiting() + (pending ? pending->waiting() : 0) > maxWaiting ||
+		    made.copied() + (pending ? pending->copied() : 0) > maxCopied)
 			paused_ = true;
 	}
 	if (stream.empty())

@@ -353,6 +353,13 @@ void Control::reload(std::uint64_t id, const ControlRequest &request)
 			return;
 		if (!reloaded)
 			return refuse(id, reloaded.error());
+		if (!reloaded->unwritten.empty())
+			return refuse(
+				id,
+				nofctl::makeError(fmt::format(
+					"the configuration applies, but its records are not in the store yet, which "
+					"the service tries again: {}",
+					reloaded->unwritten)));
 		Json json = mode == ReloadMode::dryRun ? dryRunJson("reload", reloaded->records, reloaded->losses)
 						       : Json{{"done", "reload"}};
 		json["problems"] = reloaded->problems;
@@ -447,8 +454,7 @@ void Control::write(std::uint64_t id, const ControlRequest &request, std::vector
 			return;
 		if (!written)
 			return refuse(id, written.error());
-		service_.write(service_.fileChanges(service_.model()),
-			       [](const Result<void> &) {}); // on failure, written at the next start
+		service_.writeFile();
 		answer(id, {{"done", what}, {"records", count}, {"generation", service_.model().generation()}});
 	};
 	service_.write(std::move(changes), std::move(done), {clients_.at(id)->who()});
@@ -589,14 +595,16 @@ constexpr std::string_view targetMembers[] = {"nqn",  "type",    "transport", "t
 					      "treq", "sectype", "qptype",    "prtype", "state"};
 constexpr std::string_view zoneMembers[] = {"name", "hosts", "targets", "auth", "tls"};
 // Members that status output adds; accepted and ignored in requests. "seen_by" is the old name, for one version
-constexpr std::string_view outputMembers[] = {"source", "owner", "ends", "visible_to", "seen_by", "hosts_now"};
+constexpr std::string_view outputMembers[] = {"source", "owner",      "ends",    "registered_from",
+					      "proved", "visible_to", "seen_by", "hosts_now"};
 
 bool isIn(Names names, std::string_view name)
 {
 	return std::ranges::find(names, name) != names.end();
 }
 
-template <typename T> Result<T> recordOf(const Plain &json, Names members)
+// The members of a record, without those of the output
+Result<Json> membersOf(const Plain &json, Names members)
 {
 	Json record = Json::object();
 	if (!json.is_object())
@@ -607,19 +615,26 @@ template <typename T> Result<T> recordOf(const Plain &json, Names members)
 		else if (!isIn(outputMembers, name))
 			return invalidError(fmt::format("'{}' is not expected in a record", name.substr(0, 64)));
 	}
-	return T::of(record);
+	return record;
 }
 
-template <typename T> Result<void> records(const Plain &json, const char *name, Names members, std::vector<T> &to)
+template <typename T>
+Result<void> records(const Plain &json, const char *name, Names members, std::vector<T> &to,
+		     std::vector<Json> *given = nullptr)
 {
 	auto list = json.find(name);
 	if (list == json.end())
 		return {};
 	for (const Plain &one : *list) {
-		Result<T> record = recordOf<T>(one, members);
+		Result<Json> its = membersOf(one, members);
+		if (!its)
+			return its.error();
+		Result<T> record = T::of(*its);
 		if (!record)
 			return record.error();
 		to.push_back(*std::move(record));
+		if (given)
+			given->push_back(*std::move(its));
 	}
 	return {};
 }
@@ -630,16 +645,19 @@ Result<void> names(const Plain &json, const char *list, Kind kind, std::vector<s
 	if (found == json.end())
 		return {};
 	for (const Plain &one : *found) {
-		if (!one.is_string())
+		// or a zone, as it is listed
+		const auto name = one.is_object() && kind == Kind::zone ? one.find("name") : one.end();
+		const Plain &text = name != one.end() ? *name : one;
+		if (!text.is_string())
 			return invalidError(fmt::format("{} must be a list of strings", list));
-		keys.push_back(std::string(prefixOf(kind)) + one.get<std::string>());
+		keys.push_back(std::string(prefixOf(kind)) + text.get<std::string>());
 	}
 	return {};
 }
 
 Result<void> readRecords(const Plain &json, ControlRequest &request)
 {
-	if (Result<void> read = records(json, "targets", targetMembers, request.targets); !read)
+	if (Result<void> read = records(json, "targets", targetMembers, request.targets, &request.given); !read)
 		return read;
 	if (request.what == What::set) {
 		for (const Target &target : request.targets)
@@ -714,6 +732,27 @@ Result<std::vector<Change>> removal(const Model &model, const ControlRequest &re
 	return changes;
 }
 
+// The targets of a request, with the members that it lacks from the records that they replace
+Result<std::vector<Target>> targetsOf(const Model &model, const ControlRequest &request)
+{
+	std::vector<Target> targets = request.targets;
+	for (std::size_t i = 0; i < request.given.size(); i++) {
+		const auto there = model.targets().find(targets[i].key());
+		if (there == model.targets().end())
+			continue;
+		Json record = Json::object(), had = there->second.target.json();
+		for (const auto &[name, value] : had.items())
+			if (isIn(targetMembers, name))
+				record[name] = value;
+		record.update(request.given[i]);
+		Result<Target> target = Target::of(record);
+		if (!target)
+			return target.error();
+		targets[i] = *std::move(target);
+	}
+	return targets;
+}
+
 } // namespace
 
 Result<ControlRequest> parseControlRequest(std::string_view line)
@@ -748,7 +787,10 @@ Result<std::vector<Change>> controlChanges(const Model &model, const ControlRequ
 		return *error;
 	if (auto error = conflictWith(model, request.zones))
 		return *error;
-	std::vector<Change> changes = putAll(model, request.targets);
+	const Result<std::vector<Target>> targets = targetsOf(model, request);
+	if (!targets)
+		return targets.error();
+	std::vector<Change> changes = putAll(model, *targets);
 	std::ranges::move(putAll(model, request.zones), std::back_inserter(changes));
 	return changes;
 }

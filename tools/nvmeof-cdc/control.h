@@ -46,6 +46,7 @@ struct ControlRequest {
 	bool force = false;                 // skips the checks for large losses and for records that would return
 	bool dryRun = false;                // set, remove, reload: write nothing
 	std::vector<Target> targets = {};   // set
+	std::vector<Json> given = {};       // the members of each target that the request has; empty: all
 	std::vector<Zone> zones = {};       // set
 	std::vector<std::string> keys = {}; // remove
 
@@ -54,7 +55,8 @@ struct ControlRequest {
 
 nvmeof::Result<ControlRequest> parseControlRequest(std::string_view line);
 
-// The record changes of a set or remove request. Errors: a stronger source defines the record, or it does not exist;
+// The record changes of a set or remove request. Members that a target of a request lacks are those of the record that
+// it replaces. Errors: a stronger source defines the record, or it does not exist;
 // nothing may be written then.
 nvmeof::Result<std::vector<Change>> controlChanges(const Model &model, const ControlRequest &request);
 

@@ -89,7 +89,7 @@ Controller::Controller(const Identity &identity, std::uint16_t cntlid, const Con
 		       std::shared_ptr<const Views> views)
 	: identity_(identity), hostnqn_(connect.hostnqn), hostid_(connect.hostid), cntlid_(cntlid),
 	  byOwnNqn_(connect.subsysnqn != discoveryNqn), kato_(rounded(connect.kato)), views_(std::move(views)),
-	  zones_(views_->zonesOf(hostnqn_)), page_(views_->of(zones_))
+	  inUse_(views_->zoneTable().use(hostnqn_)), zones_(views_->zonesOf(hostnqn_)), page_(views_->of(zones_))
 {
 }
 
@@ -325,8 +325,10 @@ void Controller::failed(const Command &cmd, std::uint16_t status)
 
 void Controller::tell(std::shared_ptr<const Views> views)
 {
-	if (!views_->sameZones(*views))
+	if (!views_->sameZones(*views)) {
+		inUse_ = views->zoneTable().use(hostnqn_);
 		zones_ = views->zonesOf(hostnqn_);
+	}
 	views_ = std::move(views);
 }
 

@@ -110,6 +110,7 @@ private:
 	std::uint32_t kato_;
 	std::uint32_t cc_ = 0, csts_ = 0;
 	std::shared_ptr<const Views> views_;
+	std::shared_ptr<const void> inUse_; // see ZoneTable::use()
 	const ZoneSet *zones_;
 	std::shared_ptr<const Page> page_;             // last read from offset 0
 	std::uint64_t generation_ = 0;                 // reported with page_

@@ -668,6 +668,7 @@ void Member::join(const Instance &instance)
 void Member::leave(Store::Done done)
 {
 	const std::optional<Instance> instance = std::exchange(instance_, {});
+	put_ = 0; // the end of the records is no reason to write them again
 	again_.stop();
 	if (!instance || !running_)
 		return done({});

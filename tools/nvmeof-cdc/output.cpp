@@ -15,7 +15,7 @@ namespace cdc {
 namespace {
 
 constexpr std::size_t maxPieces = 256;  // per call
-constexpr std::size_t minFreed = 65536; // bytes of own_ that are worth a move of the others
+constexpr std::size_t minFreed = 16384; // bytes of own_ that are worth a move of the others
 constexpr std::array<std::uint8_t, 65536> nothing{};
 
 } // namespace
@@ -28,6 +28,7 @@ void Output::own()
 	pieces_.push_back({nullptr, taken_, length});
 	taken_ = own_.size();
 	waiting_ += length;
+	copied_ += length;
 }
 
 void Output::share(std::span<const std::uint8_t> bytes, std::shared_ptr<const void> owner)
@@ -74,6 +75,7 @@ void Output::append(Output &&more)
 		pieces_.push_back(piece);
 	}
 	waiting_ += more.waiting_;
+	copied_ += more.copied_;
 	more.clear();
 }
 
@@ -86,6 +88,7 @@ void Output::sent(std::size_t count)
 		const std::size_t part = std::min(count, piece.length);
 		piece.offset += part;
 		piece.length -= part;
+		copied_ -= piece.at ? 0 : part;
 		count -= part;
 		if (piece.length == 0)
 			pieces_.pop_front();
@@ -151,7 +154,7 @@ void Output::clear()
 	pieces_.clear();
 	owners_.clear();
 	answers_.clear();
-	taken_ = waiting_ = 0;
+	taken_ = waiting_ = copied_ = 0;
 	sent_ = 0;
 }
 

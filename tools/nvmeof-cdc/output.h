@@ -22,6 +22,7 @@ public:
 
 	bool empty() const { return pieces_.empty(); }
 	std::size_t waiting() const { return waiting_; } // bytes
+	std::size_t copied() const { return copied_; }   // of these, bytes that are not shared
 	// Buffer for new bytes; own() queues them
 	nofctl::wire::Bytes &scratch() { return own_; }
 	// Queues the bytes that were added to scratch() since the last call.
@@ -67,7 +68,7 @@ private:
 	nofctl::wire::Bytes own_;
 	std::size_t taken_ = 0; // bytes of own_ that are queued
 	std::deque<Piece> pieces_;
-	std::size_t waiting_ = 0;
+	std::size_t waiting_ = 0, copied_ = 0;
 	std::uint64_t sent_ = 0; // bytes since the last clear()
 	std::deque<Answer> answers_;
 	std::deque<Owner> owners_;

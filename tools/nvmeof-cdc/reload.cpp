@@ -129,9 +129,13 @@ void reload(Service &service, Rules rules, ReloadMode mode, std::function<void(c
 			return done(tooLarge(reloaded.losses, "'nvmeofctl cdc reload --dry-run' lists them, 'nvmeofctl "
 							      "cdc reload --force' applies it"));
 		}
-		if (mode != ReloadMode::dryRun)
-			service.reload(*shared, security);
-		done(reloaded);
+		if (mode == ReloadMode::dryRun)
+			return done(reloaded);
+		service.reload(*shared, security, [done, reloaded](const Result<void> &written) mutable {
+			if (!written)
+				reloaded.unwritten = written.error().message;
+			done(reloaded);
+		});
 	});
 }
 

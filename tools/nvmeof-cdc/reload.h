@@ -48,10 +48,11 @@ struct Reloaded {
 	std::size_t records = 0;                // changed at once by the configuration
 	std::vector<Loss> losses;               // not with ReloadMode::forced
 	std::vector<std::string> problems = {}; // of key files, whose hosts have an unusable key; see HostKeys::read()
+	std::string unwritten = {}; // why the store does not have the records yet; the service tries that again
 };
 
-// @done may be called at once. Errors: the configuration is refused and nothing changes; the journal lists the hosts
-// and their losses.
+// @done may be called at once, or when the store has the records. Errors: the configuration is refused and nothing
+// changes; the journal lists the hosts and their losses.
 void reload(Service &service, Rules rules, ReloadMode mode, std::function<void(const nvmeof::Result<Reloaded> &)> done);
 
 } // namespace cdc

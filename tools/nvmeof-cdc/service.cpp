@@ -42,8 +42,9 @@ constexpr TokenBucket::Limits publishRate{20, 0.5};
 constexpr std::chrono::milliseconds publishInterval = 20ms; // minimum interval
 constexpr std::size_t maxRegistering = 256;                 // being written
 constexpr auto watchInterval = 5s;
-constexpr unsigned maxMissedHeartbeats = 6; // missed heartbeats: half a minute
-constexpr double jumpTolerated = 5;         // seconds; of the wall clock
+constexpr std::chrono::milliseconds minFileDelay = 1s, maxFileDelay = 30s; // until a failed write is repeated
+constexpr unsigned maxMissedHeartbeats = 6;                                // missed heartbeats: half a minute
+constexpr double jumpTolerated = 5;                                        // seconds; of the wall clock
 // Of the changes of a host's record. etcd keeps each version until it compacts its history.
 constexpr TokenBucket::Limits hostRate{8, 0.1};
 
@@ -66,6 +67,7 @@ Service::Service(Loop &loop, Rules rules, Identity identity, std::unique_ptr<Sto
 	: rules_(std::move(rules)), context_(std::move(identity), rules_.front), store_(std::move(store)),
 	  model_(context_.identity.id), mailbox_(loop), leaseTimer_(loop, [this] { updateLeases(); }),
 	  publish_(loop, [this] { publishLater(); }), watch_(loop, [this] { watchWorkers(); }),
+	  fileTimer_(loop, [this] { writeFile(); }), fileDelay_(minFileDelay),
 	  publishes_(publishRate, TokenBucket::Clock::now()), hostRates_(hostRate), audit_(1000),
 	  pull_(loop, readerIdentity(rules_, context_.identity), model_,
 		[this](std::vector<Change> changes, Done done) {
@@ -174,15 +176,31 @@ std::vector<Change> Service::fileChanges(const Model &model) const
 	return cdc::fileChanges(model, context_.identity.id, rules_.targets, rules_.zones);
 }
 
-void Service::writeFile()
+void Service::writeFile(Done done)
 {
-	write(fileChanges(model_),
-	      [](Result<void> done) {
-		      if (!done)
-			      say(LOG_ERR, "cannot write the records of the configuration to the store: " +
-						   done.error().message);
-	      },
-	      {"the configuration"});
+	fileTimer_.start(maxFileDelay); // retry if this throws
+	fileWaiting_.push_back(done ? std::move(done) : [](const Result<void> &) {});
+	if (!fileWriting_.expired())
+		return;
+	const auto underWay = std::make_shared<bool>(true); // released with the last part
+	fileWriting_ = underWay;
+	auto end = [this, underWay, waiting = std::exchange(fileWaiting_, {})](const Result<void> &written) {
+		fileWriting_.reset();
+		fileTimer_.stop();
+		if (!fileWaiting_.empty()) // the configuration or the store may have changed
+			fileTimer_.start(0ms);
+		else if (!written)
+			fileTimer_.start(fileDelay_);
+		fileDelay_ = written ? minFileDelay : std::min(2 * fileDelay_, maxFileDelay);
+		if (!written)
+			say(failures_, LOG_ERR,
+			    fmt::format("cannot write the records of the configuration to the store: {}; this is tried "
+					"again",
+					written.error().message));
+		for (const Done &one : waiting)
+			one(written);
+	};
+	writeInParts(fileChanges(model_), {"the configuration"}, std::move(end));
 }
 
 // Each source is read by one of the instances that are not draining.
@@ -215,6 +233,8 @@ void Service::applyUpdate(const StoreUpdate &news)
 	guarded([&] { shareSources(); });
 	if (first)
 		begin();
+	else if (news.whole) // of a store that has lost records, perhaps
+		fileTimer_.start(0ms);
 }
 
 std::shared_ptr<const Model> Service::sharedModel()
@@ -422,9 +442,14 @@ void Service::writeInParts(std::vector<Change> changes, const Author &author, Do
 		if (--parts->left == 0)
 			parts->end(parts->outcome);
 	};
-	// targets first, as hosts see them (clang cannot compile std::ranges::stable_partition of GCC 12's library)
-	std::stable_partition(changes.begin(), changes.end(),
-			      [](const Change &change) { return kindOf(change.key) == Kind::target; });
+	// Targets before hosts, as hosts see them. Zones restrict who sees which targets, so that they come before the
+	// targets and go after them.
+	auto order = [](const Change &change) {
+		const auto kind = kindOf(change.key);
+		return kind == Kind::zone ? (change.value ? 0 : 3) : kind == Kind::target ? 1 : 2;
+	};
+	std::stable_sort(changes.begin(), changes.end(),
+			 [&](const Change &a, const Change &b) { return order(a) < order(b); });
 	std::vector<Change> part;
 	std::size_t bytes = 0;
 	for (Change &change : changes) {
@@ -457,7 +482,7 @@ void Service::scheduleLeaseUpdate()
 	leaseTimer_.start(std::clamp<std::chrono::milliseconds>(part, 500ms, 60s));
 }
 
-void Service::reload(Rules rules, Security::Loaded security)
+void Service::reload(Rules rules, Security::Loaded security, Done done)
 {
 	rules_.targets = std::move(rules.targets);
 	rules_.zones = std::move(rules.zones);
@@ -469,10 +494,10 @@ void Service::reload(Rules rules, Security::Loaded security)
 	if (rules_.views.unzoned != rules.views.unzoned)
 		say(LOG_NOTICE, "the new value of 'unzoned' takes effect after a restart");
 	rules_.pulls = std::move(rules.pulls);
-	if (!views_)
-		return; // begin() does the rest
+	if (!views_) // begin() does the rest
+		return done ? done({}) : void();
 	join();
-	writeFile();
+	writeFile(std::move(done));
 	pull_.setSources(rules_.pulls);
 	updateLeases();
 }

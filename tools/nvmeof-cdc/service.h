@@ -46,8 +46,8 @@ public:
 	// Errors: an address cannot be listened on, or the store cannot be used. @serving: called when the store has
 	// loaded and hosts are served.
 	nvmeof::Result<void> start(std::function<void()> serving);
-	// Applies a new configuration; logs which of its changes need a restart.
-	void reload(Rules rules, Security::Loaded security);
+	// Applies a new configuration; logs which of its changes need a restart. @done: see writeFile()
+	void reload(Rules rules, Security::Loaded security, Done done = {});
 	// For reload(); errors: see Security::load()
 	nvmeof::Result<Security::Loaded> loadSecurity(const Rules &rules) const
 	{
@@ -69,6 +69,9 @@ public:
 	const Rules &rules() const { return rules_; }
 	// The changes by which @model would match the configuration
 	std::vector<Change> fileChanges(const Model &model) const;
+	// Writes the records of the configuration that the store lacks, and repeats that until it succeeds. @done gets
+	// the result of the first attempt; may be null
+	void writeFile(Done done = {});
 	// Hosts that are connected or registered; @done is called in this thread
 	void knownHosts(const std::function<void(const std::set<std::string> &)> &done);
 	const Identity &identity() const { return context_.identity; }
@@ -95,7 +98,6 @@ private:
 	void applyUpdate(const StoreUpdate &news);
 	void publish();
 	void note(const StoreUpdate &news);
-	void writeFile();
 	void shareSources();
 	void leave(std::function<void()> done);
 	void take(Worker &worker, const RegistrationRequest &request);
@@ -118,9 +120,12 @@ private:
 	std::shared_ptr<const Model> copy_; // of model_, made on demand; null after a change
 	std::shared_ptr<const Views> views_;
 	runtime::Mailbox mailbox_;
-	runtime::Timer leaseTimer_, publish_, watch_;
-	bool unpublished_ = false;           // not all changes were published to hosts
-	Latency::Clock::time_point changed_; // when the first unpublished change arrived
+	runtime::Timer leaseTimer_, publish_, watch_, fileTimer_;
+	std::chrono::milliseconds fileDelay_; // of the next repetition of writeFile()
+	std::weak_ptr<bool> fileWriting_;     // set while records of the configuration are being written
+	std::vector<Done> fileWaiting_;       // for the next such write
+	bool unpublished_ = false;            // not all changes were published to hosts
+	Latency::Clock::time_point changed_;  // when the first unpublished change arrived
 	TokenBucket publishes_;
 	TokenBucket::Clock::time_point published_{};                        // last publication, immediate or delayed
 	Rates<std::string> hostRates_;                                      // of changes of a host's record, by NQN

@@ -22,6 +22,16 @@ using nvmeof::Result;
 namespace {
 
 constexpr std::size_t maxRecord = 16384; // bytes of data: RFC 8446, 5.1
+// Of a connection. A key is good for 2^24 records at least (RFC 8446, 5.5), so that no host needs many.
+constexpr unsigned maxKeyUpdates = 16;
+
+// Counts the KeyUpdates that OpenSSL processes
+void noteMessage(int written, int, int contentType, const void *message, std::size_t length, ssl_st *, void *count)
+{
+	if (!written && contentType == SSL3_RT_HANDSHAKE && length > 0 &&
+	    *static_cast<const std::uint8_t *>(message) == SSL3_MT_KEY_UPDATE)
+		++*static_cast<unsigned *>(count);
+}
 
 // The errno of recv(2) or send(2) that says the same
 int errnoOf(int sslError)
@@ -52,6 +62,10 @@ TlsStream::State TlsStream::advance()
 	const auto identity = nofctl::TlsIdentity::parse(handshake_.identity());
 	peer_ = {identity->hostnqn, identity->subsysnqn, handshake_.cipher(), handshake_.identity()};
 	security_.reset();
+	// By default, a single call reads messages without data as long as the peer sends them.
+	SSL_clear_mode(handshake_.tls(), SSL_MODE_AUTO_RETRY);
+	SSL_set_msg_callback(handshake_.tls(), noteMessage);
+	SSL_set_msg_callback_arg(handshake_.tls(), &keyUpdates_);
 	return state;
 }
 
@@ -93,6 +107,10 @@ ssize_t TlsStream::receive(std::span<std::uint8_t> to)
 	ERR_clear_error();
 	if (error == SSL_ERROR_ZERO_RETURN)
 		return 0;
+	if (keyUpdates_ > maxKeyUpdates) {
+		errno = EPROTO;
+		return -1;
+	}
 	// The answer to a KeyUpdate that does not fit into the socket: hosts send none, and to wait for that would need
 	// a state of its own.
 	errno = error == SSL_ERROR_WANT_WRITE ? EPROTO : errnoOf(error);

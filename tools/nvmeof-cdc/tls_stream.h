@@ -30,7 +30,7 @@ public:
 
 	// After State::done:
 	const TlsPeer &peer() const { return peer_; }
-	// Like recv(2) and sendmsg(2) with MSG_DONTWAIT
+	// Like recv(2) and sendmsg(2) with MSG_DONTWAIT. At most one TLS record is processed at a time.
 	ssize_t receive(std::span<std::uint8_t> to);
 	ssize_t send(std::span<const iovec> parts);
 
@@ -41,6 +41,7 @@ private:
 	std::shared_ptr<const Security::Current> security_;   // null after the handshake
 	std::shared_ptr<const nofctl::TlsContexts> contexts_; // the connection uses them until its end
 	const Identity &identity_;
+	unsigned keyUpdates_ = 0; // from the peer
 	nofctl::TlsHandshake handshake_;
 	TlsPeer peer_;
 };

@@ -227,9 +227,20 @@ ZoneTable::ZoneTable(const std::map<std::string, Zone> &zones, Unzoned unzoned, 
 		const bool goesOn = before && had != before->reads_.end();
 		reads_.emplace(zone.name, goesOn ? had->second : std::make_shared<Counter>(0));
 	}
-	if (before)
-		for (const std::string &host : before->hosts())
-			of(host);
+	if (!before)
+		return;
+	std::vector<std::pair<std::string, std::weak_ptr<const void>>> used;
+	{
+		std::lock_guard lock(before->mutex_);
+		for (const auto &[host, known] : before->known_)
+			if (!known.use.expired())
+				used.emplace_back(host, known.use);
+	}
+	for (const auto &[host, use] : used) {
+		of(host);
+		if (auto known = known_.find(host); known != known_.end())
+			known->second.use = use;
+	}
 }
 
 ZoneSet ZoneTable::find(const std::string &hostnqn) const
@@ -251,8 +262,26 @@ ZoneSet ZoneTable::find(const std::string &hostnqn) const
 const ZoneSet *ZoneTable::of(const std::string &hostnqn) const
 {
 	std::lock_guard lock(mutex_);
+	return cache(hostnqn);
+}
+
+std::shared_ptr<const void> ZoneTable::use(const std::string &hostnqn) const
+{
+	std::lock_guard lock(mutex_);
+	cache(hostnqn);
+	const auto known = known_.find(hostnqn);
+	if (known == known_.end()) // too many zone sets
+		return nullptr;
+	std::shared_ptr<const void> use = known->second.use.lock();
+	if (!use)
+		known->second.use = use = std::make_shared<char>();
+	return use;
+}
+
+const ZoneSet *ZoneTable::cache(const std::string &hostnqn) const
+{
 	if (auto known = known_.find(hostnqn); known != known_.end())
-		return known->second;
+		return known->second.set;
 	const ZoneSet wanted = find(hostnqn);
 	auto found = sets_.find(wanted);
 	if (found == sets_.end() && sets_.size() >= maxSets)
@@ -262,7 +291,7 @@ const ZoneSet *ZoneTable::of(const std::string &hostnqn) const
 	const ZoneSet *set = &*found;
 	if (known_.size() >= maxKnownHosts) // most of them are no longer connected, or were invented
 		known_.clear();
-	known_.emplace(hostnqn, set);
+	known_.emplace(hostnqn, Known{set});
 	return set;
 }
 
@@ -271,7 +300,7 @@ ZoneSet ZoneTable::lookUp(const std::string &hostnqn) const
 	{
 		std::lock_guard lock(mutex_);
 		if (auto known = known_.find(hostnqn); known != known_.end())
-			return *known->second;
+			return *known->second.set;
 	}
 	return find(hostnqn);
 }

@@ -72,12 +72,14 @@ bool fits(const std::string &pattern, const std::string &nqn);
 // Maps hosts to zones, and caches the result per host. Any thread may call.
 class ZoneTable {
 public:
-	// @before: its cached hosts are looked up in advance, and its counters continue; may be null
+	// @before: its hosts in use are looked up in advance, and its counters continue; may be null
 	ZoneTable(const std::map<std::string, Zone> &zones, Unzoned unzoned, const ZoneTable *before);
 
-	// Valid as long as the table
+	// The zones of a host; valid as long as the table
 	const ZoneSet *of(const std::string &hostnqn) const;
-	// The same, without caching it: for names that somebody may have invented
+	// Marks the host as in use while the result exists: the next table looks it up in advance
+	std::shared_ptr<const void> use(const std::string &hostnqn) const;
+	// Like of(), without caching it: for names that somebody may have invented
 	ZoneSet lookUp(const std::string &hostnqn) const;
 	const std::map<std::string, Zone> &zones() const { return zones_; }
 	std::vector<const ZoneSet *> sets() const;                                      // of all cached hosts
@@ -85,7 +87,13 @@ public:
 	std::uint64_t reads(const std::string &zone) const { return *reads_.at(zone); } // the zone has to exist
 
 private:
+	struct Known {
+		const ZoneSet *set;
+		std::weak_ptr<const void> use = {};
+	};
+
 	ZoneSet find(const std::string &hostnqn) const;
+	const ZoneSet *cache(const std::string &hostnqn) const; // with mutex_ held
 
 	std::map<std::string, Zone> zones_;
 	std::map<std::string, std::shared_ptr<Counter>> reads_;           // by name of the zone
@@ -95,7 +103,7 @@ private:
 	mutable std::mutex mutex_;
 	ZoneSet none_;                   // demands all that any zone does
 	mutable std::set<ZoneSet> sets_; // std::set does not move its elements
-	mutable std::unordered_map<std::string, const ZoneSet *> known_;
+	mutable std::unordered_map<std::string, Known> known_;
 };
 
 // The entries of a log. The same object across generations, as long as the entries do not change.

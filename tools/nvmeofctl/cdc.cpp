@@ -275,6 +275,7 @@ int runCdcRemoveFile(Context &context)
 
 namespace {
 
+constexpr std::size_t maxRequestSize = 1u << 20;  // bytes; nvmeof-cdc closes the connection after more
 constexpr std::size_t maxLineLength = 256u << 20; // bytes; 100,000 hosts take 60 MB
 
 Error timedOut()
@@ -344,6 +345,9 @@ Result<CdcSocket> CdcSocket::open(const std::string &path, std::chrono::millisec
 Result<void> CdcSocket::send(const Json &request)
 {
 	const std::string line = dump(request, -1) + "\n";
+	if (line.size() > maxRequestSize)
+		return usageError(fmt::format("the request has {} KiB: split the file, a request has at most {} KiB",
+					      line.size() >> 10, maxRequestSize >> 10));
 	for (std::size_t sent = 0; sent < line.size();) {
 		const ssize_t n = ::send(fd_.get(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
 		if (n < 0 && errno == EAGAIN)

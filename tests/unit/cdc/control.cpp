@@ -115,6 +115,56 @@ TEST_CASE("records set by hand override all others, and only differences are wri
 	CHECK_FALSE(controlChanges(sample.model, {.what = What::set, .targets = {someTarget(2)}}));
 }
 
+TEST_CASE("a record set by hand keeps what the request does not name", "[control]")
+{
+	Sample sample;
+	Target secured = fileTarget(0, selfId);
+	secured.treq = nofctl::wire::treq_required;
+	secured.sectype = nofctl::wire::sec_tls13;
+	secured.portid = 7;
+	sample.tell({putOf(secured)});
+	auto set = [&](const Json &members) {
+		Json record{{"nqn", secured.nqn}, {"traddr", secured.traddr}};
+		record.update(members);
+		const auto request = parseControlRequest(Json{{"command", "set"}, {"targets", {record}}}.dump());
+		REQUIRE(request);
+		const auto changes = controlChanges(sample.model, *request);
+		REQUIRE(changes);
+		REQUIRE(changes->size() == 1);
+		return *Target::of(Json::parse(*changes->front().value));
+	};
+	const Target inaccessible = set({{"state", "inaccessible"}});
+	CHECK(inaccessible.state == nofctl::wire::ana_inaccessible);
+	CHECK(inaccessible.treq == secured.treq);
+	CHECK(inaccessible.sectype == secured.sectype);
+	CHECK(inaccessible.portid == 7);
+	CHECK(inaccessible.origin.source == "control");
+	const Target plain = set({{"treq", 0}, {"sectype", 0}});
+	CHECK(plain.treq == 0);
+	CHECK(plain.sectype == 0);
+	CHECK(plain.portid == 7);
+}
+
+TEST_CASE("records that a list prints can be set and removed", "[control]")
+{
+	ServiceFixture running;
+	running.start();
+	Target pushed = someTarget(0);
+	pushed.origin = {"push", "nqn.ddc", 4000000000, "10.0.0.1", true};
+	Zone zone = someZone("z", {"nqn.a"}, {"*"});
+	running.write({putOf(pushed), putOf(zone)});
+	ControlClient caller(running);
+	Json request{{"command", "remove"}};
+	for (const char *kind : {"targets", "zones"})
+		request[kind] = caller.ask(Json{{"command", kind}}.dump())[kind];
+	REQUIRE(request["targets"][0].contains("registered_from"));
+	REQUIRE(request["targets"][0].contains("proved"));
+	CHECK(caller.ask(request.dump())["records"] == 2);
+	request["command"] = "set";
+	CHECK(caller.ask(request.dump())["records"] == 2);
+	CHECK(caller.ask(R"({"command": "zones"})")["zones"][0]["hosts"] == Json{"nqn.a"});
+}
+
 TEST_CASE("records are set, shown and removed over the socket", "[control]")
 {
 	ServiceFixture running;

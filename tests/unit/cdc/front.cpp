@@ -520,6 +520,32 @@ TEST_CASE("a host that does not read its answers costs a reference to the page o
 	CHECK(front.context.counters.logReads == 101);
 }
 
+TEST_CASE("a host that does not read its answers has few copied ones", "[front]")
+{
+	constexpr std::uint64_t size = 4096;
+	Front front(3, {}, 4096);
+	Client slow(front);
+	const int room = 4096;
+	REQUIRE(::setsockopt(slow.socket(), SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)) == 0);
+	slow.hello().enable();
+	Command cmd{};
+	cmd.opcode = op_identify;
+	cmd.cdw10 = cns_ctrl;
+	cmd.sgl.type = sgl_transport;
+	cmd.sgl.length = size;
+	const auto before = front.context.counters.bytesSent.load();
+	for (int i = 0; i < 100; i++)
+		slow.command(cmd);
+	Client other(front);
+	other.hello().enable();
+	CHECK(other.readLog(1024) == st_ok);
+	// 128 KiB are more than the sockets buffer
+	CHECK(front.context.counters.bytesSent - before < (128 << 10) + (16 << 10) + size);
+	for (int i = 0; i < 100; i++)
+		REQUIRE(slow.completion() == st_ok);
+	CHECK(front.context.counters.bytesSent - before == 100 * size + 1024);
+}
+
 TEST_CASE("a host that makes an error gets the answers that are still to be sent, and the reason", "[front]")
 {
 	constexpr std::uint32_t size = 251 * discoveryBlock; // more than the socket buffers, and commands do not wait

@@ -60,7 +60,6 @@ struct ReloadFixture : ServiceFixture {
 		const auto reloaded = turn(ReloadMode::judged);
 		return reloaded ? "" : reloaded.error().message;
 	}
-	// The result of a reload arrives before the store has written its records.
 	bool comeTo(std::size_t targets, std::size_t zones)
 	{
 		const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);

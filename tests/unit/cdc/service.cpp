@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "client.h"
+#include "reload.h"
 #include "running.h"
 #include "support.h"
 #include "libctl/runtime/loop.h"
@@ -55,6 +56,8 @@ public:
 		written += changes.size();
 		for (const Change &change : changes)
 			removed += !change.value;
+		for (const Change &change : changes)
+			keys.push_back(change.key);
 		largest = std::max(largest, changes.size());
 		largestBytes = std::max(largestBytes, bytes);
 		done({});
@@ -68,11 +71,16 @@ public:
 	{
 		onUpdate_({false, std::move(changes), generation});
 	}
+	void tellAll(std::vector<Change> changes, std::uint64_t generation)
+	{
+		onUpdate_({true, std::move(changes), generation});
+	}
 
 	std::vector<Change> first;
 	std::size_t refused = 0; // so many writes fail
 	bool holds = false;      // writes are not done before the test does that
 	std::vector<Done> held;
+	std::vector<std::string> keys; // of all that was written
 	std::size_t written = 0, removed = 0, largest = 0, largestBytes = 0;
 
 private:
@@ -337,4 +345,73 @@ TEST_CASE("the leases are renewed after a jump of the clock although the store r
 	service.reload(rules, *service.loadSecurity(rules));
 	CHECK(until(loop, [&] { return store.written == 1; }));
 	CHECK(store.removed == 0);
+}
+
+namespace {
+
+// A service whose configuration has targets and a zone, and whose store does not report what is written
+struct ConfiguredFixture {
+	ConfiguredFixture(int targets, std::size_t refused)
+	{
+		rules.listen = {{"127.0.0.1", std::to_string(freePort())}};
+		rules.threads = 1;
+		for (int i = 0; i < targets; i++)
+			rules.targets.push_back(someTarget(i));
+		rules.zones = {someZone("z", {"nqn.a"}, {"*"})};
+		auto made = std::make_unique<ScriptedStore>();
+		store = made.get();
+		store->refused = refused;
+		service.emplace(loop, rules, Identity{selfId, "nqn.self", "serial", "0.0"}, std::move(made));
+		REQUIRE(service->start([] {}).ok());
+	}
+
+	runtime::Loop loop{runtime::Loop::Watchdog::none};
+	Rules rules;
+	ScriptedStore *store = nullptr;
+	std::optional<Service> service;
+};
+
+} // namespace
+
+TEST_CASE("the records of the configuration are written in parts, the zones first", "[service]")
+{
+	ConfiguredFixture its(5000, 0);
+	CHECK(its.store->written == 5001);
+	CHECK(its.store->largest <= maxWriteRecords);
+	CHECK(its.store->keys.front() == "zones/z");
+}
+
+TEST_CASE("the records of the configuration are written again when the store did not take or has lost them",
+	  "[service]")
+{
+	ConfiguredFixture its(1, 1);
+	CHECK(its.store->written == 0);
+	CHECK(until(its.loop, [&] { return its.store->written == 2; }));
+	its.store->tellAll({}, 2);
+	CHECK(until(its.loop, [&] { return its.store->written == 4; }));
+	CHECK(std::ranges::count(its.store->keys, "zones/z") == 2);
+}
+
+TEST_CASE("a reload ends when the store has its records, or says why not", "[service]")
+{
+	ConfiguredFixture its(1, 0);
+	std::optional<nvmeof::Result<Reloaded>> reloaded;
+	auto done = [&](const nvmeof::Result<Reloaded> &result) { reloaded = result; };
+	its.store->holds = true;
+	reload(*its.service, its.rules, ReloadMode::forced, done);
+	REQUIRE(until(its.loop, [&] { return its.store->held.size() == 1; }));
+	turn(its.loop, 50ms);
+	CHECK_FALSE(reloaded);
+	// another one meanwhile waits for a write of its own
+	std::optional<nvmeof::Result<Reloaded>> second;
+	reload(*its.service, its.rules, ReloadMode::forced, [&](const auto &result) { second = result; });
+	turn(its.loop, 50ms);
+	its.store->holds = false;
+	its.store->held.front()(nvmeof::errorFromErrno(ENOSPC, "no space"));
+	REQUIRE(reloaded);
+	REQUIRE(reloaded->ok());
+	CHECK((*reloaded)->unwritten == "no space");
+	REQUIRE(until(its.loop, [&] { return second.has_value(); }));
+	REQUIRE(second->ok());
+	CHECK((*second)->unwritten.empty());
 }

@@ -63,6 +63,17 @@ public:
 
 	std::string why() const { return handshake_.failure().reason; }
 	std::string cipher() const { return handshake_.cipher(); }
+	// Sends a KeyUpdate; false: the connection has ended
+	bool updateKey()
+	{
+		while (SSL_key_update(handshake_.tls(), SSL_KEY_UPDATE_NOT_REQUESTED) != 1 ||
+		       SSL_do_handshake(handshake_.tls()) != 1) {
+			if (SSL_get_error(handshake_.tls(), 0) != SSL_ERROR_WANT_WRITE)
+				return false;
+			wait(POLLOUT);
+		}
+		return true;
+	}
 
 	bool secured = false;
 
@@ -360,6 +371,20 @@ TEST_CASE("bytes that only begin like a handshake end the connection", "[tls]")
 		std::this_thread::yield();
 	CHECK(service.counters().tlsFailed == 3);
 	CHECK(Client(service.front).hello().connect(otherNqn) == st_ok);
+}
+
+TEST_CASE("a host may update its key, but not without end", "[tls]")
+{
+	Secured service(Demand::required);
+	TlsClient client(service.front, service.derived());
+	REQUIRE(client.secured);
+	REQUIRE(client.hello(3).connect(hostnqn) == st_ok);
+	for (int i = 0; i < 10; i++)
+		REQUIRE(client.updateKey());
+	CHECK(client.run(propertySet(prop_cc, 1)) == st_ok);
+	for (int i = 0; i < 100 && client.updateKey(); i++)
+		;
+	CHECK(client.ended());
 }
 
 TEST_CASE("entries of instances say whether their ports use TLS", "[tls]")

@@ -103,6 +103,7 @@ TEST_CASE("hosts with the same entries share a page, which is kept while its ent
 	world({is(anInstance("self")), is(aTarget("a")), is(aTarget("b")), is(aZone("one", {host_a, "*:c*"}, {"*:a"})),
 	       is(aZone("two", {host_b}, {"*:b"}))});
 	const auto a = world.views->of(host_a), b = world.views->of(host_b);
+	const auto session = world.views->zoneTable().use(host_a);
 	CHECK(world.views->of("nqn.x:c1") == a); // a host of the same zones
 	CHECK(world.views->of("nqn.x:c2") == a);
 	CHECK(world.views->pages() == 2);
@@ -220,4 +221,22 @@ TEST_CASE("a host is cached also after a hundred thousand others", "[cdc][views]
 	CHECK(table.of(host_a) == set);
 	CHECK(table.lookUp(host_b) == *set);
 	CHECK(table.hosts().size() == hosts.size());
+}
+
+TEST_CASE("a new table of zones looks up only hosts that are in use", "[cdc][views]")
+{
+	const std::map<std::string, Zone> zones{{Zone::keyOf("z"), aZone("z", {"*"}, {"*"})}};
+	const ZoneTable one({}, Unzoned::unlessZoned, nullptr);
+	for (int i = 0; i < 1000; i++)
+		one.of("nqn.gone" + std::to_string(i));
+	auto session = one.use(host_a), other = one.use(host_a);
+	one.use(host_b); // has disconnected
+	const ZoneTable two(zones, Unzoned::unlessZoned, &one);
+	CHECK(two.hosts() == List{host_a});
+	CHECK(two.sets().size() == 1);
+	session.reset();
+	const ZoneTable three({}, Unzoned::unlessZoned, &two);
+	CHECK(three.hosts() == List{host_a});
+	other.reset();
+	CHECK(ZoneTable(zones, Unzoned::unlessZoned, &three).hosts().empty());
 }
