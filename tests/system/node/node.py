@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A node: Debian 12 with systemd in a virtual machine, which executes commands from a serial line, and reboots. It
 reaches services on this machine's 127.0.0.1 at 10.0.2.2."""
+import atexit
 import importlib.machinery
 import importlib.util
 import os
@@ -48,6 +49,7 @@ class Target:
         self.process = subprocess.Popen(
             [BUILD / "user/tests/target/nvmeof-target", "-a", "127.0.0.1", "-p", "0", "--advertise", HERE, *options],
             stdout=subprocess.PIPE, text=True)
+        atexit.register(self.end)  # ctest waits for it: it has the output of the test
         self.port = int(self.process.stdout.readline().rsplit(":", 1)[1])
 
     def signal(self, which):
