@@ -226,11 +226,6 @@ u32 nof_aer_pause_left_ms(const struct nof_ctrl *ctrl)
 	return left > 0 ? jiffies_to_msecs(left) : 0;
 }
 
-bool nof_aer_is_paused(const struct nof_ctrl *ctrl)
-{
-	return test_bit(NOF_CTRL_PAUSED, &ctrl->flags) && nof_aer_pause_left_ms(ctrl);
-}
-
 /* The log page is read only now: the controller processed no commands before */
 static void fw_activation_end(struct nof_ctrl *ctrl)
 {
@@ -383,7 +378,7 @@ void nof_aer_end(struct nof_ctrl *ctrl)
 	cancel_delayed_work_sync(&ctrl->fw.work);
 	cancel_delayed_work_sync(&ctrl->aen.arm_work);
 	/* a disk that is removed with its only path writes back its data first */
-	while (nof_aer_is_paused(ctrl) && time_before(jiffies, end) && !nof_mpath.all_have_other_path(ctrl)) {
+	while (nof_ctrl_is_paused(ctrl) && time_before(jiffies, end) && !nof_mpath.all_have_other_path(ctrl)) {
 		ended = fw_has_ended(ctrl);
 		if (ended)
 			break;

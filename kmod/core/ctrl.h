@@ -424,6 +424,12 @@ static inline enum nvmeof_ctrl_state nof_ctrl_state(const struct nof_ctrl *ctrl)
 	return READ_ONCE(ctrl->state);
 }
 
+/* Whether the controller activates firmware and the time limit of that (MTFA) has not passed */
+static inline bool nof_ctrl_is_paused(const struct nof_ctrl *ctrl)
+{
+	return test_bit(NOF_CTRL_PAUSED, &ctrl->flags) && time_before(jiffies, READ_ONCE(ctrl->fw.deadline));
+}
+
 static inline struct nof_ctrl *to_nof_ctrl(struct device *dev)
 {
 	return container_of(dev, struct nof_ctrl, dev);

@@ -102,7 +102,7 @@ free:
 /* A shorter timeout for a controller that is being deleted, unless the deletion waits for its firmware */
 static u32 property_tmo_ms(const struct nof_ctrl *ctrl)
 {
-	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_DELETING || nof_aer_is_paused(ctrl))
+	if (nof_ctrl_state(ctrl) != NVMEOF_CTRL_DELETING || nof_ctrl_is_paused(ctrl))
 		return ctrl->opts.connect_tmo_ms;
 	return min(ctrl->opts.connect_tmo_ms, 2000U);
 }

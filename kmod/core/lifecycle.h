@@ -144,8 +144,6 @@ void nof_aer_start(struct nof_ctrl *ctrl);
 void nof_aer_stop(struct nof_ctrl *ctrl);
 /* With NOF_CTRL_PAUSED: time left for the firmware activation, in ms */
 u32 nof_aer_pause_left_ms(const struct nof_ctrl *ctrl);
-/* Whether the firmware activation goes on and its time limit (MTFA) has not passed */
-bool nof_aer_is_paused(const struct nof_ctrl *ctrl);
 /*
  * Cancels all works and waits for them; also waits for a firmware activation, up to a minute, if a disk has no other
  * path. The state must have left LIVE. Context: process, sleeps.

@@ -299,7 +299,7 @@ static void delete_stall_work(struct work_struct *work)
 {
 	struct nof_ctrl *ctrl = container_of(to_delayed_work(work), struct nof_ctrl, deletion.stall_work);
 
-	if (!nof_aer_is_paused(ctrl) &&
+	if (!nof_ctrl_is_paused(ctrl) &&
 	    ((nof_queues_inflight(ctrl, true) && !nof_queues_progressed(ctrl, NOF_WATCH_DELETE)) ||
 	     nof_admin_stuck(ctrl, STALL_ADMIN_MS))) {
 		nof_ctrl_note(ctrl, -ETIMEDOUT, 0,

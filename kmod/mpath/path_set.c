@@ -3,7 +3,6 @@
 #include <linux/blk-mq.h>
 #include <linux/slab.h>
 #include "core/ctrl.h"
-#include "core/lifecycle.h"
 #include "core/state.h"
 #include "core/subsys.h"
 #include "core/trace.h"
@@ -82,7 +81,7 @@ static bool may_come_back(const struct nof_path *path)
 		return false;
 	/* being removed: a firmware activation may end before; if it is the last path, the disk may linger */
 	if (state == NVMEOF_CTRL_LOST || nof_state_ends(state))
-		return (carries_io(path->ctrl) && nof_aer_is_paused(path->ctrl)) || nof_path_disk_lingers(path);
+		return (carries_io(path->ctrl) && nof_ctrl_is_paused(path->ctrl)) || nof_path_disk_lingers(path);
 	return !test_bit(NOF_CTRL_FAIL_FAST, &path->ctrl->flags) && wait_left(path);
 }
 
