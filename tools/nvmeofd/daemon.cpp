@@ -268,8 +268,8 @@ void Daemon::event(const Event &event)
 	if (event.controller() && event.type == EventType::removed)
 		keys_.removed(event.name());
 	// the difference between the kernel's state and the plan may have changed
-	const bool disk = event.nameSpace() && !config_.stripes.empty();
-	if (event.type == EventType::synced || (event.controller() && event.type == EventType::removed) || disk)
+	const bool member = (event.nameSpace() && !config_.stripes.empty()) || (event.path() && stripes_.waiting());
+	if (event.type == EventType::synced || (event.controller() && event.type == EventType::removed) || member)
 		reconcileSoon();
 }
 

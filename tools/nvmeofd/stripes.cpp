@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "stripes.h"
 
+#include <algorithm>
 #include <set>
 #include <syslog.h>
 
@@ -66,6 +67,11 @@ void Stripes::forget()
 	for (auto &[name, status] : all_)
 		if (status.state != State::making)
 			status = {};
+}
+
+bool Stripes::waiting() const
+{
+	return std::ranges::any_of(all_, [](const auto &one) { return one.second.state == State::waiting; });
 }
 
 // In a thread of its own, as device mapper and udev may block.

@@ -38,6 +38,8 @@ public:
 	// Failed stripes are tried again at the next apply().
 	void forget();
 	const std::map<std::string, StripeStatus> &all() const { return all_; }
+	// Whether a stripe lacks members that exist and have a usable path
+	bool waiting() const;
 
 private:
 	void make(const nvmeof::ConfigStripe &stripe, const std::vector<std::string> &disks, std::uint64_t bytes);
