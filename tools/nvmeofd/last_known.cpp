@@ -160,7 +160,7 @@ LastKnown knownFrom(const Json &json)
 }
 
 // Strings from targets may be invalid UTF-8.
-std::string dumped(const Json &json)
+std::string jsonText(const Json &json)
 {
 	return json.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
@@ -188,12 +188,12 @@ std::string formatLastKnown(const LastKnown &known, std::size_t max)
 		rest["found"].push_back(toJson(found));
 	if (known.displaced)
 		rest["displaced"] = true;
-	std::string body = dumped(rest);
+	std::string body = jsonText(rest);
 	std::vector<std::string> logs; // members of an object, each with its separator
 	std::size_t size = body.size() + maxHead;
 	for (const auto &[key, service] : known.services)
 		if (service.log) {
-			logs.push_back(dumped(key) + ":" + dumped(toJson(*service.log)) + ",");
+			logs.push_back(jsonText(key) + ":" + jsonText(toJson(*service.log)) + ",");
 			size += logs.back().size();
 		}
 	while (size > max && !logs.empty()) {
