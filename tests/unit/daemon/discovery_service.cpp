@@ -30,6 +30,21 @@ PlannedService planned()
 	return one;
 }
 
+Event stateEvent(ControllerState state, const char *nqn = "nqn.test")
+{
+	Controller controller;
+	controller.name = name;
+	controller.transport = "tcp";
+	controller.subsysnqn = nqn;
+	controller.hostnqn = "nqn.host";
+	controller.traddr = "10.0.0.1";
+	controller.state = state;
+	Event event;
+	event.type = EventType::state;
+	event.object = controller;
+	return event;
+}
+
 // A service whose controller is connecting
 struct Followed {
 	Stage stage;
@@ -76,6 +91,16 @@ struct Followed {
 		while (stage.kernel.openedChannels() < 2 || stage.kernel.openChannels() > 1) {
 			REQUIRE(std::chrono::steady_clock::now() < deadline);
 			std::this_thread::sleep_for(std::chrono::milliseconds(1));
+		}
+	}
+	// The same, and lets the service take the result
+	void finishRead()
+	{
+		readEnded();
+		pollfd poll{client.fd(), POLLIN, 0};
+		while (service->state() == DiscoveryService::State::reading) {
+			REQUIRE(::poll(&poll, 1, 60000) == 1);
+			client.dispatch();
 		}
 	}
 	int disconnects() const { return stage.kernel.count(NVMEOF_CMD_CTRL_DEL); }
@@ -125,16 +150,7 @@ TEST_CASE("a controller that got the name of a service's controller stays", "[da
 	}
 	SECTION("when an event has its name")
 	{
-		Controller other;
-		other.name = name;
-		other.transport = "tcp";
-		other.subsysnqn = "nqn.other";
-		other.traddr = "10.0.0.1";
-		other.state = ControllerState::live;
-		Event event;
-		event.type = EventType::state;
-		event.object = other;
-		one.service->event(event);
+		one.service->event(stateEvent(ControllerState::live, "nqn.other"));
 		CHECK(one.service->state() == DiscoveryService::State::waiting);
 	}
 	CHECK(one.service->controller().empty());
@@ -173,41 +189,24 @@ TEST_CASE("a service with other options than planned is noticed", "[daemon][relo
 TEST_CASE("a service whose read has failed is read after the back-off only, although it is connected again", "[daemon]")
 {
 	Followed one;
-	Controller live;
-	live.name = name;
-	live.transport = "tcp";
-	live.subsysnqn = "nqn.test";
-	live.hostnqn = "nqn.host";
-	live.traddr = "10.0.0.1";
-	live.state = ControllerState::live;
-	Event event;
-	event.type = EventType::state;
-	event.object = live;
+	const Event live = stateEvent(ControllerState::live);
 	std::unique_lock held(one.reads);
-	one.service->event(event);
+	one.service->event(live);
 	CHECK(one.service->state() == DiscoveryService::State::reading);
 	SECTION("the read fails")
 	{
 		held.unlock();
-		one.readEnded();
-		pollfd poll{one.client.fd(), POLLIN, 0};
-		while (one.service->state() == DiscoveryService::State::reading) {
-			REQUIRE(::poll(&poll, 1, 60000) == 1);
-			one.client.dispatch();
-		}
+		one.finishRead();
 	}
 	SECTION("the connection is lost during the read")
 	{
-		live.state = ControllerState::recovering;
-		Event lost = event;
-		lost.object = live;
-		one.service->event(lost);
+		one.service->event(stateEvent(ControllerState::recovering));
 		held.unlock();
 		one.readEnded();
 	}
 	CHECK(one.service->state() == DiscoveryService::State::connecting);
 	CHECK(one.failures == 1);
-	one.service->event(event);
+	one.service->event(live);
 	CHECK(one.service->state() == DiscoveryService::State::connecting);
 }
 
@@ -217,23 +216,9 @@ TEST_CASE("a service whose controller is gone is not read before it has another 
 	synced.type = EventType::synced;
 	Followed one;
 	runtime::Readable readable(one.loop, one.client.fd(), [&] { one.client.dispatch(); });
-	Controller live;
-	live.name = name;
-	live.transport = "tcp";
-	live.subsysnqn = "nqn.test";
-	live.hostnqn = "nqn.host";
-	live.traddr = "10.0.0.1";
-	live.state = ControllerState::live;
-	Event event;
-	event.type = EventType::state;
-	event.object = live;
-	one.service->event(event);
-	one.readEnded();
-	pollfd poll{one.client.fd(), POLLIN, 0};
-	while (one.service->state() == DiscoveryService::State::reading) {
-		REQUIRE(::poll(&poll, 1, 60000) == 1);
-		one.client.dispatch();
-	}
+	const Event live = stateEvent(ControllerState::live);
+	one.service->event(live);
+	one.finishRead();
 	REQUIRE(one.failures == 1); // the read has failed: it is due again
 	one.stage.kernel.controllers.clear();
 	one.service->event(synced);
