@@ -66,6 +66,13 @@ void printLayout(Context &context, const std::string &name, const Layout &layout
 	context.print(document);
 }
 
+std::optional<ConfigStripe> configuredStripe(const Args &args, const std::string &name)
+{
+	const ConfigReading reading = inspectConfig(configFiles(args));
+	auto found = std::ranges::find(reading.config.stripes, name, &ConfigStripe::name);
+	return found == reading.config.stripes.end() ? std::nullopt : std::optional(*found);
+}
+
 // Fails if a device of that name exists, or if a stripe of that name is configured.
 Result<void> isNew(const Args &args, const std::string &name)
 {
@@ -74,12 +81,10 @@ Result<void> isNew(const Args &args, const std::string &name)
 		return there.error();
 	if (*there)
 		return usageError("/dev/mapper/" + name + " exists already");
-	const ConfigReading reading = inspectConfig(configFiles(args));
-	auto found = std::ranges::find(reading.config.stripes, name, &ConfigStripe::name);
-	return found == reading.config.stripes.end()
-		       ? Result<void>()
-		       : Result<void>(usageError("it is already configured, at " + found->place.toString() +
-						 ": remove it there, or choose another name"));
+	const std::optional<ConfigStripe> found = configuredStripe(args, name);
+	return !found ? Result<void>()
+		      : Result<void>(usageError("it is already configured, at " + found->place.toString() +
+						": remove it there, or choose another name"));
 }
 
 Result<void> make(Context &context, const std::string &name, const Layout &layout)
@@ -499,13 +504,6 @@ Result<Mapped> madeStripe(const std::string &name)
 	return *there && isStripe(**there) ? Result<Mapped>(**there) : Result<Mapped>(stripeAbsent(name));
 }
 
-std::optional<ConfigStripe> configuredStripe(const Args &args, const std::string &name)
-{
-	const ConfigReading reading = inspectConfig(configFiles(args));
-	auto found = std::ranges::find(reading.config.stripes, name, &ConfigStripe::name);
-	return found == reading.config.stripes.end() ? std::nullopt : std::optional(*found);
-}
-
 // Fails if the stripe is configured in a file that is not written by 'stripe'.
 Result<void> checkOwnFile(const Args &args, const std::string &name)
 {
@@ -612,14 +610,11 @@ Result<bool> endInterruptedMove(Context &context, const std::string &name)
 
 int moved(Context &context, const std::string &name, const Layout &layout)
 {
-	if (context.json()) {
-		Config config;
-		config.stripes = {configOf(name, layout)};
-		context.print(layoutDocument(name, layout, formatConfig(config), "moved"));
-	} else {
+	if (context.json())
+		printLayout(context, name, layout, "moved");
+	else
 		context.out() << fmt::format("{}: {} on {} members\n", name, formatSize(layout.bytes),
 					     layout.members.size());
-	}
 	return 0;
 }
 
@@ -653,9 +648,12 @@ int runStripeGrow(Context &context)
 		return context.fail(name, stripe.error(), "'nvmeofctl stripe show' lists all stripes");
 	if (Result<void> own = checkOwnFile(context.args(), name); !own)
 		return context.fail(name, own.error());
-	Result<nofctl::OwnedFd> lock = lockMove(name);
+	Result<nofctl::OwnedFd> lock = dry ? Result<nofctl::OwnedFd>(nofctl::OwnedFd()) : lockMove(name);
 	if (!lock)
 		return context.fail(name, lock.error(), seeState);
+	// a move that held the lock may have ended since
+	if (stripe = madeStripe(name); !stripe)
+		return context.fail(name, stripe.error(), seeState);
 	bool completed = false;
 	if (isCopying(*stripe) && !dry) {
 		Result<bool> ended = endInterruptedMove(context, name);
@@ -668,9 +666,10 @@ int runStripeGrow(Context &context)
 	Result<Layout> layout = layoutFor(context.args(), *stripe);
 	if (!layout)
 		return context.fail(name, layout.error());
-	const std::optional<ConfigStripe> configured = configuredStripe(context.args(), name);
-	if (completed && configured && sameMembers(*configured, configOf(name, *layout)))
-		return moved(context, name, *layout);
+	if (completed)
+		if (const auto now = configuredStripe(context.args(), name);
+		    now && sameMembers(*now, configOf(name, *layout)))
+			return moved(context, name, *layout);
 	if (!context.json())
 		context.out() << layoutText(name, *layout) << planText(*stripe, *layout) << std::flush;
 	if (!dry)
