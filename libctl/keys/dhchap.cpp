@@ -164,7 +164,7 @@ SecretBytes transformed(std::string_view text, std::string_view nqn)
 	return key;
 }
 
-Bytes randomBytes(std::size_t length)
+Bytes nonce(std::size_t length)
 {
 	Bytes bytes(length);
 	must(RAND_bytes(bytes.data(), static_cast<int>(length)) == 1, "RAND_bytes");
@@ -394,8 +394,8 @@ Bytes Dhchap::challenge()
 	message[dhchap_at::hash] = hash_;
 	message[dhchap_at::group] = group_;
 	put<std::uint16_t>(message, dhchap_at::challengeDhvlen, static_cast<std::uint16_t>(dhvlen));
-	put<std::uint32_t>(message, dhchap_at::sequence, get<std::uint32_t>(randomBytes(4), 0) | 1);
-	append(message, randomBytes(hl));
+	put<std::uint32_t>(message, dhchap_at::sequence, get<std::uint32_t>(nonce(4), 0) | 1);
+	append(message, nonce(hl));
 	if (dhvlen) {
 		key_.emplace(group_);
 		append(message, key_->publicValue());

@@ -24,6 +24,8 @@ FOUR_KIB = re.compile(r"\b(4096|4095|0x1000|0xfff|SZ_4K)[UuLl]*\b|(<<|>>)=?\s*12
 NAMED_NUMBER = re.compile(r"^(#\s*define\s+|\s*)([A-Z][A-Z0-9_]*)(\s*=\s*|\s+)")
 NO_CODE = re.compile(r'"(\\.|[^"\\])*"|/\*.*?\*/|/\*.*$|^\s\*.*$|//.*$')
 INCLUDED = re.compile(r'\s*#\s*include\s+"(\w+)/')
+LOCAL = re.compile(r"^namespace \{$(.*?)^\} // namespace$", re.MULTILINE | re.DOTALL)
+FUNCTION = re.compile(r"^[A-Za-z][^\n(;=]*(?<![:\w])(\w+)\(([^;{}]*?)\)\n\{$", re.MULTILINE)
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b")
 
 problems = []
@@ -202,6 +204,27 @@ def check_areas():
         complain("tests/areas", 1, f"no file matches {pattern}")
 
 
+def types_of(parameters):
+    """The types of "const T &one, int other": what is left without names and default values"""
+    return re.sub(r"\s*\b\w+(\[\])?\s*(=[^,]*)?(?=,|$)", "", re.sub(r"\s+", " ", parameters))
+
+
+def check_local_functions():
+    """Local functions of one folder differ in name or types: a Quick build compiles all files of a program as one."""
+    seen = {}
+    for name in files():
+        if not name.endswith(".cpp") or not name.startswith(("tools/", "libctl/")):
+            continue
+        text = (TOP / name).read_text()
+        for local in LOCAL.finditer(text):
+            for found in FUNCTION.finditer(text, *local.span(1)):
+                key = Path(name).parent, found[1], types_of(found[2])
+                other = seen.setdefault(key, name)
+                if other != name:
+                    complain(name, text.count("\n", 0, found.start()) + 1,
+                             f"{other} has a local function {found[1]}() with these parameters, too")
+
+
 def check_security():
     """The tests that SECURITY.md names exist: files, directories, or programs of tests/guest and tests/fuzz."""
     names = list(files())
@@ -225,6 +248,7 @@ def main():
     check_kbuild()
     check_cocci()
     check_areas()
+    check_local_functions()
     check_security()
     print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
     return 1 if problems else 0
