@@ -253,7 +253,10 @@ __printf(4, 5) void nof_queue_error(struct nof_queue *queue, enum nof_cause caus
 /* The functions below are for core/ and mpath/ only. */
 struct nof_queue *nof_queue_alloc(struct nof_ctrl *ctrl, u16 qid, u8 type, u32 size, u32 limit);
 void nof_queue_free(struct nof_queue *queue);
-/* Taking queues down: close stops new commands; after synchronize_srcu(), cancel stops and cancels the others. */
+/*
+ * Taking queues down: close stops new commands. After synchronize_srcu(), stop ends the traffic. After all queues are
+ * stopped, cancel ends the commands.
+ */
 void nof_queue_close(struct nof_queue *queue);
 void nof_queue_stop(struct nof_queue *queue);
 void nof_queue_cancel(struct nof_queue *queue, struct nof_completed *done);
